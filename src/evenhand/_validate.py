@@ -1,0 +1,44 @@
+"""Checks of public parameters, with one wording for every refusal."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import TYPE_CHECKING, TypeVar
+
+from evenhand.errors import InvalidParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+__all__ = ["integer", "one_of"]
+
+Choice = TypeVar("Choice", bound=str)
+
+
+def integer(name: str, value: object, *, owner: str, low: int | None = None, high: int | None = None) -> int:
+    """Return `value` as an ``int`` if it is a whole number in ``[low, high]``, else refuse it.
+
+    Booleans are refused: ``True`` is not a count.
+    """
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    number = int(value) if whole else 0  # type: ignore[call-overload]
+    if not whole or (low is not None and number < low) or (high is not None and number > high):
+        raise InvalidParameterError(name, owner=owner, must_be=_range_text(low, high), got=value)
+    return number
+
+
+def one_of(name: str, value: object, choices: Collection[Choice], *, owner: str) -> Choice:
+    """Return the member of `choices` that `value` equals, else refuse it and list them."""
+    for choice in choices:
+        if isinstance(value, str) and value == choice:
+            return choice
+    listed = ", ".join(f"'{choice!s}'" for choice in choices)
+    raise InvalidParameterError(name, owner=owner, must_be=f"one of {listed}", got=value)
+
+
+def _range_text(low: int | None, high: int | None) -> str:
+    if low is not None and high is not None:
+        return f"a whole number from {low} to {high}"
+    if low is not None:
+        return f"a whole number of at least {low}"
+    return "a whole number" if high is None else f"a whole number of at most {high}"

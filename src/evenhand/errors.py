@@ -1,0 +1,198 @@
+"""Every exception and warning that evenhand raises.
+
+Each error derives from :class:`EvenhandError` and from the builtin a caller would expect.
+A message says what is wrong and where, what it must be, what was given, and the next action.
+A message never holds a cell value, a row or a count of private rows; facts that are public
+(names of parameters and columns, amounts of budget) are also attributes of the exception.
+"""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = [
+    "ChecksumError",
+    "ColumnNotFoundError",
+    "DataSetNotFoundError",
+    "DomainInferredWarning",
+    "EvenhandError",
+    "EvenhandWarning",
+    "GuaranteeError",
+    "InvalidParameterError",
+    "LimitExceededError",
+    "MissingExtraError",
+    "OutsideDomainError",
+    "PrivacyWarning",
+    "SchemaError",
+    "UnknownNameError",
+    "UnreadableFileError",
+]
+
+
+class EvenhandError(Exception):
+    """Base of every error that evenhand raises."""
+
+    def __str__(self) -> str:
+        # KeyError and OSError print something else than their message; we always print the message.
+        return str(self.args[0]) if self.args else ""
+
+
+class InvalidParameterError(EvenhandError, ValueError):
+    """A parameter has a value or a type that it cannot have.
+
+    Parameters
+    ----------
+    parameter : str
+        Name of the parameter.
+    owner : str
+        The function or class it belongs to.
+    must_be : str
+        What it must be, as the end of the sentence "must be ...".
+    got : object
+        What was given. Parameters are public; never pass private data here.
+    hint : str, optional
+        The next action.
+    """
+
+    def __init__(self, parameter: str, *, owner: str, must_be: str, got: object, hint: str = "") -> None:
+        self.parameter = parameter
+        self.owner = owner
+        self.must_be = must_be
+        shown = got if isinstance(got, str) and " " in got else repr(got)
+        message = f"The '{parameter}' parameter of {owner} must be {must_be}. Got {shown} instead."
+        super().__init__(f"{message} Hint: {hint}" if hint else message)
+
+
+class UnknownNameError(EvenhandError, KeyError):
+    """A name is not one of those that exist; the message lists them, with a guess.
+
+    Parameters
+    ----------
+    kind : str
+        What was looked for, such as ``"Data set"``.
+    name : str
+        The name that was given.
+    known : iterable of str
+        The names that exist.
+    """
+
+    def __init__(self, kind: str, name: object, known: Iterable[str], *, place: str = "known") -> None:
+        self.name = name
+        self.known = tuple(known)
+        super().__init__(
+            f"{kind} {name!r} is not {place}. Hint: {_guess(name, self.known)}{_listing(self.known)}"
+        )
+
+
+class ColumnNotFoundError(UnknownNameError):
+    """A column is not in the schema or the frame."""
+
+    def __init__(self, name: object, known: Iterable[str], *, place: str = "in the schema") -> None:
+        super().__init__("Column", name, known, place=place)
+
+
+class SchemaError(EvenhandError, ValueError):
+    """A schema contradicts itself, or a schema file cannot be understood.
+
+    Parameters
+    ----------
+    message : str
+        The whole message.
+    field : str
+        The part of the schema at fault, such as ``"columns.age.domain"``.
+    """
+
+    def __init__(self, message: str, *, field: str) -> None:
+        self.field = field
+        super().__init__(message)
+
+
+class OutsideDomainError(EvenhandError, ValueError):
+    """A column holds a value outside its declared domain and the rule says ``error``.
+
+    Neither the value nor how many rows hold it is told: both would be private.
+    """
+
+    def __init__(self, column: str, *, what: str, hint: str) -> None:
+        self.column = column
+        super().__init__(f"Column '{column}' holds {what}. Hint: {hint}")
+
+
+class UnreadableFileError(EvenhandError, ValueError):
+    """A file is not what its name or place says, or is damaged."""
+
+
+class LimitExceededError(EvenhandError, ValueError):
+    """A file or a request is larger than the limit set for it.
+
+    Parameters
+    ----------
+    message : str
+        The whole message.
+    limit : str
+        Name of the limit that was passed, which is also the argument that raises it.
+    """
+
+    def __init__(self, message: str, *, limit: str) -> None:
+        self.limit = limit
+        super().__init__(message)
+
+
+class GuaranteeError(EvenhandError, ValueError):
+    """Two guarantees cannot be composed, or one cannot be converted as asked."""
+
+
+class DataSetNotFoundError(EvenhandError, FileNotFoundError):
+    """A data set is neither on this machine nor to be had from its source."""
+
+
+class ChecksumError(EvenhandError, ValueError):
+    """A data file is not the one whose checksum is on record."""
+
+
+class MissingExtraError(EvenhandError, ImportError):
+    """A feature needs a package that is not installed.
+
+    Parameters
+    ----------
+    package : str
+        The package that is missing.
+    feature : str
+        What needs it, as the start of a sentence.
+    extra : str, optional
+        The extra of evenhand that brings it; without one the package itself is to be installed.
+    """
+
+    def __init__(self, package: str, *, feature: str, extra: str | None = None) -> None:
+        self.package = package
+        self.extra = extra
+        wanted = f"'evenhand[{extra}]'" if extra else package
+        super().__init__(f"{feature} needs the package '{package}'. Hint: pip install {wanted}")
+
+
+class EvenhandWarning(UserWarning):
+    """Base of every warning that evenhand gives."""
+
+
+class DomainInferredWarning(EvenhandWarning):
+    """A domain was read from the rows, which tells who is in them."""
+
+
+class PrivacyWarning(EvenhandWarning):
+    """A guarantee is so weak that a reader would misjudge it."""
+
+
+def _guess(name: object, known: tuple[str, ...]) -> str:
+    lowered = {each.lower(): each for each in known}
+    close = difflib.get_close_matches(str(name).lower(), lowered, n=1)
+    return f"did you mean '{lowered[close[0]]}'? " if close else ""
+
+
+def _listing(known: tuple[str, ...]) -> str:
+    shown = ", ".join(known[:20])
+    more = f" and {len(known) - 20} more" if len(known) > 20 else ""
+    return f"There are: {shown}{more}." if known else "There are none."
