@@ -1,0 +1,73 @@
+# Every command of the project. `make help` lists them.
+# Needs only Python 3.11 or later and make; everything else goes into .venv.
+
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-slow test-nightly coverage lint format docs bench lock wheels changelog clean
+
+help:  ## list the commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.demo  ## set up and show the built-in data, its schema and a group report
+	@$(BIN)/python examples/first_look.py
+
+test: $(VENV)/.test  ## set up and run the tests (under 5 minutes)
+	$(BIN)/python -m pytest
+
+test-slow: $(VENV)/.test  ## the slow comparisons with other libraries
+	$(BIN)/python -m pytest -m slow
+
+test-nightly: $(VENV)/.test  ## the nightly figures of the reliability tests
+	$(BIN)/python -m pytest -m nightly
+
+coverage: $(VENV)/.test  ## branch coverage: all of privacy, 95 % of every other package
+	$(BIN)/python tools/coverage.py
+
+lint: $(VENV)/.lint  ## style, types and import layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.lint  ## format the code
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+docs: $(VENV)/.docs  ## build the documentation, warnings are errors
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "Read docs/_build/html/index.html"
+
+bench: $(VENV)/.bench  ## measure speed against peers and floors
+	@for each in benchmarks/bench_*.py; do echo "== $$each"; $(BIN)/python $$each || exit 1; done
+
+lock: $(VENV)/.lock  ## write constraints.txt anew, without index addresses
+	$(BIN)/python tools/lock.py
+
+wheels: $(VENV)/.demo  ## show that wheels exist for every supported Python
+	$(BIN)/python tools/wheels.py
+
+changelog: $(VENV)/.lint  ## show the notes of the next release
+	@$(BIN)/towncrier build --draft --version next
+
+clean:  ## remove what the commands above made
+	rm -rf $(VENV) docs/_build build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*
+
+$(VENV)/bin/python:
+	@$(PYTHON) tools/check_python.py
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.demo: $(VENV)/bin/python pyproject.toml constraints.txt
+	$(PIP) --constraint constraints.txt --editable .
+	@touch $@
+
+$(VENV)/.lock: $(VENV)/bin/python
+	$(PIP) uv
+	@touch $@
+
+$(VENV)/.%: $(VENV)/bin/python pyproject.toml constraints.txt
+	$(PIP) --constraint constraints.txt --editable '.[$*]'
+	@touch $@

@@ -1,0 +1,66 @@
+"""Every error is ours, is also the builtin a caller expects, and prints its message."""
+
+import inspect
+
+import pytest
+
+from evenhand import errors
+
+EXAMPLES = [
+    (errors.InvalidParameterError("k", owner="GRR", must_be="a whole number of at least 2", got=1), ValueError),
+    (errors.UnknownNameError("Data set", "adlt", ["adult", "lsac"]), KeyError),
+    (errors.ColumnNotFoundError("Race", ["age", "race"]), KeyError),
+    (errors.SchemaError("The schema is empty.", field="columns"), ValueError),
+    (errors.OutsideDomainError("age", what="a missing value", hint="declare nulls='other'"), ValueError),
+    (errors.UnreadableFileError("people.csv is empty."), ValueError),
+    (errors.LimitExceededError("people.csv is too large.", limit="bytes"), ValueError),
+    (errors.GuaranteeError("These cannot be added."), ValueError),
+    (errors.DataSetNotFoundError("adult is not here."), FileNotFoundError),
+    (errors.ChecksumError("adult.csv is another file."), ValueError),
+    (errors.MissingExtraError("fairlearn", feature="A MetricFrame", extra="fair"), ImportError),
+]
+
+
+@pytest.mark.parametrize(("error", "builtin"), EXAMPLES, ids=lambda each: type(each).__name__)
+def test_an_error_is_ours_and_the_builtin_a_caller_expects(error, builtin):
+    assert isinstance(error, errors.EvenhandError)
+    assert isinstance(error, builtin)
+    assert str(error) == error.args[0]
+
+
+def test_every_error_class_has_an_example_here():
+    classes = {each for each in vars(errors).values() if inspect.isclass(each) and issubclass(each, Exception)}
+    warnings = {each for each in classes if issubclass(each, Warning)}
+
+    assert classes - warnings - {errors.EvenhandError} == {type(error) for error, _ in EXAMPLES}
+
+
+def test_a_refused_parameter_reads_in_one_wording():
+    error = errors.InvalidParameterError("epsilon", owner="GRR", must_be="a number > 0", got=0, hint="try 1")
+
+    assert str(error) == "The 'epsilon' parameter of GRR must be a number > 0. Got 0 instead. Hint: try 1"
+    assert (error.parameter, error.owner) == ("epsilon", "GRR")
+
+
+def test_a_missing_name_lists_what_exists_with_a_guess():
+    error = errors.ColumnNotFoundError("Race", ["age", "county", "race"])
+
+    assert str(error) == (
+        "Column 'Race' is not in the schema. Hint: did you mean 'race'? There are: age, county, race."
+    )
+
+
+def test_a_missing_name_without_a_close_one_only_lists():
+    assert "did you mean" not in str(errors.ColumnNotFoundError("xyz", ["age"]))
+    assert str(errors.ColumnNotFoundError("xyz", [])).endswith("There are none.")
+
+
+def test_a_long_list_of_names_is_cut():
+    error = errors.UnknownNameError("Column", "x", [f"c{i}" for i in range(30)])
+
+    assert str(error).endswith("c19 and 10 more.")
+
+
+def test_a_missing_extra_says_the_exact_command():
+    assert str(EXAMPLES[-1][0]).endswith("Hint: pip install 'evenhand[fair]'")
+    assert str(errors.MissingExtraError("polars", feature="A polars frame")).endswith("Hint: pip install polars")

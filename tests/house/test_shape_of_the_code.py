@@ -1,0 +1,86 @@
+"""The rules about size, names and forbidden calls hold by machine, not by good will."""
+
+import ast
+import statistics
+
+import pytest
+
+LONGEST_FILE = 500
+LONGEST_FUNCTION = 50
+MEDIAN_FILE = 200
+
+LOADS_CODE = {
+    "pickle.load", "pickle.loads", "joblib.load", "dill.load", "dill.loads", "marshal.load", "marshal.loads",
+    "shelve.open", "eval", "exec", "compile", "yaml.load", "__import__",
+}  # fmt: skip
+
+
+def _length_of(function):
+    """Lines of a function without its docstring, which may be as long as the matter needs."""
+    first = function.body[0]
+    text = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+    return function.end_lineno - (first.end_lineno if text else function.lineno - 1)
+
+
+def _dotted(node):
+    if isinstance(node, ast.Attribute):
+        return f"{_dotted(node.value)}.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _code_loading_calls(source):
+    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    named = [_dotted(call.func) for call in calls if _dotted(call.func) in LOADS_CODE]
+    unpickling = [
+        keyword.arg
+        for call in calls
+        for keyword in call.keywords
+        if keyword.arg == "allow_pickle" and not (isinstance(keyword.value, ast.Constant) and not keyword.value.value)
+    ]
+    return named + unpickling
+
+
+def test_a_file_holds_one_idea(sources):
+    """A page nobody wants to read hides its faults."""
+    lengths = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in sources}
+
+    assert [str(path) for path, length in lengths.items() if length > LONGEST_FILE] == []
+    assert statistics.median(lengths.values()) < MEDIAN_FILE
+
+
+def test_a_function_fits_on_a_screen(sources):
+    long = [
+        f"{path.name}:{node.name}"
+        for path in sources
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef) and _length_of(node) > LONGEST_FUNCTION
+    ]
+
+    assert long == []
+
+
+def test_no_code_is_loaded_from_data(sources):
+    """A file somebody sends must never run."""
+    found = {str(path): _code_loading_calls(path.read_text(encoding="utf-8")) for path in sources}
+
+    assert {path: calls for path, calls in found.items() if calls} == {}
+
+
+@pytest.mark.parametrize(
+    "planted",
+    ["import pickle\npickle.load(f)", "eval(text)", "import numpy as np\nnp.load(f, allow_pickle=True)", "joblib.load(f)"],
+)
+def test_the_check_for_loaded_code_can_see(planted):
+    assert _code_loading_calls(planted)
+
+
+def test_no_assert_guards_what_people_give(sources):
+    """Python may run without asserts; a guarantee may not hang on one."""
+    asserts = [
+        str(path)
+        for path in sources
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Assert)
+    ]
+
+    assert asserts == []
