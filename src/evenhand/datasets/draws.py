@@ -1,0 +1,67 @@
+"""Draws for the data that evenhand makes itself: the same on every machine and with every numpy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evenhand.privacy.randomness import SeededSource
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Draws"]
+
+
+class Draws:
+    """Uniform and normal draws of one data set, from a seed.
+
+    The uniform draws are made from the source's words, whose stream numpy has frozen, and everything
+    else from the uniform draws, so that a seed always gives the same rows.
+
+    Parameters
+    ----------
+    dataset : str
+        Name of the data set. Two data sets with one seed have unrelated streams.
+    seed : int
+        The seed.
+
+    Examples
+    --------
+    >>> Draws("example", 0).uniform(3).round(3)
+    array([...])
+    """
+
+    def __init__(self, dataset: str, seed: int) -> None:
+        self._source = SeededSource(seed, cell=f"datasets/{dataset}")
+
+    def uniform(self, size: int) -> NDArray[np.float64]:
+        """Return numbers strictly between 0 and 1."""
+        words = self._source.words(size) >> np.uint64(11)
+        return np.asarray((words.astype(np.float64) + 0.5) * 2.0**-53)
+
+    def normal(self, size: int) -> NDArray[np.float64]:
+        """Return standard normal numbers, by the inverse of the distribution function."""
+        from scipy.special import ndtri  # noqa: PLC0415 - slow to import
+
+        return np.asarray(ndtri(self.uniform(size)))
+
+    def binomial(self, trials: NDArray[np.int64], chance: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return one binomial number for each pair, by the inverse of the distribution function."""
+        from scipy.special import bdtrik, betainc  # noqa: PLC0415 - slow to import
+
+        place = self.uniform(len(trials))
+        some = trials > 0
+        n, u, p = trials[some], place[some], chance[some]
+
+        def reached(count: NDArray[np.float64]) -> NDArray[np.bool_]:
+            # bdtr is off by 1e-5 for millions of trials; the incomplete beta function is not.
+            return np.asarray((count >= n) | (betainc(np.maximum(n - count, 1), count + 1, 1 - p) >= u))
+
+        found = np.clip(np.ceil(np.nan_to_num(bdtrik(u, n, p))), 0, n)
+        found = np.where(reached(np.maximum(found - 1, 0)), np.maximum(found - 1, 0), found)
+        found = np.where(reached(found), found, found + 1)
+        counts = np.zeros(len(trials), dtype=np.int64)
+        counts[some] = found
+        return counts

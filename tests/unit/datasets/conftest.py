@@ -1,0 +1,38 @@
+"""Where the tests of data sets find real files, and how they are kept away from them."""
+
+import functools
+import os
+import pathlib
+
+import pytest
+
+from evenhand.datasets import load
+
+
+@pytest.fixture(scope="session")
+def data():
+    """Return the folder of real files; tests that need it are skipped without it."""
+    named = os.environ.get("EVENHAND_DATA")
+    if not named or not pathlib.Path(named).is_dir():
+        pytest.skip("EVENHAND_DATA names no folder of data files")
+    return pathlib.Path(named)
+
+
+@pytest.fixture(scope="session")
+def real(data):
+    """Load a data set from real files only, once for each choice of options."""
+
+    @functools.cache
+    def loaded(name, **options):
+        return load(name, folder=data, download=False, **options)
+
+    return loaded
+
+
+@pytest.fixture
+def nowhere(monkeypatch, tmp_path):
+    """Take away the folder of real files and give an empty cache of its own."""
+    cache = tmp_path / "cache"
+    monkeypatch.delenv("EVENHAND_DATA", raising=False)
+    monkeypatch.setenv("EVENHAND_CACHE", str(cache))
+    return cache

@@ -1,0 +1,69 @@
+"""Options are checked before any file is touched."""
+
+import numpy as np
+import pytest
+
+from evenhand.datasets.options import Option, choose
+from evenhand.errors import InvalidParameterError, UnknownNameError
+
+VERSION = Option(name="version", default="old", choices=("old", "new"), meaning="Which one.")
+YEAR = Option(
+    name="year", default=2019, low=2015, high=2020, meaning="Which year.", only_with=("version", ("new",))
+)
+FLAG = Option(name="flag", default=False, choices=(False, True), meaning="Whether.")
+
+
+def test_defaults_fill_in_what_applies():
+    assert choose("example", (VERSION, YEAR), {}) == {"version": "old"}
+    assert choose("example", (VERSION, YEAR), {"version": "new"}) == {"version": "new", "year": 2019}
+
+
+def test_a_whole_number_of_any_library_is_taken():
+    chosen = choose("example", (VERSION, YEAR), {"version": "new", "year": np.int64(2016)})
+
+    assert chosen["year"] == 2016
+    assert type(chosen["year"]) is int
+
+
+def test_an_unknown_option_gets_a_guess():
+    with pytest.raises(UnknownNameError) as caught:
+        choose("example", (VERSION, YEAR), {"versoin": "new"})
+
+    assert str(caught.value) == (
+        "Option 'versoin' is not known to data set 'example'. Hint: did you mean 'version'? "
+        "There are: version, year."
+    )
+
+
+@pytest.mark.parametrize("value", ["newer", None, 1, ["new"], b"new"])
+def test_a_choice_must_be_one_of_the_choices(value):
+    with pytest.raises(InvalidParameterError) as caught:
+        choose("example", (VERSION,), {"version": value})
+
+    assert "The 'version' parameter of load('example') must be one of 'old', 'new'. Got" in str(caught.value)
+
+
+@pytest.mark.parametrize("value", [0, 1, "True", None])
+def test_a_truth_value_is_not_a_number(value):
+    """If 1 passed for True, 0.5 or "yes" would be next."""
+    with pytest.raises(InvalidParameterError):
+        choose("example", (FLAG,), {"flag": value})
+
+
+@pytest.mark.parametrize("value", [2014, 2021, 2016.5, True, "2016", None])
+def test_a_whole_number_must_lie_between_its_ends(value):
+    with pytest.raises(InvalidParameterError):
+        choose("example", (VERSION, YEAR), {"version": "new", "year": value})
+
+
+def test_an_option_that_does_not_apply_is_refused_not_ignored():
+    """Somebody who asks for a year must not get a table of another one."""
+    with pytest.raises(InvalidParameterError) as caught:
+        choose("example", (VERSION, YEAR), {"year": 2016})
+
+    assert "must be left out when version = 'old'" in str(caught.value)
+
+
+def test_an_option_reads_as_one_line():
+    assert str(YEAR) == "year = 2019 (2015 to 2020): Which year. Only with version = 'new'."
+    assert str(FLAG) == "flag = False (False | True): Whether."
