@@ -1,4 +1,4 @@
-"""Exact numbers: rationals from what people write, and e^x bounded on both sides.
+"""Exact numbers: rationals from what people write, and e^x and ln x bounded on both sides.
 
 Budgets and scales are rationals, so that sums are exact and comparisons have no rounding.
 A float means the decimal it prints: ``0.1`` is one tenth, not the binary number beside it.
@@ -12,19 +12,27 @@ from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational, Real
 
-from evenhand.errors import InvalidParameterError
+from evenhand.errors import InvalidParameterError, LimitExceededError
 
-__all__ = ["Number", "as_text", "exact", "exp_bounds"]
+__all__ = ["Number", "as_text", "exact", "exp_bounds", "log_above", "log_below", "log_bounds", "round_up"]
 
 Number = int | float | str | Fraction | Decimal
 """What may be given where a rational is wanted."""
 
-_LONGEST_TEXT = 100
+_LONGEST_TEXT = 8_000
+_LONGEST_INTEGER = 3_900  # digits; Python itself refuses to read or write more than 4,300
 _LARGEST_EXPONENT = 400  # beyond any float, and small enough that no short text makes a huge integer
+_LARGEST_POWER = 1_000_000  # e to this power has 434,295 digits
 
 
 def exact(
-    value: object, *, name: str, owner: str, above: int | None = None, least: int | None = None
+    value: object,
+    *,
+    name: str,
+    owner: str,
+    above: int | None = None,
+    least: int | None = None,
+    most: int | None = None,
 ) -> Fraction:
     """Return the rational that `value` stands for.
 
@@ -35,8 +43,8 @@ def exact(
         (``"0.1"``, ``"1e-6"``) or a ratio (``"1/10"``).
     name, owner : str
         For the message when `value` is refused.
-    above, least : int, optional
-        Refuse values that are not > `above`, or not >= `least`.
+    above, least, most : int, optional
+        Refuse values that are not > `above`, not >= `least`, or not <= `most`.
 
     Examples
     --------
@@ -46,10 +54,14 @@ def exact(
     Fraction(1, 3)
     """
     number = _parse(value)
-    low_enough = number is not None and above is not None and number <= above
-    if number is None or low_enough or (least is not None and number < least):
-        bound = f" > {above}" if above is not None else f" >= {least}" if least is not None else ""
-        raise InvalidParameterError(name, owner=owner, must_be=f"a number{bound}", got=value)
+    if (
+        number is None
+        or (above is not None and number <= above)
+        or (least is not None and number < least)
+        or (most is not None and number > most)
+    ):
+        shown = f"{value[:60]}..." if isinstance(value, str) and len(value) > 60 else value
+        raise InvalidParameterError(name, owner=owner, must_be=_range_text(above, least, most), got=shown)
     return number
 
 
@@ -59,7 +71,24 @@ def as_text(value: Fraction) -> str:
     >>> as_text(Fraction(1, 10))
     '1/10'
     """
+    bits = max(value.numerator.bit_length(), value.denominator.bit_length())
+    if bits * math.log10(2) > _LONGEST_INTEGER:
+        raise LimitExceededError(
+            f"A number whose parts have more than {_LONGEST_INTEGER:,} digits is not written as text. "
+            "Hint: give budgets as short decimals or ratios, so that their sums stay short.",
+            limit="digits",
+        )
     return str(value)
+
+
+def round_up(value: Fraction, *, digits: int) -> Fraction:
+    """Return the smallest decimal of so many significant digits that is not below `value` (>= 0).
+
+    >>> round_up(Fraction(1, 3), digits=2)
+    Fraction(17, 50)
+    """
+    context = decimal_context(digits, decimal.ROUND_CEILING)
+    return Fraction(context.divide(Decimal(value.numerator), Decimal(value.denominator)))
 
 
 def exp_bounds(exponent: Fraction, *, digits: int = 40) -> tuple[Fraction, Fraction]:
@@ -67,26 +96,94 @@ def exp_bounds(exponent: Fraction, *, digits: int = 40) -> tuple[Fraction, Fract
 
     The decimal module rounds ``exp`` correctly to the digits asked; the exponent itself is rounded
     outward first, and one unit in the last place is added on either side.
+    An exponent above 1,000,000 is refused; below -1,000,000 the lower bound is 0.
 
     >>> low, high = exp_bounds(Fraction(1))
     >>> low < high, float(low)
     (True, 2.718281828459045)
     """
-    lows = _exp_rounded(exponent, digits, decimal.ROUND_FLOOR)
-    highs = _exp_rounded(exponent, digits, decimal.ROUND_CEILING)
-    return lows, highs
+    if exponent > _LARGEST_POWER:
+        raise InvalidParameterError(
+            "exponent", owner="exp_bounds", must_be="at most 1,000,000", got="a larger number"
+        )
+    if exponent < -_LARGEST_POWER:
+        return Fraction(0), _exp_rounded(Fraction(-_LARGEST_POWER), digits, decimal.ROUND_CEILING)
+    low = _exp_rounded(exponent, digits, decimal.ROUND_FLOOR)
+    high = _exp_rounded(exponent, digits, decimal.ROUND_CEILING)
+    return low, high
+
+
+def log_bounds(value: Fraction, *, digits: int = 40) -> tuple[Fraction, Fraction]:
+    r"""Return rationals :math:`l \le \ln x \le u` for :math:`x > 0`.
+
+    Their relative distance is below ``10**(3 - digits)``. Near 1 the logarithm is small, so more digits of
+    `value` are kept there.
+
+    >>> low, high = log_bounds(Fraction(2))
+    >>> low < high, float(low)
+    (True, 0.6931471805599453)
+    """
+    return log_below(value, digits=digits), log_above(value, digits=digits)
+
+
+def log_below(value: Fraction, *, digits: int = 40) -> Fraction:
+    """Return the lower of the :func:`log_bounds`."""
+    return _log_rounded(value, digits, decimal.ROUND_FLOOR)
+
+
+def log_above(value: Fraction, *, digits: int = 40) -> Fraction:
+    """Return the upper of the :func:`log_bounds`."""
+    return _log_rounded(value, digits, decimal.ROUND_CEILING)
+
+
+def leading_zeros(value: Fraction) -> int:
+    """Return a little more than the number of zeros that `value` (> 0) shows after its point."""
+    bits = value.denominator.bit_length() - value.numerator.bit_length()
+    return max(0, math.ceil(bits * math.log10(2)) + 1)
+
+
+def decimal_context(precision: int, rounding: str = decimal.ROUND_HALF_EVEN) -> decimal.Context:
+    """Return a context of the decimal module that depends on no setting made elsewhere."""
+    traps = [decimal.InvalidOperation, decimal.DivisionByZero, decimal.Overflow]
+    return decimal.Context(
+        prec=precision,
+        rounding=rounding,
+        Emin=decimal.MIN_EMIN,
+        Emax=decimal.MAX_EMAX,
+        capitals=0,
+        clamp=0,
+        flags=[],
+        traps=traps,
+    )
 
 
 def _exp_rounded(exponent: Fraction, digits: int, rounding: str) -> Fraction:
     whole_digits = len(str(abs(exponent.numerator) // exponent.denominator))
-    context = decimal.Context(
-        prec=digits + whole_digits, rounding=rounding, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN
-    )
+    context = decimal_context(digits + whole_digits, rounding)
     outward = context.divide(Decimal(exponent.numerator), Decimal(exponent.denominator))
     context.prec = digits
-    value = context.exp(outward)
-    nearest = context.next_minus(value) if rounding == decimal.ROUND_FLOOR else context.next_plus(value)
-    return Fraction(nearest)
+    return _one_place_outward(context, context.exp(outward))
+
+
+def _log_rounded(value: Fraction, digits: int, rounding: str) -> Fraction:
+    if value <= 0:
+        raise InvalidParameterError("value", owner="log_bounds", must_be="a number > 0", got=value)
+    if value == 1:
+        return Fraction(0)
+    context = decimal_context(digits + leading_zeros(abs(value - 1)), rounding)
+    outward = context.divide(Decimal(value.numerator), Decimal(value.denominator))
+    return _one_place_outward(context, context.ln(outward))
+
+
+def _one_place_outward(context: decimal.Context, value: Decimal) -> Fraction:
+    down = context.rounding == decimal.ROUND_FLOOR
+    return Fraction(context.next_minus(value) if down else context.next_plus(value))
+
+
+def _range_text(above: int | None, least: int | None, most: int | None) -> str:
+    low = f" > {above}" if above is not None else f" >= {least}" if least is not None else ""
+    high = f"{' and' if low else ''} <= {most}" if most is not None else ""
+    return f"a number{low}{high}"
 
 
 def _parse(value: object) -> Fraction | None:

@@ -1,0 +1,197 @@
+"""How a guarantee reads: one plain sentence, what is in the clear, and what to be careful about."""
+
+from __future__ import annotations
+
+from decimal import ROUND_CEILING, Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from evenhand.privacy.rational import as_text, decimal_context, exp_bounds
+from evenhand.privacy.units import Measure, Trust, Unit
+from evenhand.privacy.zcdp import epsilon_from_zcdp
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evenhand.privacy.guarantee import Guarantee
+
+__all__ = ["amount_text", "cautions_of", "delta_text", "sentence_of"]
+
+_LARGE_EPSILON = 10
+_LARGE_DELTA = Fraction(1, 100)
+_READING_DELTA = Fraction(1, 10**6)
+_LARGE_RHO = Fraction(15_393, 10_000)  # where epsilon passes 10 at the delta above
+_LONGEST_EXACT = 12
+
+
+def sentence_of(guarantee: Guarantee) -> str:
+    """Return the whole text: the claim, what is in the clear, assumptions and cautions."""
+    cautions = dict(cautions_of(guarantee))
+    sentences = [cautions.pop("delta", ""), "" if guarantee.trust is Trust.NONE else _claim(guarantee)]
+    clear = _listed(guarantee.in_clear)
+    said = (
+        f"In the clear, and so not protected: {clear}."
+        if clear
+        else "Nothing is declared to be in the clear."
+    )
+    sentences.append(said)
+    if guarantee.assumptions:
+        sentences.append(f"Assumes: {'; '.join(guarantee.assumptions)}.")
+    sentences.extend(cautions.values())
+    return " ".join(each for each in sentences if each)
+
+
+def cautions_of(guarantee: Guarantee) -> dict[str, str]:
+    """Return what a reader would misjudge, by kind: ``delta``, ``people``, ``epsilon``, ``rho``."""
+    found: dict[str, str] = {}
+    delta, people = guarantee.delta, guarantee.people
+    if delta >= _LARGE_DELTA:
+        found["delta"] = f"This is no meaningful guarantee: {_meaning_of_large_delta(guarantee)}."
+    if people is not None and delta * people >= 1 and guarantee.trust is not Trust.NONE:
+        found["people"] = (
+            f"Caution: {_delta_fact(delta)} is at least one in {people:,} people, which allows "
+            "publishing a random person's row."
+        )
+    if guarantee.epsilon is not None and guarantee.epsilon > _LARGE_EPSILON:
+        found["epsilon"] = (
+            f"Caution: {amount_text('epsilon', guarantee.epsilon)} allows odds to change by a factor of "
+            f"{_factor(guarantee.epsilon)}."
+        )
+    if guarantee.rho is not None and guarantee.rho > _LARGE_RHO:
+        epsilon = epsilon_from_zcdp(guarantee.rho, _READING_DELTA)
+        found["rho"] = (
+            f"Caution: {amount_text('rho', guarantee.rho)} means epsilon above {_LARGE_EPSILON} already at "
+            f"{_delta_fact(_READING_DELTA)}, which allows chances to change by a factor of "
+            f"{_factor(epsilon)}."
+        )
+    return found
+
+
+def amount_text(name: str, value: Fraction) -> str:
+    """Return ``"epsilon = 1/10"`` when that is short, else a decimal that is not below the value.
+
+    >>> amount_text("epsilon", Fraction(1, 10)), amount_text("epsilon", Fraction(10**20, 3**40))
+    ('epsilon = 1/10', 'epsilon <= 8.2253')
+    """
+    small = max(value.numerator, value.denominator) < 10**_LONGEST_EXACT
+    if small and len(as_text(value)) <= _LONGEST_EXACT:
+        return f"{name} = {as_text(value)}"
+    return f"{name} <= {_readable(_upward(value, digits=5))}"
+
+
+def delta_text(delta: Fraction) -> str:
+    """Return delta with two significant digits, the last rounded up.
+
+    >>> delta_text(Fraction("6.0129962978621e-06")), delta_text(Fraction("0.98")), delta_text(Fraction(1))
+    ('6.1e-6', '0.98', '1')
+    """
+    if 0 < delta < Fraction(1, 1000):
+        return f"{_upward(delta, digits=2):.1e}"
+    return _readable(_upward(delta, digits=2))
+
+
+def _delta_fact(delta: Fraction) -> str:
+    exactly = Fraction(_upward(delta, digits=2)) == delta
+    return f"delta {'=' if exactly else '<='} {delta_text(delta)}"
+
+
+def _meaning_of_large_delta(guarantee: Guarantee) -> str:
+    if guarantee.trust is Trust.NONE:
+        return "nothing limits what can be learnt about one person (trust: none)"
+    seen = "a report" if guarantee.unit is Unit.ONE_REPORT else "what is seen"
+    return (
+        f"{_delta_fact(guarantee.delta)}, and with about this chance {seen} tells one person's record "
+        "from another's, whatever epsilon says"
+    )
+
+
+def _claim(guarantee: Guarantee) -> str:
+    facts = f"({_facts(guarantee)})"
+    if guarantee.epsilon is not None and guarantee.delta == 0:
+        change = f"by at most a factor of {_factor(guarantee.epsilon)}"
+        return f"{_seeing(guarantee)} can change the odds {_pair(guarantee)} {change} {facts}."
+    if guarantee.rho is not None:
+        epsilon, delta = epsilon_from_zcdp(guarantee.rho, _READING_DELTA), _READING_DELTA
+        reading = f", read at {_delta_fact(delta)}"
+    else:
+        epsilon, delta, reading = guarantee.epsilon or Fraction(0), guarantee.delta, ""
+    return (
+        f"{_changing(guarantee)} changes the chance of anything that can be seen by at most a factor of "
+        f"{_factor(epsilon)} plus {delta_text(delta)}{reading} {facts}."
+    )
+
+
+def _facts(guarantee: Guarantee) -> str:
+    facts = []
+    if guarantee.epsilon is not None:
+        facts.append(amount_text("epsilon", guarantee.epsilon))
+    if guarantee.rho is not None:
+        facts.append(amount_text("rho", guarantee.rho))
+    if guarantee.measure is Measure.APPROXIMATE:
+        facts.append(_delta_fact(guarantee.delta))
+    facts += [str(guarantee.measure), f"unit: {guarantee.unit}", f"trust: {guarantee.trust}"]
+    if guarantee.group_size > 1:
+        facts.append(f"for {guarantee.group_size} people at once")
+    how = "tight" if guarantee.tight else "bound"
+    by = f", by {guarantee.proof.replace('; ', ' and ')}" if guarantee.proof else ""
+    return f"{', '.join(facts)}; {how}{by}"
+
+
+def _seeing(guarantee: Guarantee) -> str:
+    if guarantee.trust is Trust.CENTRAL:
+        return "Seeing what is published"
+    return {
+        Unit.ONE_REPORT: "Seeing one report",
+        Unit.ONE_PERSON: "Seeing everything one person sends",
+    }.get(guarantee.unit, "Seeing all reports")
+
+
+def _pair(guarantee: Guarantee) -> str:
+    whose = _whose(guarantee)
+    columns = _listed(guarantee.protects)
+    if guarantee.unit is Unit.ADD_OR_REMOVE_ONE:
+        there = "being in the data and not being in it"
+        return f"between {whose} {there}, whatever their {columns or 'record'},"
+    if guarantee.unit is Unit.ONE_REPORT and guarantee.group_size == 1:
+        return f"between any two values of {columns or 'what was asked'}"
+    return f"between any two values of {whose}'s {columns or 'record'}"
+
+
+def _changing(guarantee: Guarantee) -> str:
+    whose = _whose(guarantee)
+    columns = _listed(guarantee.protects) or "record"
+    reports = "one report" if guarantee.group_size == 1 else f"any {guarantee.group_size} reports"
+    return {
+        Unit.ONE_REPORT: f"Changing the {columns} behind {reports}",
+        Unit.ONE_PERSON: f"Changing {whose}'s {columns}",
+        Unit.REPLACE_ONE: f"Replacing {whose}'s {columns}",
+        Unit.ADD_OR_REMOVE_ONE: f"Adding or removing {whose}, whatever their {columns},",
+    }[guarantee.unit]
+
+
+def _whose(guarantee: Guarantee) -> str:
+    return "one person" if guarantee.group_size == 1 else f"any {guarantee.group_size} people"
+
+
+def _factor(epsilon: Fraction) -> str:
+    if epsilon == 0:
+        return "1"
+    if epsilon > 500:
+        return f"e^{_readable(_upward(epsilon, digits=5))}"
+    return _readable(_upward(exp_bounds(epsilon, digits=20)[1], digits=3))
+
+
+def _upward(value: Fraction, *, digits: int) -> Decimal:
+    context = decimal_context(digits, ROUND_CEILING)
+    return context.divide(Decimal(value.numerator), Decimal(value.denominator))
+
+
+def _readable(value: Decimal) -> str:
+    if value == 0 or -4 <= value.adjusted() < 9:
+        plain = f"{value:,f}"
+        return plain.rstrip("0").rstrip(".") if "." in plain else plain
+    return f"{value:e}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)

@@ -1,0 +1,174 @@
+"""What people write becomes one rational, and e^x and ln x lie between their bounds."""
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evenhand.errors import InvalidParameterError, LimitExceededError
+from evenhand.privacy.rational import as_text, exact, exp_bounds, leading_zeros, log_bounds, round_up
+
+
+def read(value, **limits):
+    return exact(value, name="epsilon", owner="Example", **limits)
+
+
+def precise(value):
+    return mpmath.mpf(value.numerator) / value.denominator
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (0.1, Fraction(1, 10)),
+        (1, Fraction(1)),
+        (-2, Fraction(-2)),
+        (1e-300, Fraction(1, 10**300)),
+        ("0.1", Fraction(1, 10)),
+        ("1/10", Fraction(1, 10)),
+        (" 2/6 ", Fraction(1, 3)),
+        ("1e-6", Fraction(1, 10**6)),
+        ("1E+2", Fraction(100)),
+        (Decimal("0.3"), Fraction(3, 10)),
+        (Decimal("1e-400"), Fraction(1, 10**400)),
+        (Fraction(2, 7), Fraction(2, 7)),
+        (np.float64(0.1), Fraction(1, 10)),
+        (np.float32(0.1), Fraction(1, 10)),
+        (np.int8(3), Fraction(3)),
+    ],
+)
+def test_a_number_means_what_it_prints(given, expected):
+    """If 0.1 meant the binary number beside it, ten tenths would not be a budget of one."""
+    assert read(given) == expected
+    assert type(read(given).numerator) is int
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        True, None, "", "x", "1/0", "1_000", "nan", "inf", "-inf", "1e999", "1e-0401", "1e99999999999",
+        "1e5/3", "1/1e5", "1 /  2 3", math.nan, math.inf, -math.inf, Decimal("nan"), Decimal("inf"),
+        Decimal("1e401"), Decimal("1e-401"), 1j, [1], b"1", "9" * 8_001, "1/" + "9" * 5_000,
+        np.float64("nan"), np.bool_(1),
+    ],
+)  # fmt: skip
+def test_anything_else_is_refused(given):
+    with pytest.raises(
+        InvalidParameterError, match=r"The 'epsilon' parameter of Example must be a number\. Got "
+    ):
+        read(given)
+
+
+def test_a_long_refused_text_is_cut_in_the_message():
+    with pytest.raises(InvalidParameterError) as caught:
+        read("x" * 9_000)
+
+    assert len(str(caught.value)) < 200
+
+
+@pytest.mark.parametrize(
+    ("limits", "inside", "outside", "words"),
+    [
+        ({"above": 0}, "1e-400", 0, "a number > 0"),
+        ({"least": 0}, 0, "-1e-400", "a number >= 0"),
+        ({"most": 1}, 1, "1.0000001", "a number <= 1"),
+        ({"least": 0, "most": 1}, "1/2", 2, "a number >= 0 and <= 1"),
+    ],
+)
+def test_limits_are_exact_and_named(limits, inside, outside, words):
+    assert read(inside, **limits) == Fraction(inside)
+    with pytest.raises(InvalidParameterError, match=f"must be {words}. Got"):
+        read(outside, **limits)
+
+
+@given(st.fractions())
+def test_text_reads_back_as_the_same_number(value):
+    """A ledger that reads back another number than it wrote miscounts."""
+    assert read(as_text(value)) == value
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_a_float_reads_as_its_own_decimal(value):
+    assert float(read(value)) == value
+    assert read(value) == read(repr(value))
+
+
+def test_long_numbers_read_back_and_longer_ones_are_refused():
+    long = Fraction(7**4_000, 10**3_800)
+    longer = Fraction(1, 10**4_000)
+
+    assert read(as_text(long)) == long
+    with pytest.raises(LimitExceededError, match="more than 3,900 digits") as caught:
+        as_text(longer)
+    assert caught.value.limit == "digits"
+
+
+@given(st.fractions(min_value=0), st.integers(1, 50))
+def test_rounding_up_never_goes_down_and_keeps_its_digits(value, digits):
+    rounded = round_up(value, digits=digits)
+
+    assert value <= rounded <= value * (1 + Fraction(10) ** (1 - digits))
+    assert round_up(rounded, digits=digits) == rounded
+
+
+@given(st.fractions(min_value=Fraction(1, 10**60), max_value=10**60))
+def test_leading_zeros_are_never_too_few(value):
+    assert value * 10 ** leading_zeros(value) >= 1
+
+
+@given(st.fractions(-2_000, 2_000), st.sampled_from([5, 20, 40, 60]))
+def test_the_exponential_lies_between_its_bounds(exponent, digits):
+    """If the upper bound were below e^x, a delta made with it would be below the truth."""
+    low, high = exp_bounds(exponent, digits=digits)
+    with mpmath.workdps(250):
+        truth = mpmath.exp(precise(exponent))
+
+        assert precise(low) < truth < precise(high)
+        assert precise(high) - precise(low) < truth * mpmath.mpf(10) ** (2 - digits)
+
+
+def test_far_exponents_are_bounded_or_refused():
+    low, high = exp_bounds(Fraction(-(10**9)))
+
+    assert low == 0
+    assert 0 < high < Fraction(1, 10**434_294)
+    with pytest.raises(InvalidParameterError, match="must be at most 1,000,000"):
+        exp_bounds(Fraction(10**400))
+
+
+near_one = st.integers(1, 150).flatmap(
+    lambda places: st.sampled_from([1 + Fraction(3, 10**places), 1 - Fraction(3, 10 ** (places + 1))])
+)
+
+
+@given(st.fractions(Fraction(1, 10**300), 10**300) | near_one, st.sampled_from([5, 20, 40, 60]))
+def test_the_logarithm_lies_between_its_bounds(value, digits):
+    low, high = log_bounds(value, digits=digits)
+    with mpmath.workdps(500):
+        truth = mpmath.log(precise(value))
+
+        assert precise(low) <= truth <= precise(high)
+        assert precise(high) - precise(low) <= abs(truth) * mpmath.mpf(10) ** (3 - digits)
+
+
+def test_the_logarithm_of_one_is_nought_and_of_nought_is_refused():
+    assert log_bounds(Fraction(1)) == (0, 0)
+    with pytest.raises(InvalidParameterError, match=r"must be a number > 0\. Got"):
+        log_bounds(Fraction(0))
+
+
+@pytest.mark.parametrize("exponent", [Fraction(1), Fraction(-7, 3)])
+def test_bounds_do_not_depend_on_the_callers_decimal_settings(exponent):
+    import decimal
+
+    expected = exp_bounds(exponent), log_bounds(Fraction(7, 3))
+    with decimal.localcontext() as context:
+        context.prec, context.rounding, context.Emax, context.Emin = 3, decimal.ROUND_UP, 5, -5
+        context.traps[decimal.Inexact] = True
+
+        assert (exp_bounds(exponent), log_bounds(Fraction(7, 3))) == expected
