@@ -1,0 +1,91 @@
+"""Group rates and gaps: evenhand against fairlearn's MetricFrame and against one bincount.
+
+    python benchmarks/bench_measure.py
+
+CPU seconds of one thread, the best of several repeats, all in one run. What is timed is the same for
+both: selection, true and false positive rate, accuracy and precision of each group, and two gaps.
+Targets: at least 1000 times fairlearn at n = 1e5, and at most twice one bincount of n ready-made
+64-bit codes where the columns are bytes. Columns of 64-bit numbers have eight times the bytes to read.
+"""
+
+import sys
+import time
+
+import numpy as np
+from fairlearn.metrics import MetricFrame, false_positive_rate, selection_rate, true_positive_rate
+from sklearn.metrics import accuracy_score, precision_score
+
+from evenhand.measure import group_report
+
+TIMES_FAIRLEARN = 1000
+TIMES_BINCOUNT = 2
+PEER_ROWS = 100_000
+KINDS = {"bytes": np.uint8, "booleans": np.bool_, "64-bit": np.int64}
+
+
+def _best(function, repeats):
+    least = float("inf")
+    for _ in range(repeats):
+        start = time.process_time_ns()
+        function()
+        least = min(least, time.process_time_ns() - start)
+    return least / 1e9
+
+
+def _ours(y_true, y_pred, group):
+    report = group_report(y_true, y_pred, group)
+    return report.rates, report.sp_gap, report.eo_gap
+
+
+def _peer(y_true, y_pred, group):
+    rates = {
+        "selection": selection_rate,
+        "tpr": true_positive_rate,
+        "fpr": false_positive_rate,
+        "accuracy": accuracy_score,
+        "precision": precision_score,
+    }
+    frame = MetricFrame(metrics=rates, y_true=y_true, y_pred=y_pred, sensitive_features=group)
+    gaps = frame.difference(method="between_groups")
+    return frame.by_group, gaps["selection"], max(gaps["tpr"], gaps["fpr"])
+
+
+def _columns(n, n_groups, kind):
+    generator = np.random.default_rng(n)
+    y_true, y_pred = generator.integers(0, 2, (2, n))
+    group = generator.integers(0, n_groups, n)
+    codes = 4 * group + 2 * y_true + y_pred
+    return [column.astype(kind) for column in (y_true, y_pred, group)], codes
+
+
+def main():
+    columns, _ = _columns(PEER_ROWS, 2, np.int64)
+    peer = _best(lambda: _peer(*columns), 2)
+    rates, *gaps = _ours(*columns)
+    peer_rates, *peer_gaps = _peer(*columns)
+    worst = max(
+        abs(getattr(rates[g], name) - row[name]) for g, row in peer_rates.iterrows() for name in row.index
+    )
+    print(f"fairlearn MetricFrame, n = {PEER_ROWS:,}, 2 groups: {1e3 * peer:,.0f} ms")
+    apart = max(np.abs(np.subtract(gaps, peer_gaps)))
+    print(f"largest difference of a rate {worst:.1e}, of a gap {apart:.1e}\n")
+    print("        n  groups  columns     report, ms  bincount, ms  report/bincount  times fairlearn")
+    missed = []
+    for n in (PEER_ROWS, 10 * PEER_ROWS):
+        for n_groups, kind in ((2, "bytes"), (2, "booleans"), (2, "64-bit"), (10, "bytes"), (10, "64-bit")):
+            columns, codes = _columns(n, n_groups, KINDS[kind])
+            repeats = 30_000_000 // n
+            ours, floor = _best(lambda: _ours(*columns), repeats), _best(lambda: np.bincount(codes), repeats)  # noqa: B023 (called at once)
+            faster = f"{peer / ours:,.0f}" if n == PEER_ROWS and n_groups == 2 else ""
+            times = f"{1e3 * ours:12.3f}  {1e3 * floor:12.3f}  {ours / floor:15.2f}"
+            print(f"{n:9,}  {n_groups:6}  {kind:8}  {times}  {faster:>15}")
+            if faster and peer / ours < TIMES_FAIRLEARN:
+                missed.append(f"{kind}: {peer / ours:.0f} times fairlearn, not {TIMES_FAIRLEARN}")
+            if kind != "64-bit" and n > PEER_ROWS and ours / floor > TIMES_BINCOUNT:
+                missed.append(f"{kind}: {ours / floor:.2f} times a bincount, not {TIMES_BINCOUNT}")
+    print("\n".join(["", *missed]) if missed else "\nTargets reached.")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,255 @@
+"""Reading the columns that are measured: outcomes, groups, weights and scores.
+
+A column may come from numpy, a list, pandas, Polars or Arrow. What comes out are numpy arrays
+of small integers. No message holds a value of a column or how long it is.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import narwhals as nw
+import numpy as np
+
+from evenhand.errors import InvalidParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+__all__ = [
+    "encode_groups",
+    "encode_labels",
+    "narrow",
+    "read_binary",
+    "read_column",
+    "read_numbers",
+    "read_weights",
+    "same_length",
+]
+
+_UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+_ROWS_AT_ONCE = 1 << 16  # so that the second look at a part finds it in the cache
+_NARROWEST = 63  # group codes up to here leave two bits of a byte for the outcomes
+_LARGEST_WEIGHT = 1e100
+_WIDEST_RANGE = 1 << 16  # whole numbers in a range this wide are counted without sorting
+
+
+def read_column(values: Any, *, name: str, owner: str) -> NDArray[Any]:
+    """Return `values` as a one-dimensional numpy array, or refuse them.
+
+    >>> read_column([1, 0, 1], name="group", owner="example")
+    array([1, 0, 1])
+    """
+    array = _as_array(values, name, owner)
+    if array.ndim != 1:
+        _refuse(name, owner, "a column with one dimension", f"an array with {array.ndim} dimensions")
+    if isinstance(array, np.ma.MaskedArray):
+        if np.ma.getmaskarray(array).any():
+            _refuse_missing(name, owner)
+        array = np.asarray(array)
+    if array.dtype.kind == "f" and np.isnan(array).any():
+        _refuse_missing(name, owner)
+    return array
+
+
+def read_numbers(values: Any, *, name: str, owner: str) -> NDArray[np.float64]:
+    """Return `values` as floats; infinities stay, missing values are refused."""
+    array = read_column(values, name=name, owner=owner)
+    if array.dtype.kind == "O" and array.size:  # a nullable column without a missing value, for example
+        array = _numbers_in_objects(array, name, owner)
+    if array.dtype.kind not in "biuf" and array.size:
+        _refuse(name, owner, "a column of numbers", "another kind of column")
+    return array.astype(np.float64)
+
+
+def read_weights(values: Any, *, owner: str) -> NDArray[np.float64]:
+    """Return `values` as floats that are not negative, and whose squares can be added."""
+    weights = read_numbers(values, name="weights", owner=owner)
+    if not ((weights >= 0) & (weights <= _LARGEST_WEIGHT)).all():
+        _refuse("weights", owner, "numbers from 0 to 1e100", "others, negative or infinite perhaps,")
+    return weights
+
+
+def read_binary(
+    columns: dict[str, NDArray[Any]], *, positive: object, owner: str
+) -> dict[str, NDArray[np.uint8]]:
+    """Return each column as bytes, 1 where the row is positive and 0 elsewhere.
+
+    Parameters
+    ----------
+    columns : dict of str to array
+        The columns by the names of the parameters they came from. They share their two labels.
+    positive : object
+        The label that counts as positive; ``None`` stands for 1 or ``True`` and then no other
+        labels than 0, 1 and booleans are taken.
+    owner : str
+        The public function that reads them, for messages.
+    """
+    if positive is None or _is_one(positive):
+        narrowed = {name: _narrow_binary(column) for name, column in columns.items()}
+        taken = {name: column for name, column in narrowed.items() if column is not None}
+        if len(taken) == len(columns):
+            return taken
+    encoded = {name: encode_labels(column, name=name, owner=owner) for name, column in columns.items()}
+    for name, (_, labels) in encoded.items():
+        if positive is None and any(label not in (0, 1) for label in labels):
+            _refuse(
+                name,
+                owner,
+                "a column of 0 and 1 (or of booleans)",
+                "other values",
+                hint="name the label that counts as positive with positive=...; "
+                "predictions must be decisions, not scores.",
+            )
+    wanted = 1 if positive is None else positive
+    _check_two_labels([labels for _, labels in encoded.values()], wanted, owner)
+    return {
+        name: np.array([label == wanted for label in labels], dtype=np.uint8)[codes]
+        for name, (codes, labels) in encoded.items()
+    }
+
+
+def encode_groups(array: NDArray[Any], *, owner: str) -> tuple[NDArray[Any], list[Any]]:
+    """Return codes and the label of each code, in order; a code may stand for nobody.
+
+    Whole numbers in a narrow range are their own codes, which costs no sorting.
+    """
+    if array.dtype.kind in "iu" and array.size:
+        codes, largest = narrow(array, _NARROWEST)
+        if codes is not None:
+            return codes, list(range(largest + 1))
+        low, high = int(array.min()), int(array.max())
+        if high - low < _WIDEST_RANGE:
+            wide = array if array.dtype == np.uint64 else array.astype(np.int64)
+            return (wide - wide.dtype.type(low)).astype(np.intp), list(range(low, high + 1))
+    if array.dtype.kind == "b":
+        return array.view(np.uint8), [False, True]
+    return encode_labels(array, name="group", owner=owner)
+
+
+def encode_labels(array: NDArray[Any], *, name: str, owner: str) -> tuple[NDArray[np.intp], list[Any]]:
+    """Return codes and the sorted labels that occur.
+
+    >>> encode_labels(np.array(["b", "a", "b"]), name="group", owner="example")
+    (array([1, 0, 1]), ['a', 'b'])
+    """
+    if array.dtype.kind in "biuf":
+        found, inverse = np.unique(array, return_inverse=True)
+        return inverse.astype(np.intp), found.tolist()
+    import pyarrow as pa  # noqa: PLC0415 (not needed for numbers)
+
+    try:
+        encoded = pa.array(array, from_pandas=True).dictionary_encode()
+        labels = encoded.dictionary.to_pylist()
+        order = sorted(range(len(labels)), key=labels.__getitem__)
+    except (pa.ArrowException, OverflowError, TypeError, ValueError):
+        _refuse(name, owner, "a column of labels of one kind", "labels of several or unknown kinds")
+    if encoded.null_count:
+        _refuse_missing(name, owner)
+    rank = np.empty(len(labels), dtype=np.intp)
+    rank[order] = np.arange(len(labels))
+    return rank[encoded.indices.to_numpy(zero_copy_only=False)], [labels[place] for place in order]
+
+
+def narrow(array: NDArray[Any], limit: int) -> tuple[NDArray[np.uint8] | None, int]:
+    """Return a column of whole numbers as bytes, and the largest; ``None`` if one is outside [0, limit].
+
+    Read as unsigned numbers, negative ones are large, so one comparison finds both.
+
+    >>> narrow(np.array([0, 2, 1]), 63)
+    (array([0, 2, 1], dtype=uint8), 2)
+    >>> narrow(np.array([0, -1]), 63)
+    (None, 18446744073709551615)
+    """
+    plain = array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+    whole = plain.view(_UNSIGNED[plain.dtype.itemsize])
+    largest = 0
+    if whole.dtype == np.uint8:
+        largest = int(whole.max(initial=0))
+        return (whole, largest) if largest <= limit else (None, largest)
+    narrowed = np.empty(len(whole), dtype=np.uint8)
+    for start in range(0, len(whole), _ROWS_AT_ONCE):
+        part = whole[start : start + _ROWS_AT_ONCE]
+        largest = max(largest, int(part.max()))
+        if largest > limit:
+            return None, largest
+        narrowed[start : start + _ROWS_AT_ONCE] = part
+    return narrowed, largest
+
+
+def same_length(columns: Iterable[tuple[str, NDArray[Any]]], *, owner: str) -> None:
+    """Refuse columns that are not as long as the first; no length is told."""
+    first_name, length = "", -1
+    for name, column in columns:
+        if length < 0:
+            first_name, length = name, len(column)
+        elif len(column) != length:
+            _refuse(name, owner, f"as long as '{first_name}'", "another length")
+
+
+def _as_array(values: Any, name: str, owner: str) -> NDArray[Any]:
+    if isinstance(values, np.ndarray):
+        return values
+    if isinstance(values, list | tuple | range):
+        return _array_from_list(list(values), name, owner)
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        return np.asarray(series.to_numpy())
+    if hasattr(values, "__array__"):
+        return np.asarray(values)
+    return _refuse(name, owner, "a column: an array, a list or a series", f"a {type(values).__name__}")
+
+
+def _array_from_list(values: list[Any], name: str, owner: str) -> NDArray[Any]:
+    try:
+        array = np.asarray(values)
+    except ValueError:  # rows of unequal length
+        _refuse(name, owner, "a column with one dimension", "a nested list")
+    if array.dtype.kind in "US" and array.ndim == 1:  # numpy writes 1 and None as text beside text
+        array = np.empty(len(values), dtype=object)
+        array[:] = values
+    return array
+
+
+def _numbers_in_objects(array: NDArray[Any], name: str, owner: str) -> NDArray[Any]:
+    codes, labels = encode_labels(array, name=name, owner=owner)
+    if all(isinstance(label, int | float) for label in labels):
+        return np.array(labels, dtype=np.float64)[codes]
+    return array
+
+
+def _narrow_binary(column: NDArray[Any]) -> NDArray[np.uint8] | None:
+    if column.dtype.kind == "b":
+        return column.view(np.uint8)
+    if column.dtype.kind in "iu":
+        return narrow(column, 1)[0]
+    if column.dtype.kind == "f" and ((column == 0) | (column == 1)).all():
+        return column.astype(np.uint8)
+    return None
+
+
+def _check_two_labels(labels: list[list[Any]], positive: object, owner: str) -> None:
+    together: list[Any] = []
+    for each in labels:
+        together += [label for label in each[:3] if label not in together]
+    if len(together) > 2 or (len(together) == 2 and positive not in together):
+        _refuse(
+            "positive",
+            owner,
+            "one of the two labels of the outcome columns",
+            f"{positive!r}, and other labels in the columns,",
+        )
+
+
+def _is_one(label: object) -> bool:
+    return isinstance(label, int | float | np.generic) and bool(label == 1)
+
+
+def _refuse_missing(name: str, owner: str) -> NoReturn:
+    _refuse(name, owner, "a column without missing values", "missing values")
+
+
+def _refuse(name: str, owner: str, must_be: str, got: str, *, hint: str = "") -> NoReturn:
+    raise InvalidParameterError(name, owner=owner, must_be=must_be, got=got, hint=hint)

@@ -1,0 +1,247 @@
+"""The count table: how many rows each (group, true label, prediction) has.
+
+Every measure of a group report is computed from this table and from nothing else, so rows are
+read once, and tables of parts of the data can be added.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from evenhand.errors import InvalidParameterError
+from evenhand.measure.columns import (
+    encode_groups,
+    read_binary,
+    read_column,
+    read_weights,
+    same_length,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["CountTable", "Tabulated", "count_table", "tabulate"]
+
+_BYTE_CODES = 64  # groups whose codes fit in one byte together with the two outcomes
+_ROWS_AT_ONCE = 1 << 17
+_PAIRS_PAY_FROM = 1 << 14  # rows from which counting two rows at a time is the faster way
+
+
+@dataclass(frozen=True, eq=False)
+class CountTable:
+    """Rows counted by group, true label and prediction.
+
+    Parameters
+    ----------
+    groups : tuple
+        The label of each group, in order.
+    counts : array of shape (groups, 2, 2)
+        ``counts[g, y, p]`` is the number of rows of group ``g`` with true label ``y`` and
+        prediction ``p``; with weights, the sum of their weights.
+    squares : array of the same shape, optional
+        The sums of the squared weights; ``None`` says that the rows have no weights.
+    labelled : bool
+        Whether true labels were given. If not, every row is counted under ``y = 0``.
+
+    Examples
+    --------
+    >>> first = count_table([1, 0], [1, 1], ["a", "b"], groups=["a", "b"])
+    >>> second = count_table([0, 0], [1, 0], ["a", "a"], groups=["a", "b"])
+    >>> (first + second).counts.tolist()
+    [[[1, 1], [0, 1]], [[0, 1], [0, 0]]]
+    """
+
+    groups: tuple[Any, ...]
+    counts: NDArray[Any]
+    squares: NDArray[np.float64] | None = None
+    labelled: bool = True
+
+    def __post_init__(self) -> None:
+        for name, table in (("counts", self.counts), ("squares", self.squares)):
+            if table is not None and table.shape != (len(self.groups), 2, 2):
+                raise InvalidParameterError(
+                    name, owner="CountTable", must_be="an array of shape (groups, 2, 2)", got=table.shape
+                )
+            if table is not None and not (np.isfinite(table).all() and (table >= 0).all()):
+                raise InvalidParameterError(
+                    name, owner="CountTable", must_be="finite and not negative", got="other numbers"
+                )
+
+    @property
+    def weighted(self) -> bool:
+        """Whether rows were weighted."""
+        return self.squares is not None
+
+    @property
+    def sizes(self) -> NDArray[Any]:
+        """Rows of each group; with weights, the sum of their weights."""
+        return np.asarray(self.counts.sum(axis=(1, 2)))
+
+    def __add__(self, other: CountTable) -> CountTable:
+        """Return the table of both parts; they must have the same groups."""
+        if not isinstance(other, CountTable):
+            return NotImplemented
+        alike = (self.groups, self.labelled, self.weighted) == (other.groups, other.labelled, other.weighted)
+        if not alike:
+            raise InvalidParameterError(
+                "other",
+                owner="CountTable.__add__",
+                must_be="a table with the same groups, both labelled or not and both weighted or not",
+                got="another kind of table",
+                hint="declare the groups of every part with groups=...",
+            )
+        squares = None
+        if self.squares is not None and other.squares is not None:
+            squares = self.squares + other.squares
+        return CountTable(self.groups, self.counts + other.counts, squares, self.labelled)
+
+
+def count_table(
+    y_true: Any,
+    y_pred: Any,
+    group: Any,
+    *,
+    groups: Sequence[Any] | None = None,
+    positive: object = None,
+    weights: Any = None,
+) -> CountTable:
+    """Count rows by group, true label and prediction.
+
+    Parameters
+    ----------
+    y_true, y_pred, group : array, list or series
+        See :func:`evenhand.measure.group_report`; `y_true` may be ``None``.
+    groups : sequence, optional
+        Every group, in order, also those without rows. By default those that occur, sorted.
+    positive : object, optional
+        The label that counts as positive, by default 1 or ``True``.
+    weights : array, list or series, optional
+        One weight per row, at least 0.
+
+    Examples
+    --------
+    >>> table = count_table([1, 0, 1, 0], [1, 0, 0, 0], ["a", "a", "b", "b"])
+    >>> table.groups, table.counts[0].tolist()
+    (('a', 'b'), [[1, 0], [0, 1]])
+    """
+    named = {"y_pred": y_pred} if y_true is None else {"y_true": y_true, "y_pred": y_pred}
+    return tabulate(
+        named, group, groups=groups, positive=positive, weights=weights, owner="count_table"
+    ).table
+
+
+class Tabulated(NamedTuple):
+    """A count table and the columns it was made from, as they were read."""
+
+    table: CountTable
+    outcomes: list[NDArray[np.uint8]]
+    weights: NDArray[np.float64] | None
+
+
+def tabulate(
+    named: Mapping[str, Any],
+    group: Any,
+    *,
+    groups: Sequence[Any] | None,
+    positive: object,
+    weights: Any,
+    owner: str,
+) -> Tabulated:
+    """Count rows; `named` holds predictions by the name of their parameter, or labels and then these."""
+    columns = {name: read_column(values, name=name, owner=owner) for name, values in named.items()}
+    members = read_column(group, name="group", owner=owner)
+    weight = None if weights is None else read_weights(weights, owner=owner)
+    others = [("group", members)] if weight is None else [("group", members), ("weights", weight)]
+    same_length([*columns.items(), *others], owner=owner)
+    outcomes = list(read_binary(columns, positive=positive, owner=owner).values())
+    codes, labels = encode_groups(members, owner=owner)
+    combined = _combine(codes, len(labels), outcomes)
+    counts = _tally(combined, len(labels), weight)
+    present = counts if weight is None else _tally(combined, len(labels), None)
+    squares = None if weight is None else _tally(combined, len(labels), weight * weight)
+    chosen, rows = _choose_groups(labels, present, groups, owner)
+    taken = None if squares is None else _take(squares, rows)
+    return Tabulated(CountTable(chosen, _take(counts, rows), taken, len(outcomes) == 2), outcomes, weight)
+
+
+def _combine(codes: NDArray[Any], n_groups: int, outcomes: list[NDArray[np.uint8]]) -> NDArray[Any]:
+    """Write group, label and prediction as one number: 4 group + 2 label + prediction."""
+    kind = np.uint8 if n_groups <= _BYTE_CODES else np.intp
+    combined: NDArray[Any] = np.multiply(codes, 2, dtype=kind, casting="unsafe")
+    if len(outcomes) == 2:
+        combined += outcomes[0]
+    combined += combined
+    combined += outcomes[-1]
+    return combined
+
+
+def _tally(combined: NDArray[Any], n_groups: int, weights: NDArray[np.float64] | None) -> NDArray[Any]:
+    """Count each of the combined numbers, in one pass."""
+    cells = 4 * n_groups
+    if weights is not None:
+        counts = np.bincount(combined, weights=weights, minlength=cells)
+    elif combined.dtype == np.uint8 and len(combined) >= _PAIRS_PAY_FROM:
+        counts = _tally_pairs(combined, cells)
+    else:
+        counts = np.bincount(combined, minlength=cells)
+    return np.reshape(counts[:cells], (n_groups, 2, 2))
+
+
+def _tally_pairs(combined: NDArray[np.uint8], cells: int) -> NDArray[np.int64]:
+    """Count bytes two at a time: half as many numbers for ``bincount``, then two small sums."""
+    even = len(combined) - len(combined) % 2
+    pairs = combined[:even].view(np.uint16)
+    table = np.zeros(256 * cells, dtype=np.int64)
+    for start in range(0, len(pairs), _ROWS_AT_ONCE):
+        table += np.bincount(pairs[start : start + _ROWS_AT_ONCE], minlength=len(table))
+    square = table.reshape(cells, 256)
+    counts: NDArray[np.int64] = square.sum(axis=1) + square[:, :cells].sum(axis=0)
+    if even < len(combined):
+        counts[combined[-1]] += 1
+    return counts
+
+
+def _choose_groups(
+    labels: list[Any], present: NDArray[Any], groups: Sequence[Any] | None, owner: str
+) -> tuple[tuple[Any, ...], list[int]]:
+    """Return the groups of the table and which row of the tally each has (-1: nobody)."""
+    occurs = np.asarray(present.any(axis=(1, 2)))
+    if groups is None:
+        rows = np.flatnonzero(occurs).tolist()
+        return tuple(labels[row] for row in rows), rows
+    declared = _declared(groups, owner)
+    place = {label: row for row, label in enumerate(labels) if occurs[row]}
+    rows = [place.pop(label, -1) for label in declared]
+    if place:
+        raise InvalidParameterError(
+            "group", owner=owner, must_be="a column of the labels in 'groups'", got="labels outside them"
+        )
+    return declared, rows
+
+
+def _declared(groups: Any, owner: str) -> tuple[Any, ...]:
+    must_be = "a sequence of distinct labels"
+    if isinstance(groups, str | bytes):
+        raise InvalidParameterError("groups", owner=owner, must_be=must_be, got=groups)
+    try:
+        declared = tuple(groups.tolist() if isinstance(groups, np.ndarray) else groups)
+        distinct = len(set(declared)) == len(declared) > 0
+    except TypeError:
+        distinct = False
+    if not distinct:
+        raise InvalidParameterError("groups", owner=owner, must_be=must_be, got=groups)
+    return declared
+
+
+def _take(tally: NDArray[Any], rows: list[int]) -> NDArray[Any]:
+    taken = np.zeros((len(rows), 2, 2), dtype=tally.dtype)
+    for place, row in enumerate(rows):
+        if row >= 0:
+            taken[place] = tally[row]
+    taken.flags.writeable = False
+    return taken

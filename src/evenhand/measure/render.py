@@ -1,0 +1,127 @@
+"""A group report as text, as HTML and as frames."""
+
+from __future__ import annotations
+
+import math
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from evenhand.measure.gaps import MEASURES, NO_DISPARITY
+from evenhand.measure.rates import RATES
+from evenhand.table.frames import make_frame
+
+if TYPE_CHECKING:
+    from evenhand.measure.groups import GroupReport
+    from evenhand.table.frames import Backend
+
+__all__ = ["as_html", "as_text", "rates_frame", "summary_frame"]
+
+_LEVEL = 0.95
+
+
+def rates_frame(report: GroupReport, backend: Backend | None = None) -> Any:
+    """Return one row per group: size, rates, and a note on what is undefined."""
+    rows = report.rates
+    columns: dict[str, Any] = {"group": list(rows), "size": [row.size for row in rows.values()]}
+    for rate in RATES:
+        columns[rate] = [getattr(row, rate) for row in rows.values()]
+    columns["note"] = [
+        " ".join(f"{rate}: {why}" for rate, why in row.reasons.items()) for row in rows.values()
+    ]
+    return make_frame(columns, backend=backend)
+
+
+def summary_frame(report: GroupReport, level: float = _LEVEL, backend: Backend | None = None) -> Any:
+    """Return one row per measure: value, limits, method, and a note if it is undefined."""
+    intervals = [report.interval(name, level) for name in MEASURES]
+    return make_frame(
+        {
+            "measure": list(MEASURES),
+            "value": [float(report.value(name)) for name in MEASURES],
+            "low": [interval.low for interval in intervals],
+            "high": [interval.high for interval in intervals],
+            "level": [interval.level for interval in intervals],
+            "method": [interval.method for interval in intervals],
+            "exact": [interval.exact for interval in intervals],
+            "no_disparity": [NO_DISPARITY.get(name, math.nan) for name in MEASURES],
+            "note": [interval.reason for interval in intervals],
+        },
+        backend=backend,
+    )
+
+
+def as_text(report: GroupReport) -> str:
+    """Return the report as two aligned tables and the reasons of what is undefined."""
+    parts = [_title(report), *_aligned(_rate_rows(report)), "", *_aligned(_measure_rows(report))]
+    undefined = _undefined(report)
+    if undefined:
+        parts += ["", "Undefined:", *(f"  {names}: {why}" for names, why in undefined)]
+    return "\n".join(parts)
+
+
+def as_html(report: GroupReport) -> str:
+    """Return the report as two small HTML tables; every text is escaped."""
+    tables = "".join(_html_table(rows) for rows in (_rate_rows(report), _measure_rows(report)))
+    undefined = "".join(f"<li>{escape(names)}: {escape(why)}</li>" for names, why in _undefined(report))
+    notes = f"<p>Undefined:</p><ul>{undefined}</ul>" if undefined else ""
+    return f"<div><p>{escape(_title(report))}</p>{tables}{notes}</div>"
+
+
+def _undefined(report: GroupReport) -> list[tuple[str, str]]:
+    """Return the measures without a value, those with one reason together."""
+    together: dict[str, list[str]] = {}
+    for name, why in report.reasons.items():
+        together.setdefault(why, []).append(name)
+    return [(", ".join(names), why) for why, names in together.items()]
+
+
+def _title(report: GroupReport) -> str:
+    named = "none named" if report.privileged is None else repr(report.privileged)
+    weighted = "; rates are weighted" if report.table.weighted else ""
+    return f"Group report, privileged group: {named}{weighted}"
+
+
+def _rate_rows(report: GroupReport) -> list[list[str]]:
+    header = ["group", "size", *(rate.replace("_", " ") for rate in RATES)]
+    return [header] + [
+        [str(label), _size(row.size), *(_number(getattr(row, rate)) for rate in RATES)]
+        for label, row in report.rates.items()
+    ]
+
+
+def _measure_rows(report: GroupReport) -> list[list[str]]:
+    rows = [["measure", "value", f"{_LEVEL:.0%} interval", "no disparity"]]
+    for name in MEASURES:
+        reason = report.reason(name)
+        if not reason:
+            low, high = report.interval(name, _LEVEL)
+            none = f"{NO_DISPARITY[name]:g}" if name in NO_DISPARITY else ""
+            rows.append([name, _number(report.value(name)), f"{_number(low)} to {_number(high)}", none])
+    return rows
+
+
+def _aligned(rows: list[list[str]]) -> list[str]:
+    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+    lines = []
+    for row in rows:
+        first = row[0].ljust(widths[0])
+        rest = (cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))
+        lines.append("  ".join([first, *rest]).rstrip())
+    return lines
+
+
+def _html_table(rows: list[list[str]]) -> str:
+    head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in rows[0])
+    body = ""
+    for row in rows[1:]:
+        cells = "".join(f"<td>{escape(cell).replace('-', '−')}</td>" for cell in row[1:])
+        body += f'<tr><th scope="row">{escape(row[0])}</th>{cells}</tr>'
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _number(value: float) -> str:
+    return "undefined" if math.isnan(value) else f"{value:.3f}"
+
+
+def _size(size: float) -> str:
+    return f"{size:,}" if isinstance(size, int) else f"{size:,.1f}"

@@ -1,0 +1,99 @@
+import numpy as np
+import pytest
+
+from evenhand.errors import InvalidParameterError
+from evenhand.measure import CountTable, count_table, counts
+from evenhand.measure.counts import _tally, _tally_pairs
+
+
+@pytest.mark.parametrize("rows", [0, 1, 2, 3, 16_383, 16_384, 16_385, 300_001])
+@pytest.mark.parametrize("n_groups", [1, 2, 64])
+def test_counting_in_pairs_equals_counting_one_by_one(rows, n_groups):
+    """The fast path must not lose the odd row at the end."""
+    combined = np.random.default_rng(rows).integers(0, 4 * n_groups, rows).astype(np.uint8)
+    expected = np.bincount(combined, minlength=4 * n_groups)
+
+    assert _tally_pairs(combined, 4 * n_groups).tolist() == expected.tolist()
+    assert _tally(combined, n_groups, None).ravel().tolist() == expected.tolist()
+
+
+def test_the_limit_of_byte_codes_is_where_they_overflow():
+    assert 4 * counts._BYTE_CODES == 256
+
+
+def test_tables_of_parts_add_up_to_the_table_of_the_whole():
+    """Streams are measured part by part."""
+    generator = np.random.default_rng(4)
+    y, p, group = generator.integers(0, 2, (3, 101))
+    weights = generator.random(101)
+    whole = count_table(y, p, group, weights=weights)
+    first = count_table(y[:40], p[:40], group[:40], weights=weights[:40], groups=[0, 1])
+    rest = count_table(y[40:], p[40:], group[40:], weights=weights[40:], groups=[0, 1])
+
+    np.testing.assert_allclose((first + rest).counts, whole.counts, rtol=1e-12)
+    np.testing.assert_allclose((first + rest).squares, whole.squares, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        count_table([1], [1], ["b"]),
+        count_table(None, [1], ["a"]),
+        count_table([1], [1], ["a"], weights=[1.0]),
+    ],
+)
+def test_tables_of_different_kinds_do_not_add(other):
+    with pytest.raises(InvalidParameterError, match="a table with the same groups"):
+        count_table([1], [1], ["a"]) + other
+
+
+def test_a_table_does_not_add_to_something_else():
+    with pytest.raises(TypeError):
+        count_table([1], [1], ["a"]) + 1
+
+
+def test_unweighted_tables_add():
+    table = count_table([1], [1], ["a"])
+
+    assert (table + table).counts.tolist() == [[[0, 0], [0, 2]]]
+
+
+def test_groups_keep_their_declared_order():
+    table = count_table([1, 0], [1, 0], ["b", "a"], groups=("b", "c", "a"))
+
+    assert table.groups == ("b", "c", "a")
+    assert table.sizes.tolist() == [1, 0, 1]
+
+
+def test_groups_may_be_declared_by_an_array():
+    assert count_table([1], [1], [3], groups=np.array([1, 3])).groups == (1, 3)
+
+
+@pytest.mark.parametrize("groups", ["ab", b"ab", [], ["a", "a"], [["a"]], 5])
+def test_declared_groups_must_be_distinct_labels(groups):
+    with pytest.raises(InvalidParameterError, match=r"'groups' .* must be a sequence of distinct labels"):
+        count_table([1], [1], ["a"], groups=groups)
+
+
+def test_a_group_that_is_not_declared_is_refused():
+    with pytest.raises(InvalidParameterError, match="must be a column of the labels in 'groups'"):
+        count_table([1, 0], [1, 0], ["a", "b"], groups=["a"])
+
+
+@pytest.mark.parametrize("table", [np.zeros((2, 2)), np.zeros((1, 2, 2))])
+def test_a_table_has_one_square_per_group(table):
+    with pytest.raises(InvalidParameterError, match=r"'counts' .* an array of shape"):
+        CountTable(("a", "b"), table)
+
+
+@pytest.mark.parametrize("cell", [-1, np.nan, np.inf])
+def test_counts_are_finite_and_not_negative(cell):
+    with pytest.raises(InvalidParameterError, match="finite and not negative"):
+        CountTable(("a",), np.full((1, 2, 2), cell))
+
+
+def test_the_counts_of_a_table_cannot_be_written():
+    table = count_table([1], [1], ["a"])
+
+    with pytest.raises(ValueError, match="read-only"):
+        table.counts[0, 0, 0] = 5

@@ -1,0 +1,90 @@
+import math
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from evenhand.measure.ranking import Ranking, rank_scores
+
+
+def _slow(label, scores):
+    """Compare every positive with every negative, and DeLong's variance from the placements."""
+    high, low = scores[label == 1], scores[label == 0]
+    wins = (high[:, None] > low[None, :]) + 0.5 * (high[:, None] == low[None, :])
+    variance = wins.mean(axis=1).var(ddof=1) / len(high) + wins.mean(axis=0).var(ddof=1) / len(low)
+    return wins.mean(), variance
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_area_and_its_variance_equal_the_comparison_of_all_pairs(seed):
+    generator = np.random.default_rng(seed)
+    label = np.append(generator.integers(0, 2, 40), [0, 0, 1, 1]).astype(np.uint8)
+    scores = generator.integers(0, 8, 44).astype(float)  # many ties
+    ranking = rank_scores(label, scores)
+
+    assert (ranking.area, ranking.variance) == pytest.approx(_slow(label, scores), abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_weighted_area_equals_that_of_scikit_learn(seed):
+    generator = np.random.default_rng(seed)
+    label = np.append(generator.integers(0, 2, 50), [0, 1]).astype(np.uint8)
+    scores, weights = generator.integers(0, 9, 52).astype(float), generator.random(52)
+
+    assert rank_scores(label, scores, weights).area == pytest.approx(
+        roc_auc_score(label, scores, sample_weight=weights), abs=1e-12
+    )
+
+
+def test_equal_weights_change_nothing():
+    label, scores = np.array([1, 0, 1, 0, 1], dtype=np.uint8), np.array([3.0, 1.0, 2.0, 2.0, 5.0])
+    plain, weighted = rank_scores(label, scores), rank_scores(label, scores, np.full(5, 7.0))
+
+    assert (weighted.area, weighted.variance) == pytest.approx((plain.area, plain.variance))
+
+
+@pytest.mark.parametrize("label", [[0, 0], [1, 1], []])
+def test_one_class_alone_has_no_area(label):
+    ranking = rank_scores(np.array(label, dtype=np.uint8), np.arange(len(label), dtype=float))
+
+    assert math.isnan(ranking.area)
+    assert all(math.isnan(limit) for limit in ranking.limits(0.95))
+
+
+@pytest.mark.parametrize(
+    ("label", "scores"),
+    [
+        ([1, 0], [1, 0]),
+        ([1, 0], [0, 1]),
+        ([1, 0], [1, 1]),
+        ([1, 1, 1, 0, 0], [3, 4, 5, 1, 2]),
+        ([1, 0, 0, 0], [2, 1, 3, 0]),
+        ([1, 1, 0, 0], [1, 1, 1, 1]),
+    ],
+)
+def test_perfect_rankings_and_single_rows_have_intervals(label, scores):
+    """DeLong's variance is 0 or unknown here, and an interval of no width would be a lie."""
+    ranking = rank_scores(np.array(label, dtype=np.uint8), np.array(scores, dtype=float))
+    low, high = ranking.limits(0.95)
+
+    assert 0 <= low <= ranking.area <= high <= 1
+    assert high - low > 0.3
+    assert ranking.method == "Newcombe score for the area"
+
+
+def test_the_score_interval_solves_its_equation():
+    """Newcombe's method 5: the distance to the limit is z standard errors at the limit."""
+    ranking = Ranking(1.0, 0.0, 12, 15)
+    low, high = ranking.limits(0.95)
+    extra = (12 + 15) / 2 - 1
+    variance = low * (1 - low) * (1 + extra * ((1 - low) / (2 - low) + low / (1 + low))) / (12 * 15)
+
+    assert high == 1
+    assert 1 - low == pytest.approx(1.959963984540054 * math.sqrt(variance), abs=1e-9)
+
+
+@pytest.mark.parametrize("area", [0.02, 0.5, 0.98])
+def test_the_logit_interval_stays_inside_0_and_1(area):
+    low, high = Ranking(area, 0.05, 5, 5).limits(0.999999)
+
+    assert 0 <= low < area < high <= 1
