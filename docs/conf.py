@@ -32,9 +32,9 @@ html_css_files = ["evenhand.css"]
 html_theme_options = {
     "navigation_with_keys": False,
     "show_toc_level": 2,
-    "header_links_before_dropdown": 9,
+    "navbar_center": [],
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-html_sidebars = {"**": []}
+html_sidebars = {"**": ["globaltoc.html"]}
 html_show_sourcelink = False

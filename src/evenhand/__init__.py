@@ -1,18 +1,25 @@
-"""Who pays when data is protected, how much, and how to make it fairer."""
+"""Who pays when data is protected, how much, and how to make it fairer.
 
-from evenhand import datasets, errors, measure, privacy, schema, table
-from evenhand.privacy import Guarantee
-from evenhand.schema import Schema
-from evenhand.table import Table
+Names are loaded when they are first used, so that ``import evenhand`` costs next to nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from evenhand import datasets, errors, measure, privacy, schema, table
+    from evenhand.privacy import Guarantee
+    from evenhand.schema import Schema
+    from evenhand.table import Table
 
 __version__ = "0.1.0"
 
 __all__ = [
-    # what is public about the data
-    "Schema",
-    "Table",
     # what is promised
     "Guarantee",
+    # what is public about the data, and the data as codes
+    "Schema",
+    "Table",
     # packages
     "datasets",
     "errors",
@@ -21,3 +28,17 @@ __all__ = [
     "schema",
     "table",
 ]
+
+_HOMES = {"Guarantee": "privacy", "Schema": "schema", "Table": "table"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        message = f"module 'evenhand' has no attribute {name!r}"
+        raise AttributeError(message)
+    home = import_module(f"evenhand.{_HOMES.get(name, name)}")
+    return getattr(home, name) if name in _HOMES else home
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

@@ -15,6 +15,7 @@ EXAMPLES = [
     (errors.UnreadableFileError("people.csv is empty."), ValueError),
     (errors.LimitExceededError("people.csv is too large.", limit="bytes"), ValueError),
     (errors.GuaranteeError("These cannot be added."), ValueError),
+    (errors.RandomSourceError("The source is broken."), RuntimeError),
     (errors.DataSetNotFoundError("adult is not here."), FileNotFoundError),
     (errors.ChecksumError("adult.csv is another file."), ValueError),
     (errors.MissingExtraError("fairlearn", feature="A MetricFrame", extra="fair"), ImportError),

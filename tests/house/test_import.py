@@ -3,6 +3,10 @@
 import subprocess
 import sys
 
+import pytest
+
+import evenhand
+
 SLOW_OR_EXTRA = [
     "altair", "cryptography", "dask", "dp_accounting", "fairlearn", "highspy", "jinja2", "lightgbm", "numba", "opendp",
     "pandas", "polars", "pyspark", "rich", "scipy", "shiny", "sklearn", "typer", "vl_convert",
@@ -15,10 +19,26 @@ def _modules_after(statement):
     return set(done.stdout.split())
 
 
-def test_importing_evenhand_imports_no_extra_and_nothing_slow():
+def test_importing_evenhand_imports_next_to_nothing():
     loaded = _modules_after("import evenhand")
 
+    assert sorted(loaded.intersection([*SLOW_OR_EXTRA, "numpy", "pyarrow", "narwhals"])) == []
+
+
+def test_using_every_name_imports_no_extra_and_nothing_slow():
+    """What is not needed at once is imported when it is needed."""
+    loaded = _modules_after("import evenhand\nfor name in evenhand.__all__: getattr(evenhand, name)")
+
     assert sorted(loaded.intersection(SLOW_OR_EXTRA)) == []
+
+
+def test_a_name_that_does_not_exist_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="module 'evenhand' has no attribute 'Ledger'"):
+        evenhand.Ledger  # noqa: B018 - looking it up is the test
+
+
+def test_completion_offers_the_public_names():
+    assert {*evenhand.__all__, "__version__"} == set(dir(evenhand))
 
 
 def test_the_check_of_imports_can_see():
