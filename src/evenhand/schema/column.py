@@ -1,0 +1,149 @@
+"""Columns: a name, a domain and the rules for what does not fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, get_args
+
+from evenhand._validate import one_of
+from evenhand.errors import InvalidParameterError, UnknownNameError
+from evenhand.schema.coarsening import Coarsening, coarsenings, code_dtype, unused_label
+from evenhand.schema.domain import Domain
+from evenhand.schema.labels import RangeLabels
+from evenhand.schema.levels import Level
+from evenhand.schema.text import brief
+from evenhand.schema.values import elements, instance, shown, text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["Column", "Rule"]
+
+_MOST_LEVELS = 64
+
+Rule = Literal["error", "other", "drop"]
+"""What to do with a value outside the domain, or with none at all."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One declared column.
+
+    Parameters
+    ----------
+    name : str
+        Name of the column, not empty.
+    domain : Domain
+        The values it may hold.
+    outside : {"error", "other", "drop"}, default "error"
+        What to do with a value outside the domain: refuse the data, give it the code "other", or
+        leave out the row. ``"error"`` is for public data: whether it strikes depends on the rows.
+    nulls : {"error", "other", "drop"}, default "error"
+        The same for a missing value.
+    levels : list or tuple of Level, default ()
+        A public hierarchy, from the finest to the coarsest; at most 64 levels.
+
+    Notes
+    -----
+    If either rule is ``"other"`` the column has one code more than its domain, the last one.
+    Its label is ``"other"``; if that is a declared label too, ``"(other)"``, and so on.
+
+    Examples
+    --------
+    >>> age = Column("age", Domain.integers(17, 90), nulls="other", levels=[Level("life", cuts=[30, 65])])
+    >>> age.size, age.labels[-1], age.dtype
+    (75, 'other', dtype('uint8'))
+    >>> age.level("life").labels
+    ('17 to 29', '30 to 64', '65 to 90', 'other')
+    >>> age.level_codes("life")[[0, 12, 13, 74]]
+    array([0, 0, 1, 3], dtype=uint8)
+    """
+
+    name: str
+    domain: Domain
+    outside: Rule = field(default="error", kw_only=True)
+    nulls: Rule = field(default="error", kw_only=True)
+    levels: Sequence[Level] = field(default=(), kw_only=True)
+
+    def __post_init__(self) -> None:
+        name = text("name", self.name, owner="Column")
+        owner = f"column '{brief(name)}'"
+        levels = elements("levels", self.levels, owner=owner)
+        if len(levels) > _MOST_LEVELS:
+            must_be, got = f"a list of at most {_MOST_LEVELS} levels", f"{len(levels)} of them"
+            raise InvalidParameterError("levels", owner=owner, must_be=must_be, got=got)
+        kept = {
+            "name": name,
+            "domain": instance("domain", self.domain, Domain, owner=owner),
+            "outside": one_of("outside", shown(self.outside), get_args(Rule), owner=owner),
+            "nulls": one_of("nulls", shown(self.nulls), get_args(Rule), owner=owner),
+            "levels": tuple(instance("levels", each, Level, owner=owner) for each in levels),
+        }
+        for attribute, value in kept.items():
+            object.__setattr__(self, attribute, value)
+        self._coarsenings  # noqa: B018 - checks the levels
+
+    @property
+    def has_other(self) -> bool:
+        """Whether there is a code for values that are outside the domain or missing."""
+        return "other" in {self.outside, self.nulls}
+
+    @property
+    def size(self) -> int:
+        """How many codes there are, that of "other" included."""
+        return self.domain.size + self.has_other
+
+    @property
+    def other_code(self) -> int | None:
+        """The code of "other", which is the last one; None if there is none."""
+        return self.domain.size if self.has_other else None
+
+    @cached_property
+    def labels(self) -> Sequence[str]:
+        """One text for each code, that of "other" included."""
+        labels = self.domain.labels
+        if not self.has_other:
+            return labels
+        if self.domain.kind == "integers":
+            return RangeLabels(self.domain.low, self.domain.high, ("other",))
+        return (*labels, unused_label(labels))
+
+    @property
+    def dtype(self) -> np.dtype[np.unsignedinteger]:
+        """The smallest unsigned type that holds every code."""
+        return code_dtype(self.size)
+
+    @property
+    def level_names(self) -> tuple[str, ...]:
+        """The names of the levels, from the finest to the coarsest."""
+        return tuple(level.name for level in self.levels)
+
+    def level(self, name: str) -> Coarsening:
+        """Return a level as it applies to this column: its labels, its size, its codes."""
+        if name not in self._coarsenings:
+            place = f"a level of column '{self.name}'"
+            raise UnknownNameError("Level", name, self.level_names, place=place)
+        return self._coarsenings[name]
+
+    def level_codes(self, name: str) -> NDArray[np.unsignedinteger]:
+        """Return the coarse code of every base code: ``level_codes("decade")[codes]`` coarsens.
+
+        For a very large range use ``level(name).apply(codes)``, which makes no table.
+        """
+        return self.level(name).codes()
+
+    @cached_property
+    def _coarsenings(self) -> dict[str, Coarsening]:
+        return coarsenings(self.name, self.domain, self.levels, other=self.has_other)
+
+    def __repr__(self) -> str:
+        parts = [repr(self.name), repr(self.domain)]
+        parts += [
+            f"{rule}={value!r}" for rule in ("outside", "nulls") if (value := getattr(self, rule)) != "error"
+        ]
+        parts += [f"levels={list(self.levels)!r}"] if self.levels else []
+        return f"Column({', '.join(parts)})"

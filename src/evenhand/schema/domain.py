@@ -1,0 +1,235 @@
+"""Domains: which values a column may hold, declared and public."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, cast, get_args
+
+from evenhand._validate import one_of
+from evenhand.errors import InvalidParameterError
+from evenhand.schema.checks import bounds, distinct_labels, distinct_values, increasing_edges, interval_labels
+from evenhand.schema.labels import RangeLabels
+from evenhand.schema.text import shortened
+from evenhand.schema.values import Value, number_text, plain_value, shown, truth
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+__all__ = ["Domain", "Kind"]
+
+Kind = Literal["categorical", "integers", "binned"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Domain:
+    """The values a column may hold, in the order of their codes.
+
+    Make one with :meth:`categorical`, :meth:`integers` or :meth:`binned`.
+    A domain is public: it is declared from a code list or a questionnaire, not read from rows.
+    Domains are frozen, hashable and equal by value *and* type: the whole numbers 0 and 1, the
+    numbers 0.0 and 1.0, the texts "0" and "1" and the truth values make four different domains.
+
+    Attributes
+    ----------
+    kind : {"categorical", "integers", "binned"}
+        Which of the three it is.
+    values : tuple
+        The values of a categorical domain, all of one type; empty otherwise.
+    ordered : bool
+        Whether the order of the values means something, such as school grades. Ranges and bins
+        are always ordered.
+    low, high : int
+        Both ends of a range of whole numbers, inclusive; 0 otherwise.
+    edges : tuple of float
+        The edges of the bins, one more than there are bins; empty otherwise.
+    bin_labels : tuple of str
+        The labels declared for the bins; empty if they are made from the edges.
+
+    Examples
+    --------
+    >>> Domain.categorical(["Female", "Male"])
+    Domain.categorical(['Female', 'Male'])
+    >>> Domain.integers(17, 90).size
+    74
+    >>> Domain.binned([0, 10, 100]).labels
+    ('[0, 10)', '[10, 100]')
+    """
+
+    kind: Kind
+    values: tuple[Value, ...] = ()
+    ordered: bool = False
+    low: int = 0
+    high: int = 0
+    edges: tuple[float, ...] = ()
+    bin_labels: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        owner = f"Domain.{one_of('kind', shown(self.kind), get_args(Kind), owner='Domain')}"
+        kept: dict[str, object] = {"values": (), "low": 0, "high": 0, "edges": (), "bin_labels": ()}
+        if self.kind == "categorical":
+            kept["values"] = distinct_values(self.values, owner=owner)
+            kept["ordered"] = truth("ordered", self.ordered, owner=owner)
+        elif self.kind == "integers":
+            kept["low"], kept["high"] = bounds(self.low, self.high, owner=owner)
+            kept["ordered"] = True
+        else:
+            kept["edges"] = edges = increasing_edges(self.edges, owner=owner)
+            labels = self.bin_labels
+            kept["bin_labels"] = labels and distinct_labels("labels", labels, len(edges) - 1, owner=owner)
+            kept["ordered"] = True
+        for name, value in kept.items():
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def categorical(cls, values: Iterable[object], *, ordered: bool = False) -> Domain:
+        """Declare a list of values; the order of the list is the order of the codes.
+
+        Parameters
+        ----------
+        values : list or tuple
+            Distinct values, all text, or all whole numbers, or all truth values, or all finite
+            numbers. Text is compared as it stands: case, spaces and accents count.
+        ordered : bool, default False
+            Whether the order means something beyond the codes.
+
+        Raises
+        ------
+        InvalidParameterError
+            If the list is empty, holds a value twice, mixes types, or holds None, a number that
+            is not finite or anything else that cannot be declared.
+
+        Examples
+        --------
+        >>> Domain.categorical(["none", "school", "university"], ordered=True).size
+        3
+        """
+        return cls("categorical", values=cast("tuple[Value, ...]", values), ordered=ordered)
+
+    @classmethod
+    def integers(cls, low: int, high: int) -> Domain:
+        """Declare the whole numbers from `low` to `high`, both included; the code is ``value - low``.
+
+        Both ends must fit 64 bits, and the range may hold at most 2**63 - 2 numbers, so that
+        every code fits a signed 64-bit integer.
+
+        Examples
+        --------
+        >>> Domain.integers(17, 90).labels[0]
+        '17'
+        """
+        return cls("integers", low=low, high=high)
+
+    @classmethod
+    def binned(cls, edges: Iterable[float], *, labels: Iterable[str] | None = None) -> Domain:
+        """Declare bins of a number; only the bin is kept.
+
+        A bin holds its left edge and not its right one; the last bin holds both. A number below
+        the first edge or above the last is outside the domain.
+
+        Parameters
+        ----------
+        edges : list or tuple of float
+            At least two finite numbers, strictly increasing.
+        labels : list or tuple of str, optional
+            One label for each bin. By default ``"[0, 10)"`` and so on, made from the edges.
+
+        Examples
+        --------
+        >>> Domain.binned([0, 18, 65, 120], labels=["child", "adult", "senior"]).code("adult")
+        1
+        """
+        made = cls("binned", edges=cast("tuple[float, ...]", edges))
+        if labels is None:
+            return made
+        names = distinct_labels("labels", labels, made.size, owner="Domain.binned")
+        return cls("binned", edges=made.edges, bin_labels=names)
+
+    @property
+    def size(self) -> int:
+        """How many codes there are."""
+        if self.kind == "categorical":
+            return len(self.values)
+        return self.high - self.low + 1 if self.kind == "integers" else len(self.edges) - 1
+
+    @property
+    def value_type(self) -> type[str | int | bool | float]:
+        """The type of the values that belong to the domain: ``str``, ``int``, ``bool`` or ``float``."""
+        if self.kind == "categorical":
+            return type(self.values[0])
+        return int if self.kind == "integers" else float
+
+    @cached_property
+    def labels(self) -> Sequence[str]:
+        """One text for each code, for display; those of a range are written when looked at."""
+        if self.kind == "integers":
+            return RangeLabels(self.low, self.high)
+        if self.kind == "categorical":
+            return tuple(str(value) for value in self.values)
+        return self.bin_labels or interval_labels(self.edges)
+
+    def find(self, value: object) -> int | None:
+        """Return the code of a public value, or None if it is not in the domain.
+
+        For bins the value is the label of a bin. Types count: ``1`` is not in a domain of truth
+        values, and ``"1"`` is not in one of whole numbers. A whole number is looked up in a domain
+        of numbers as the number it is.
+
+        >>> Domain.integers(17, 90).find(18), Domain.categorical([False, True]).find(1)
+        (1, None)
+        """
+        plain = plain_value(value)
+        if plain is None:
+            return None
+        if self.kind == "integers":
+            return plain - self.low if type(plain) is int and self.low <= plain <= self.high else None
+        wanted = self.value_type if self.kind == "categorical" else str
+        if type(plain) is not wanted and not (wanted is float and type(plain) is int):
+            return None
+        return self._codes.get(plain)
+
+    def code(self, value: object) -> int:
+        """Return the code of a public value, see :meth:`find`; refuse what is not in the domain.
+
+        >>> Domain.categorical(["Female", "Male"]).code("Male")
+        1
+        """
+        found = self.find(value)
+        if found is None:
+            must_be = f"a value of the domain ({self.describe()})"
+            raise InvalidParameterError("value", owner="Domain.code", must_be=must_be, got=shown(value))
+        return found
+
+    def describe(self) -> str:
+        """Say in a few words what the domain holds.
+
+        >>> Domain.integers(17, 90).describe()
+        '74 values: 17 … 90'
+        """
+        noun = "bin" if self.kind == "binned" else "value"
+        plural = "" if self.size == 1 else "s"
+        shown = shortened(self.labels, self.size, ends_only=self.kind != "categorical")
+        return f"{self.size:,} {noun}{plural}: {shown}"
+
+    @cached_property
+    def _codes(self) -> dict[Value, int]:
+        keys = self.labels if self.kind == "binned" else self.values
+        return {key: code for code, key in enumerate(keys)}
+
+    def _key(self) -> tuple[object, ...]:
+        kept = (self.values, self.ordered, self.low, self.high, self.edges, self.bin_labels)
+        return (self.kind, self.value_type.__name__, *kept)
+
+    def __eq__(self, other: object) -> bool:
+        return self._key() == other._key() if isinstance(other, Domain) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __repr__(self) -> str:
+        if self.kind == "integers":
+            return f"Domain.integers({self.low}, {self.high})"
+        if self.kind == "categorical":
+            return f"Domain.categorical({list(self.values)!r}{', ordered=True' if self.ordered else ''})"
+        labels = f", labels={list(self.bin_labels)!r}" if self.bin_labels else ""
+        return f"Domain.binned([{', '.join(map(number_text, self.edges))}]{labels})"

@@ -1,0 +1,185 @@
+"""Domains read from rows: quick, and a leak that the caller is told about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import narwhals as nw
+
+from evenhand.errors import ColumnNotFoundError, EvenhandError, InvalidParameterError, SchemaError
+from evenhand.schema.checks import refuse_twins
+from evenhand.schema.column import Column
+from evenhand.schema.domain import Domain
+from evenhand.schema.edges import round_edges
+from evenhand.schema.text import listed, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from evenhand.schema.column import Rule
+
+__all__ = ["Inference", "inferred", "leak_warning", "open_frame", "refuse_unseen"]
+
+_FEW_INTEGERS = 20
+
+
+@dataclass(frozen=True)
+class Inference:
+    """How domains are read from rows."""
+
+    max_categories: int
+    bins: int
+    outside: Rule
+    nulls: Rule | None
+
+
+def open_frame(frame: object) -> nw.DataFrame[Any]:
+    """Return a frame of any library as a narwhals one, or refuse it without showing it."""
+    owner, got = "Schema.infer", f"a value of type {type(frame).__name__}"
+    try:
+        opened: nw.DataFrame[Any] = nw.from_native(frame, eager_only=True)
+    except nw.exceptions.DuplicateError:
+        must_be = "a frame whose columns have distinct names"
+        raise InvalidParameterError("frame", owner=owner, must_be=must_be, got="one name twice") from None
+    except TypeError:
+        must_be, hint = "a pandas, Polars or Arrow frame", "collect a lazy frame first"
+        raise InvalidParameterError("frame", owner=owner, must_be=must_be, got=got, hint=hint) from None
+    if not all(isinstance(name, str) for name in opened.columns):
+        must_be = "a frame whose columns are named by text"
+        raise InvalidParameterError("frame", owner=owner, must_be=must_be, got="another kind of name")
+    return opened
+
+
+def inferred(
+    frame: nw.DataFrame[Any], names: Iterable[str] | None, how: Inference
+) -> tuple[tuple[Column, ...], tuple[str, ...]]:
+    """Return the columns, and the names of those for which rows were read."""
+    known = dict.fromkeys(frame.columns)
+    chosen = list(known) if names is None else [names] if isinstance(names, str) else list(names)
+    for name in chosen:
+        if not isinstance(name, str) or name not in known:
+            raise ColumnNotFoundError(name, known, place="in the frame")
+    refuse_twins("columns", chosen, owner="Schema.infer")
+    columns, read = [], []
+    for name in chosen:
+        column, from_rows = _column(name, frame.get_column(name), how)
+        columns.append(column)
+        if from_rows:
+            read.append(name)
+    return tuple(columns), tuple(read)
+
+
+def refuse_unseen(columns: Iterable[Column], **given: tuple[str | None, object]) -> None:
+    """Refuse a role value that its column does not hold, without telling what it does hold."""
+    domains = {column.name: column.domain for column in columns}
+    for role, (name, value) in given.items():
+        if name in domains and value is not None and domains[name].find(value) is None:
+            message = f"Role '{role}' is not a value that was found in column '{name}'"
+            hint = f"leave '{role}' out, look at the schema, then add it with schema.with_roles({role}=...)"
+            raise SchemaError(f"{message}. Hint: {hint}.", field=f"roles.{role}") from None
+
+
+def leak_warning(names: tuple[str, ...]) -> str:
+    """Say which domains were read from rows, why that leaks and what to do instead."""
+    many = len(names) > 1
+    shown = [f"'{visible(name)}'" for name in names[:10]]
+    shown += [f"{len(names) - 10} more"] if len(names) > 10 else []
+    return (
+        f"The domain{'s' if many else ''} of {listed(shown)} {'were' if many else 'was'} read from the rows, "
+        "and that is a leak: a rare category, the lowest or highest number or the mark for missing values is "
+        "listed because somebody in the data has it, and no noise added later hides that. "
+        "Fine for public data and for trying things out. For a release declare the schema: "
+        "write it with schema.save('schema.toml'), replace what was read by a public code list, "
+        "and read it back with Schema.load('schema.toml')."
+    )
+
+
+def _column(name: str, series: nw.Series[Any], how: Inference) -> tuple[Column, bool]:
+    """Return a column, and whether rows had to be read for it."""
+    try:
+        domain, from_rows = _domain(name, series, how)
+        missing = how.nulls is None and _has_missing(series)
+    except EvenhandError:
+        raise
+    except Exception:  # noqa: BLE001 - whatever a library says about a column may hold a value of it
+        _refuse(name, "holds values that cannot be compared")
+    nulls = "other" if missing else how.nulls or "error"
+    return Column(name, domain, outside=how.outside, nulls=nulls), from_rows or missing
+
+
+def _domain(name: str, series: nw.Series[Any], how: Inference) -> tuple[Domain, bool]:
+    """Return the domain of a column, and whether rows had to be read for it."""
+    kind = series.dtype
+    if kind == nw.Boolean or (kind == nw.Object and _all_truth_values(series)):
+        return Domain.categorical([False, True]), False
+    if isinstance(kind, nw.Enum):
+        # Ordered categories of pandas may have been collected from the rows; those of Polars are declared.
+        from_rows = series.implementation.is_pandas_like()
+        return _categorical(name, list(kind.categories), ordered=True), from_rows
+    if kind.is_integer():
+        return _whole_numbers(name, series, how), True
+    if kind.is_numeric():
+        return _numbers(name, series, how), True
+    if kind in {nw.String, nw.Categorical, nw.Object}:
+        return _texts(name, series, how), True
+    return _refuse(name, f"is of type {type(kind).__name__}, for which no domain can be read")
+
+
+def _texts(name: str, series: nw.Series[Any], how: Inference) -> Domain:
+    present = series.drop_nulls().unique()
+    many = f"holds more than {how.max_categories} distinct values (max_categories)"
+    if len(present) > how.max_categories + 1:  # one may be a missing value that Arrow keeps as a category
+        _refuse(name, many)
+    found = [value for value in present.to_list() if value is not None]
+    if len({type(value) for value in found}) > 1:
+        _refuse(name, "holds values of several types")
+    if len(found) > how.max_categories:
+        _refuse(name, many)
+    return _categorical(name, sorted(found))
+
+
+def _whole_numbers(name: str, series: nw.Series[Any], how: Inference) -> Domain:
+    present = series.drop_nulls()
+    if present.n_unique() <= min(_FEW_INTEGERS, how.max_categories):
+        return _categorical(name, sorted(present.unique().to_list()))
+    try:
+        return Domain.integers(present.min(), present.max())
+    except InvalidParameterError:  # its message would show the highest number
+        _refuse(name, "holds whole numbers that are too large or too far apart for 64 bits")
+
+
+def _numbers(name: str, series: nw.Series[Any], how: Inference) -> Domain:
+    numbers = series.drop_nulls().cast(nw.Float64)
+    finite = numbers.filter(numbers.is_finite())
+    if finite.is_empty():
+        _refuse(name, "holds no number")
+    return Domain.binned(round_edges(float(finite.min()), float(finite.max()), how.bins))
+
+
+def _categorical(name: str, values: list[Any], *, ordered: bool = False) -> Domain:
+    if not values:
+        _refuse(name, "holds no value")
+    try:
+        return Domain.categorical(values, ordered=ordered)
+    except InvalidParameterError:
+        _refuse(
+            name, "holds values that cannot be declared: they must be text, whole numbers or finite numbers"
+        )
+
+
+def _all_truth_values(series: nw.Series[Any]) -> bool:
+    return {type(each) for each in series.drop_nulls().to_list()} == {bool}
+
+
+def _has_missing(series: nw.Series[Any]) -> bool:
+    if series.null_count():
+        return True
+    if series.dtype == nw.Categorical:  # Arrow may keep a missing value among the categories
+        return None in series.unique().to_list()
+    return series.dtype.is_float() and bool(series.is_nan().any())
+
+
+def _refuse(name: str, why: str) -> NoReturn:
+    hint = "declare its domain with Column and Domain, or leave it out with columns=[...]"
+    raise SchemaError(f"Column '{name}' {why}. Hint: {hint}.", field=f"columns.{name}.domain") from None

@@ -1,0 +1,381 @@
+"""Schemas: everything that is public about a data set, in one frozen object."""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evenhand._validate import integer
+from evenhand.errors import ColumnNotFoundError, DomainInferredWarning, InvalidParameterError
+from evenhand.schema.checks import refuse_twins
+from evenhand.schema.column import Column
+from evenhand.schema.describe import schema_text
+from evenhand.schema.html import schema_html
+from evenhand.schema.infer import Inference, inferred, leak_warning, open_frame, refuse_unseen
+from evenhand.schema.parsing import MAX_BYTES, parsed, read_text
+from evenhand.schema.reading import columns_and_roles
+from evenhand.schema.roles import Names, Roles, checked_roles
+from evenhand.schema.toml import written
+from evenhand.schema.values import Value, elements, instance
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from os import PathLike
+
+    from evenhand.schema.column import Rule
+
+__all__ = ["Schema"]
+
+_KEEP: Any = object()
+"""Stands for "as it was" where None means "no such role"."""
+
+
+@dataclass(frozen=True, repr=False, init=False)
+class Schema:
+    """The public knowledge about a data set: its columns, their domains and their roles.
+
+    Parameters
+    ----------
+    columns : tuple of Column
+        At least one; names are distinct.
+    sensitive : name or list of names, default ()
+        Columns that a mechanism is to protect. The others are in the clear.
+    protected : str, optional
+        The column whose groups are compared. It may be sensitive or in the clear.
+    privileged : value, optional
+        The group of `protected` that the others are compared with; for bins, the label of a bin.
+    target : str, optional
+        The column that is decided or predicted.
+    positive : value, optional
+        The value of `target` that people hope for; for bins, the label of a bin.
+    quasi_identifiers : name or list of names, default ()
+        Columns that others may know too.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a parameter cannot be what it is.
+    ColumnNotFoundError
+        If a role names a column that is not there.
+    SchemaError
+        If the parts contradict each other: `privileged` without `protected`, or not in its domain.
+
+    Notes
+    -----
+    Frozen, hashable and equal by value. The order of columns counts, since it is the order of
+    tables and colours; the order in which role columns are named does not.
+
+    Examples
+    --------
+    >>> from evenhand.schema import Column, Domain
+    >>> schema = Schema(
+    ...     columns=(
+    ...         Column("gender", Domain.categorical(["Female", "Male"])),
+    ...         Column("age", Domain.integers(17, 90)),
+    ...     ),
+    ...     sensitive="age",
+    ...     protected="gender",
+    ...     privileged="Male",
+    ... )
+    >>> schema
+    Schema of 2 columns
+      gender  2 values: Female, Male  protected (privileged: Male)
+      age     74 values: 17 … 90      sensitive
+    >>> schema["age"].size, schema.in_clear
+    (74, ('gender',))
+    """
+
+    columns: tuple[Column, ...]
+    sensitive: tuple[str, ...]
+    protected: str | None
+    privileged: Value | None
+    target: str | None
+    positive: Value | None
+    quasi_identifiers: tuple[str, ...]
+
+    def __init__(
+        self,
+        columns: Iterable[Column],
+        *,
+        sensitive: Names = (),
+        protected: str | None = None,
+        privileged: Value | None = None,
+        target: str | None = None,
+        positive: Value | None = None,
+        quasi_identifiers: Names = (),
+    ) -> None:
+        kept = tuple(
+            instance("columns", each, Column, owner="Schema")
+            for each in elements("columns", columns, owner="Schema")
+        )
+        if not kept:
+            must_be, got = "a list of at least one Column", "an empty list"
+            raise InvalidParameterError("columns", owner="Schema", must_be=must_be, got=got)
+        refuse_twins("columns", [column.name for column in kept], owner="Schema")
+        object.__setattr__(self, "columns", kept)
+        given = Roles(sensitive, protected, privileged, target, positive, quasi_identifiers)
+        for role, value in vars(checked_roles(self._by_name, given)).items():
+            object.__setattr__(self, role, value)
+
+    @property
+    def roles(self) -> Roles:
+        """The roles, as one object."""
+        return Roles(
+            sensitive=self.sensitive,
+            protected=self.protected,
+            privileged=self.privileged,
+            target=self.target,
+            positive=self.positive,
+            quasi_identifiers=self.quasi_identifiers,
+        )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns, in order."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """How many codes each column has."""
+        return {column.name: column.size for column in self.columns}
+
+    @property
+    def in_clear(self) -> tuple[str, ...]:
+        """The names of the columns that are not sensitive: no mechanism protects them."""
+        sensitive = set(self.sensitive)
+        return tuple(name for name in self.names if name not in sensitive)
+
+    @cached_property
+    def _by_name(self) -> dict[str, Column]:
+        return {column.name: column for column in self.columns}
+
+    def column(self, name: str) -> Column:
+        """Return the column called `name`; also written ``schema[name]``."""
+        if name not in self:
+            raise ColumnNotFoundError(name, self.names)
+        return self._by_name[name]
+
+    def __getitem__(self, name: str) -> Column:
+        return self.column(name)
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and name in self._by_name
+
+    def __iter__(self) -> Iterator[Column]:
+        return iter(self.columns)
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def __repr__(self) -> str:
+        return schema_text(self)
+
+    def _repr_html_(self) -> str:
+        return schema_html(self)
+
+    # --- schemas made from this one --------------------------------------------------------
+
+    def select(self, names: Iterable[str]) -> Schema:
+        """Return the schema of these columns, in the order given; roles that lose their column go.
+
+        >>> from evenhand.schema import Column, Domain
+        >>> bit = Domain.integers(0, 1)
+        >>> schema = Schema([Column("a", bit), Column("b", bit)], target="b")
+        >>> schema.select(["a"]).target is None
+        True
+        """
+        columns = tuple(self.column(name) for name in ([names] if isinstance(names, str) else names))
+        kept = {column.name for column in columns}
+        protected, target = self.protected in kept, self.target in kept
+        return Schema(
+            columns,
+            sensitive=tuple(name for name in self.sensitive if name in kept),
+            protected=self.protected if protected else None,
+            privileged=self.privileged if protected else None,
+            target=self.target if target else None,
+            positive=self.positive if target else None,
+            quasi_identifiers=tuple(name for name in self.quasi_identifiers if name in kept),
+        )
+
+    def with_columns(self, *columns: Column) -> Schema:
+        """Return the schema with these columns: those of a known name are replaced, others come last."""
+        named = dict(self._by_name)
+        for each in columns:
+            named[instance("columns", each, Column, owner="Schema.with_columns").name] = each
+        return replace(self, columns=tuple(named.values()))
+
+    def with_roles(
+        self,
+        *,
+        sensitive: Names = _KEEP,
+        protected: str | None = _KEEP,
+        privileged: Value | None = _KEEP,
+        target: str | None = _KEEP,
+        positive: Value | None = _KEEP,
+        quasi_identifiers: Names = _KEEP,
+    ) -> Schema:
+        """Return the schema with these roles; a role that is not named stays, None takes it away.
+
+        A new `protected` column takes the old `privileged` value away unless one is given, and so
+        does a new `target` with `positive`.
+        """
+        given = {
+            "sensitive": sensitive,
+            "protected": protected,
+            "privileged": privileged,
+            "target": target,
+            "positive": positive,
+            "quasi_identifiers": quasi_identifiers,
+        }
+        changed = {role: value for role, value in given.items() if value is not _KEEP}
+        for owner, value in (("protected", "privileged"), ("target", "positive")):
+            if changed.get(owner, getattr(self, owner)) != getattr(self, owner):
+                changed.setdefault(value, None)
+        for role in ("sensitive", "quasi_identifiers"):
+            if role in changed and changed[role] is None:
+                changed[role] = ()
+        return replace(self, **changed)
+
+    # --- files -----------------------------------------------------------------------------
+
+    def to_toml(self) -> str:
+        """Return the schema as TOML; equal schemas give the same text."""
+        return written(self)
+
+    @classmethod
+    def from_toml(cls, text: str, *, max_bytes: int = MAX_BYTES) -> Schema:
+        """Return the schema that a TOML text describes, see :meth:`load`."""
+        given = instance("text", text, str, owner="Schema.from_toml")
+        limit = integer("max_bytes", max_bytes, owner="Schema.from_toml", low=1)
+        columns, roles = columns_and_roles(parsed(given, max_bytes=limit))
+        return cls(columns, **vars(roles))
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the schema to a TOML file; an old file stays whole until the new one is.
+
+        The SHA-256 of the file is :attr:`fingerprint`.
+        """
+        target = Path(path)
+        part = target.with_name(f"{target.name}.part")
+        try:
+            part.write_bytes(self.to_toml().encode("utf-8"))
+            part.replace(target)
+        finally:
+            part.unlink(missing_ok=True)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str], *, max_bytes: int = MAX_BYTES) -> Schema:
+        """Read a schema from a TOML file.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+        max_bytes : int, default 1,048,576
+            Longer files are refused.
+
+        Raises
+        ------
+        SchemaError
+            If the file is not a schema; ``field`` names the part at fault, such as
+            ``"columns.age.values"``, or ``"file"`` if it is no TOML at all.
+        UnreadableFileError
+            If there is no such file, or it cannot be opened.
+        LimitExceededError
+            If it is longer than `max_bytes`.
+        """
+        limit = integer("max_bytes", max_bytes, owner="Schema.load", low=1)
+        return cls.from_toml(read_text(path, max_bytes=limit), max_bytes=limit)
+
+    @classmethod
+    def infer(  # noqa: PLR0913 - one keyword for each role and each choice
+        cls,
+        frame: Any,
+        *,
+        sensitive: Names = (),
+        protected: str | None = None,
+        privileged: Value | None = None,
+        target: str | None = None,
+        positive: Value | None = None,
+        quasi_identifiers: Names = (),
+        columns: Iterable[str] | None = None,
+        max_categories: int = 100,
+        bins: int = 10,
+        outside: Rule = "error",
+        nulls: Rule | None = None,
+    ) -> Schema:
+        """Read a schema from the rows of a frame, and warn that this is a leak.
+
+        Text and categories become a sorted list; a category type with an order keeps it. Whole
+        numbers become a list if there are at most 20 of them, else the range from the lowest to
+        the highest. Other numbers become bins of equal, round width. Truth values are False, True.
+
+        Parameters
+        ----------
+        frame : pandas, Polars or Arrow frame
+            Only eager frames.
+        sensitive, protected, privileged, target, positive, quasi_identifiers
+            The roles, as in :class:`Schema`. They are given, never read.
+        columns : list of str, optional
+            The columns to take. By default all.
+        max_categories : int, default 100
+            A column of more distinct texts is refused: it is more of a name than a category.
+        bins : int, default 10
+            At most so many bins for a column of numbers.
+        outside : {"error", "other", "drop"}, default "error"
+            The rule for values outside the domain, for every column.
+        nulls : {"error", "other", "drop"}, optional
+            The rule for missing values, for every column. By default "other" where there are any,
+            else "error".
+
+        Warns
+        -----
+        DomainInferredWarning
+            If any domain was read from the rows. It says which, why that leaks and how to declare
+            them. It holds no value from the data.
+
+        Raises
+        ------
+        SchemaError
+            If no domain can be read for a column: dates, nested types, too many texts, no values.
+
+        Examples
+        --------
+        >>> import warnings
+        >>> import pyarrow
+        >>> frame = pyarrow.table({"gender": ["Male", "Female"], "member": [True, False]})
+        >>> with warnings.catch_warnings(action="ignore"):
+        ...     Schema.infer(frame, sensitive="gender")
+        Schema of 2 columns
+          gender  2 values: Female, Male  sensitive
+          member  2 values: False, True
+        """
+        how = Inference(
+            max_categories=integer("max_categories", max_categories, owner="Schema.infer", low=1),
+            bins=integer("bins", bins, owner="Schema.infer", low=1),
+            outside=outside,
+            nulls=nulls,
+        )
+        found, read = inferred(open_frame(frame), columns, how)
+        refuse_unseen(found, privileged=(protected, privileged), positive=(target, positive))
+        schema = cls(
+            found,
+            sensitive=sensitive,
+            protected=protected,
+            privileged=privileged,
+            target=target,
+            positive=positive,
+            quasi_identifiers=quasi_identifiers,
+        )
+        if read:
+            warnings.warn(leak_warning(read), DomainInferredWarning, stacklevel=2)
+        return schema
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The SHA-256 of the schema as TOML, in hexadecimal: the same in every run and machine."""
+        return hashlib.sha256(self.to_toml().encode("utf-8")).hexdigest()

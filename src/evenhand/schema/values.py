@@ -1,0 +1,150 @@
+"""What a declared value may be: text, a whole number, a truth value or a finite number.
+
+Everything declared is public and has to survive a file, so values are brought to Python's own
+types, text must be writable as UTF-8 and whole numbers must fit 64 bits.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from numbers import Integral
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from evenhand.errors import InvalidParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = [
+    "INT_HIGH",
+    "INT_LOW",
+    "Value",
+    "described",
+    "elements",
+    "instance",
+    "number_text",
+    "plain_value",
+    "shown",
+    "text",
+    "truth",
+]
+
+Kind = TypeVar("Kind")
+
+Value = str | int | bool | float
+"""A declared value. One domain holds values of one of these types only."""
+
+_LONGEST_SHOWN = 100
+
+INT_LOW, INT_HIGH = -(2**63), 2**63 - 1
+
+
+def _is_text(value: object) -> bool:
+    r"""Tell whether `value` is a string that UTF-8 can write, so no lone surrogates.
+
+    >>> _is_text("Zoë"), _is_text("\ud800"), _is_text(3)
+    (True, False, False)
+    """
+    if not isinstance(value, str):
+        return False
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def text(name: str, value: object, *, owner: str) -> str:
+    """Return `value` as a plain, non-empty string, else refuse it."""
+    if not isinstance(value, str) or not value or not _is_text(value):
+        must_be = "a non-empty string that can be written as UTF-8"
+        raise InvalidParameterError(name, owner=owner, must_be=must_be, got=shown(value))
+    return str.__str__(value)
+
+
+def shown(value: object) -> object:
+    """Return `value` if it is short enough for a message, else words for its type.
+
+    >>> shown(3), shown("x" * 1000), shown([1])
+    (3, 'a value of type str', 'a value of type list')
+    """
+    short = (
+        len(value) <= _LONGEST_SHOWN
+        if isinstance(value, str)
+        else abs(value) <= 10**_LONGEST_SHOWN
+        if isinstance(value, int)
+        else value is None or isinstance(value, float)
+    )
+    return value if short else f"a value of type {type(value).__name__}"
+
+
+def described(value: object) -> str:
+    """Return :func:`shown` as words of a sentence.
+
+    >>> described("a"), described([1])
+    ("'a'", 'a value of type list')
+    """
+    brief = shown(value)
+    return repr(value) if brief is value else str(brief)
+
+
+def instance(name: str, value: object, kind: type[Kind], *, owner: str) -> Kind:
+    """Return `value` if it is of the type `kind`, else refuse it."""
+    if not isinstance(value, kind):
+        must_be, got = f"of type {kind.__name__}", f"a value of type {type(value).__name__}"
+        raise InvalidParameterError(name, owner=owner, must_be=must_be, got=got)
+    return value
+
+
+def truth(name: str, value: object, *, owner: str) -> bool:
+    """Return `value` if it is ``True`` or ``False``, else refuse it."""
+    if not isinstance(value, bool):
+        raise InvalidParameterError(name, owner=owner, must_be="True or False", got=shown(value))
+    return value
+
+
+def plain_value(value: object) -> Value | None:
+    """Return `value` as Python's own ``str``, ``bool``, ``int`` or ``float``; ``None`` if it is none.
+
+    NumPy scalars are taken for what they hold. Numbers that are not finite, whole numbers beyond
+    64 bits and text that UTF-8 cannot write are none. Minus zero is zero.
+
+    >>> plain_value(np.int64(3)), plain_value(-0.0), plain_value(math.nan), plain_value(None)
+    (3, 0.0, None, None)
+    """
+    if isinstance(value, str):
+        return str.__str__(value) if _is_text(value) else None
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    if isinstance(value, Integral):
+        return int(value) if INT_LOW <= int(value) <= INT_HIGH else None
+    if isinstance(value, float | np.floating):
+        number = float(value)
+        return number + 0.0 if math.isfinite(number) else None
+    return None
+
+
+def elements(name: str, given: Iterable[object], *, owner: str) -> tuple[object, ...]:
+    """Return the elements of a list, in its order; refuse text, sets and mappings.
+
+    A string is nearly always a forgotten pair of brackets, and the order of a set may change
+    from run to run, while declared order is the order of the codes.
+    """
+    if not isinstance(given, str | bytes | set | frozenset | dict):
+        with contextlib.suppress(TypeError):
+            return tuple(given)
+    got = f"a value of type {type(given).__name__}"
+    hint = "give a set an order with sorted()" if isinstance(given, set | frozenset) else ""
+    raise InvalidParameterError(name, owner=owner, must_be="a list or a tuple", got=got, hint=hint)
+
+
+def number_text(number: float) -> str:
+    """Write a number as short as it reads back, without a needless point.
+
+    >>> number_text(10.0), number_text(0.1), number_text(1e300), number_text(-2.5)
+    ('10', '0.1', '1e+300', '-2.5')
+    """
+    return repr(number).removesuffix(".0")
