@@ -27,9 +27,11 @@ __all__ = [
     "MissingExtraError",
     "OutsideDomainError",
     "PrivacyWarning",
+    "RandomSourceError",
     "SchemaError",
     "UnknownNameError",
     "UnreadableFileError",
+    "UnwritableFileError",
 ]
 
 
@@ -126,6 +128,10 @@ class UnreadableFileError(EvenhandError, ValueError):
     """A file is not what its name or place says, or is damaged."""
 
 
+class UnwritableFileError(EvenhandError, OSError):
+    """A file cannot be written where it should go; what was there before is as it was."""
+
+
 class LimitExceededError(EvenhandError, ValueError):
     """A file or a request is larger than the limit set for it.
 
@@ -144,6 +150,10 @@ class LimitExceededError(EvenhandError, ValueError):
 
 class GuaranteeError(EvenhandError, ValueError):
     """Two guarantees cannot be composed, or one cannot be converted as asked."""
+
+
+class RandomSourceError(EvenhandError, RuntimeError):
+    """A random source gives words that no random source would give, so nothing may be drawn from it."""
 
 
 class DataSetNotFoundError(EvenhandError, FileNotFoundError):

@@ -1,0 +1,231 @@
+"""Where randomness comes from: the operating system for releases, a seed for studies.
+
+This module and ``sampling.py`` are the only places in evenhand that may touch a generator; a test of
+the source keeps it so. Everything that draws takes a :class:`Source` chosen by its caller.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import struct
+from abc import ABC, abstractmethod
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+
+from evenhand._validate import integer
+from evenhand.errors import InvalidParameterError
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Words = npt.NDArray[np.uint64]
+
+__all__ = ["SecureSource", "SeededSource", "Source", "source_from"]
+
+_ZEROS = np.zeros(1 << 18, dtype=np.uint8)  # what is encrypted at a time: 256 KiB stay in the cache
+
+
+class Source(ABC):
+    """Something that gives independent, uniform 64-bit words.
+
+    Attributes
+    ----------
+    kind : {"secure", "seeded"}
+        What records and artefacts say about the randomness.
+    simulated : bool
+        True if what is drawn may be used in simulations only, never in a release.
+    """
+
+    kind: ClassVar[Literal["secure", "seeded"]]
+    simulated: ClassVar[bool] = True
+
+    @abstractmethod
+    def words(self, count: int) -> Words:
+        """Return `count` fresh words."""
+
+
+class SecureSource(Source):
+    r"""Words from the operating system's secure generator, fit for a release.
+
+    Each call takes a fresh 128-bit key and a fresh 128-bit counter from the operating system and
+    returns the AES-CTR key stream. Nothing is kept between calls: a forked process, a thread or a copy
+    cannot repeat a stream, and an old stream cannot be recomputed from the state of the program.
+
+    **Guarantee.** Words are uniform and independent as far as anybody can tell who cannot tell AES-128
+    from a random permutation; telling :math:`b` blocks of one call from uniform ones by repeated blocks
+    succeeds with probability below :math:`b^2 / 2^{129}`.
+
+    Examples
+    --------
+    >>> source = SecureSource()
+    >>> source.kind, source.simulated
+    ('secure', False)
+    >>> source.words(3).shape
+    (3,)
+    """
+
+    kind = "secure"
+    simulated = False
+
+    def words(self, count: int) -> Words:
+        """Return `count` words from a stream of their own."""
+        from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes  # noqa: PLC0415 - slow to import
+
+        count = integer("count", count, owner="SecureSource.words", low=0)
+        secret = os.urandom(32)
+        stream = Cipher(algorithms.AES(secret[:16]), modes.CTR(secret[16:])).encryptor()
+        words = np.empty(count + 2, dtype=np.uint64)  # the cipher asks for a spare block
+        room = words.view(np.uint8).data
+        for start in range(0, 8 * count, _ZEROS.size):
+            stream.update_into(_ZEROS.data[: 8 * count - start], room[start:])
+        return words[:count]
+
+    def __repr__(self) -> str:
+        return "SecureSource()"
+
+
+class SeededSource(Source):
+    r"""Words that anybody with the seed can draw again, for studies and tests.
+
+    Whatever is drawn from it is *simulated*: writing it as a release or charging a ledger with it is
+    refused. The words are the raw output of numpy's PCG64DXSM, seeded by a
+    :class:`~numpy.random.SeedSequence`; both are frozen by numpy's compatibility policy, so a seed gives
+    the same words with every version of numpy, on every platform and in every process.
+
+    A source moves on as it is used. Two workers, cells or people must never share one: give each a
+    source of its own with :meth:`for_cell` (by name) or :meth:`spawn` (by order).
+
+    Parameters
+    ----------
+    seed : int, SeedSequence or Generator
+        A whole number of at least 0. A generator is asked for 256 bits, which become the seed, so that
+        using the same generator twice gives two streams.
+    cell : str, optional
+        ``SeededSource(seed, cell=name)`` is ``SeededSource(seed).for_cell(name)``.
+
+    Examples
+    --------
+    >>> SeededSource(7).words(2)
+    array([...], dtype=uint64)
+    >>> first, again = SeededSource(7, cell="adult/grr/1"), SeededSource(7).for_cell("adult/grr/1")
+    >>> bool((first.words(4) == again.words(4)).all())
+    True
+    """
+
+    kind = "seeded"
+    simulated = True
+
+    def __init__(
+        self, seed: int | np.random.SeedSequence | np.random.Generator, *, cell: str | None = None
+    ) -> None:
+        self._sequence = _sequence_of(seed)
+        self._told = f"SeededSource({self._sequence.entropy!r})"
+        if self._sequence.spawn_key:
+            keyed = f"SeedSequence({self._sequence.entropy!r}, spawn_key={self._sequence.spawn_key!r})"
+            self._told = f"SeededSource({keyed})"
+        if cell is not None:
+            self._sequence = _sequence_of_cell(self._sequence, cell)
+            self._told += f".for_cell({cell!r})"
+        self._bits = np.random.PCG64DXSM(self._sequence)
+
+    @property
+    def seed(self) -> int | tuple[int, ...]:
+        """The entropy of the seed sequence, for the record."""
+        entropy: Any = self._sequence.entropy
+        return int(entropy) if isinstance(entropy, Integral) else tuple(int(each) for each in entropy)
+
+    @property
+    def key(self) -> tuple[int, ...]:
+        """The spawn key of the seed sequence, for the record; empty for a plain seed."""
+        return tuple(int(each) for each in self._sequence.spawn_key)
+
+    def words(self, count: int) -> Words:
+        """Return the next `count` words of the stream."""
+        count = integer("count", count, owner="SeededSource.words", low=0)
+        return self._bits.random_raw(count)
+
+    def for_cell(self, cell: str) -> SeededSource:
+        r"""Return the source of one cell, which depends on the seed and the cell's name alone.
+
+        The spawn key is extended by the eight 32-bit words, high byte first, of the SHA-256 of the name
+        in UTF-8. How much of this source was used does not matter, nor do other cells.
+
+        Parameters
+        ----------
+        cell : str
+            The canonical name of the cell. Two names that differ at all give unrelated streams.
+
+        Examples
+        --------
+        >>> SeededSource(7).for_cell("adult/grr/1")
+        SeededSource(7).for_cell('adult/grr/1')
+        """
+        return self._child(_sequence_of_cell(self._sequence, cell), f".for_cell({cell!r})")
+
+    def spawn(self, count: int) -> list[SeededSource]:
+        """Return `count` new sources; later calls return others, as with numpy's generators."""
+        count = integer("count", count, owner="SeededSource.spawn", low=0)
+        born = self._sequence.spawn(count)
+        return [self._child(each, f" child {each.spawn_key[-1]}") for each in born]
+
+    def generator(self) -> np.random.Generator:
+        """Return the same stream as a numpy generator, for simulations.
+
+        What the generator draws is not drawn again by :meth:`words`, nor the other way round.
+        Numpy may change how its distributions use the stream from one version to the next.
+        """
+        return np.random.Generator(self._bits)
+
+    def _child(self, sequence: np.random.SeedSequence, told: str) -> SeededSource:
+        child = SeededSource(sequence)
+        child._told = self._told + told
+        return child
+
+    def __repr__(self) -> str:
+        return self._told
+
+
+def source_from(rng: Source | int | np.random.SeedSequence | np.random.Generator | None) -> Source:
+    """Return the source that an ``rng`` argument stands for.
+
+    Nothing means the secure source. A whole number, a seed sequence or a numpy generator means a
+    seeded source, whose draws are simulated. A source means itself.
+
+    Examples
+    --------
+    >>> source_from(None)
+    SecureSource()
+    >>> source_from(7)
+    SeededSource(7)
+    """
+    if rng is None:
+        return SecureSource()
+    return rng if isinstance(rng, Source) else SeededSource(rng)
+
+
+def _sequence_of(seed: object) -> np.random.SeedSequence:
+    if isinstance(seed, np.random.SeedSequence):
+        return seed
+    if isinstance(seed, np.random.Generator):
+        raw = seed.bit_generator.random_raw(8).astype(np.uint64) & np.uint64(0xFFFFFFFF)
+        return np.random.SeedSequence(int.from_bytes(raw.astype(">u4").tobytes(), "big"))
+    if not isinstance(seed, bool) and isinstance(seed, Integral) and int(seed) >= 0:
+        return np.random.SeedSequence(int(seed))
+    raise InvalidParameterError(
+        "rng",
+        owner="evenhand",
+        must_be="None, a whole number of at least 0, a numpy SeedSequence or Generator, or a Source",
+        got=seed,
+        hint="give no rng for a release; give a whole number for a study that can be repeated.",
+    )
+
+
+def _sequence_of_cell(sequence: np.random.SeedSequence, cell: object) -> np.random.SeedSequence:
+    if not isinstance(cell, str):
+        raise InvalidParameterError("cell", owner="SeededSource.for_cell", must_be="a text", got=cell)
+    digest = hashlib.sha256(cell.encode("utf-8", "surrogatepass")).digest()
+    key = (*sequence.spawn_key, *struct.unpack(">8I", digest))
+    return np.random.SeedSequence(sequence.entropy, spawn_key=key, pool_size=sequence.pool_size)
