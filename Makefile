@@ -16,13 +16,13 @@ demo: $(VENV)/.demo  ## set up and show the built-in data, its schema and a grou
 	@$(BIN)/python examples/first_look.py
 
 test: $(VENV)/.test  ## set up and run the tests (under 5 minutes)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
 test-slow: $(VENV)/.test  ## the slow comparisons with other libraries
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -n auto -m slow
 
 test-nightly: $(VENV)/.test  ## the nightly figures of the reliability tests
-	$(BIN)/python -m pytest -m nightly
+	$(BIN)/python -m pytest -n auto -m nightly
 
 coverage: $(VENV)/.test  ## branch coverage: all of privacy, 95 % of every other package
 	$(BIN)/python tools/coverage.py

@@ -42,7 +42,9 @@ def main() -> None:
         f"({100 * low:.1f} to {100 * high:.1f}, 95% interval)",
     )
     console.print(str(report), markup=False)
-    console.print("\n[dim]Next[/dim]  docs/ explains each part; `make docs` builds it, `make test` checks it.")
+    console.print(
+        "\n[dim]Next[/dim]  docs/ explains each part; `make docs` builds it, `make test` checks it."
+    )
 
 
 if __name__ == "__main__":

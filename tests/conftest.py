@@ -6,7 +6,8 @@ import pathlib
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("fast", max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SLOW_DATA = [HealthCheck.too_slow]
+settings.register_profile("fast", max_examples=100, deadline=None, suppress_health_check=SLOW_DATA)
 settings.register_profile("balanced", parent=settings.get_profile("fast"), max_examples=1_000)
 settings.register_profile("nightly", parent=settings.get_profile("fast"), max_examples=10_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))

@@ -14,8 +14,15 @@ HEAD = "# Written by `make lock`: the versions evenhand is tested with. Python 3
 
 def main() -> None:
     """Resolve all extras together and keep the pins."""
-    command = [sys.executable, "-m", "uv", "pip", "compile", "pyproject.toml", "--all-extras", "--universal"]
-    command += ["--python-version", "3.11", "--no-header", "--no-annotate", "--no-emit-index-url", "--upgrade"]
+    command = [sys.executable, "-m", "uv", "pip", "compile", "pyproject.toml", "--all-extras", "--upgrade"]
+    command += [
+        "--universal",
+        "--python-version",
+        "3.11",
+        "--no-header",
+        "--no-annotate",
+        "--no-emit-index-url",
+    ]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603 - fixed words
     if done.returncode:
         sys.exit(done.stderr)

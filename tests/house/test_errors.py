@@ -7,7 +7,10 @@ import pytest
 from evenhand import errors
 
 EXAMPLES = [
-    (errors.InvalidParameterError("k", owner="GRR", must_be="a whole number of at least 2", got=1), ValueError),
+    (
+        errors.InvalidParameterError("k", owner="GRR", must_be="a whole number of at least 2", got=1),
+        ValueError,
+    ),
     (errors.UnknownNameError("Data set", "adlt", ["adult", "lsac"]), KeyError),
     (errors.ColumnNotFoundError("Race", ["age", "race"]), KeyError),
     (errors.SchemaError("The schema is empty.", field="columns"), ValueError),
@@ -30,7 +33,9 @@ def test_an_error_is_ours_and_the_builtin_a_caller_expects(error, builtin):
 
 
 def test_every_error_class_has_an_example_here():
-    classes = {each for each in vars(errors).values() if inspect.isclass(each) and issubclass(each, Exception)}
+    classes = {
+        each for each in vars(errors).values() if inspect.isclass(each) and issubclass(each, Exception)
+    }
     warnings = {each for each in classes if issubclass(each, Warning)}
 
     assert classes - warnings - {errors.EvenhandError} == {type(error) for error, _ in EXAMPLES}
@@ -64,4 +69,6 @@ def test_a_long_list_of_names_is_cut():
 
 def test_a_missing_extra_says_the_exact_command():
     assert str(EXAMPLES[-1][0]).endswith("Hint: pip install 'evenhand[fair]'")
-    assert str(errors.MissingExtraError("polars", feature="A polars frame")).endswith("Hint: pip install polars")
+    assert str(errors.MissingExtraError("polars", feature="A polars frame")).endswith(
+        "Hint: pip install polars"
+    )

@@ -8,9 +8,26 @@ import pytest
 import evenhand
 
 SLOW_OR_EXTRA = [
-    "altair", "cryptography", "dask", "dp_accounting", "fairlearn", "highspy", "jinja2", "lightgbm", "numba", "opendp",
-    "pandas", "polars", "pyspark", "rich", "scipy", "shiny", "sklearn", "typer", "vl_convert",
-]  # fmt: skip
+    "altair",
+    "cryptography",
+    "dask",
+    "dp_accounting",
+    "fairlearn",
+    "highspy",
+    "jinja2",
+    "lightgbm",
+    "numba",
+    "opendp",
+    "pandas",
+    "polars",
+    "pyspark",
+    "rich",
+    "scipy",
+    "shiny",
+    "sklearn",
+    "typer",
+    "vl_convert",
+]
 
 
 def _modules_after(statement):
@@ -46,6 +63,8 @@ def test_the_check_of_imports_can_see():
 
 
 def test_importing_the_samplers_does_not_start_the_compiler():
-    loaded = _modules_after("import evenhand.privacy.sampling, evenhand.privacy.randomness, evenhand.privacy.laws")
+    loaded = _modules_after(
+        "import evenhand.privacy.sampling, evenhand.privacy.randomness, evenhand.privacy.laws"
+    )
 
     assert sorted(loaded.intersection({"numba", "cryptography", "scipy"})) == []

@@ -31,7 +31,8 @@ def test_locked_versions_hold_no_address(root):
 
 def test_every_core_dependency_is_locked(root, project):
     locked = {
-        re.split(r"[=\s]", line)[0] for line in (root / "constraints.txt").read_text(encoding="utf-8").splitlines()
+        re.split(r"[=\s]", line)[0]
+        for line in (root / "constraints.txt").read_text(encoding="utf-8").splitlines()
     }
 
     assert {re.split(r"[>=\[]", each)[0] for each in project["dependencies"]} <= locked

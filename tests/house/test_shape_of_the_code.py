@@ -35,7 +35,8 @@ def _code_loading_calls(source):
         keyword.arg
         for call in calls
         for keyword in call.keywords
-        if keyword.arg == "allow_pickle" and not (isinstance(keyword.value, ast.Constant) and not keyword.value.value)
+        if keyword.arg == "allow_pickle"
+        and not (isinstance(keyword.value, ast.Constant) and not keyword.value.value)
     ]
     return named + unpickling
 
@@ -68,7 +69,12 @@ def test_no_code_is_loaded_from_data(sources):
 
 @pytest.mark.parametrize(
     "planted",
-    ["import pickle\npickle.load(f)", "eval(text)", "import numpy as np\nnp.load(f, allow_pickle=True)", "joblib.load(f)"],
+    [
+        "import pickle\npickle.load(f)",
+        "eval(text)",
+        "import numpy as np\nnp.load(f, allow_pickle=True)",
+        "joblib.load(f)",
+    ],
 )
 def test_the_check_for_loaded_code_can_see(planted):
     assert _code_loading_calls(planted)

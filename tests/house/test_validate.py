@@ -14,7 +14,7 @@ def test_whole_numbers_of_any_kind_become_ints():
 
 @pytest.mark.parametrize("value", [True, 2.0, "2", None, 1, 11])
 def test_anything_else_is_refused(value):
-    with pytest.raises(InvalidParameterError, match="must be a whole number from 2 to 10. Got"):
+    with pytest.raises(InvalidParameterError, match=r"must be a whole number from 2 to 10\. Got"):
         integer("k", value, owner="GRR", low=2, high=10)
 
 
@@ -29,5 +29,7 @@ def test_the_message_says_the_range(low, high, words):
 
 def test_a_choice_is_one_of_those_listed():
     assert one_of("how", "uniform", ("uniform", "optimal"), owner="split_budget") == "uniform"
-    with pytest.raises(InvalidParameterError, match="must be one of 'uniform', 'optimal'. Got 'best' instead."):
+    with pytest.raises(
+        InvalidParameterError, match=r"must be one of 'uniform', 'optimal'\. Got 'best' instead"
+    ):
         one_of("how", "best", ("uniform", "optimal"), owner="split_budget")
