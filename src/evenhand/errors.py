@@ -9,7 +9,7 @@ A message never holds a cell value, a row or a count of private rows; facts that
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,6 +41,10 @@ class EvenhandError(Exception):
     def __str__(self) -> str:
         # KeyError and OSError print something else than their message; we always print the message.
         return str(self.args[0]) if self.args else ""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Python would call the class with the message alone; an error must survive the way back from a worker.
+        return _rebuilt, (type(self), self.args, self.__dict__)
 
 
 class InvalidParameterError(EvenhandError, ValueError):
@@ -194,6 +198,13 @@ class DomainInferredWarning(EvenhandWarning):
 
 class PrivacyWarning(EvenhandWarning):
     """A guarantee is so weak that a reader would misjudge it."""
+
+
+def _rebuilt(kind: type[EvenhandError], args: tuple[Any, ...], state: dict[str, Any]) -> EvenhandError:
+    error = kind.__new__(kind, *args)
+    error.args = args
+    error.__dict__.update(state)
+    return error
 
 
 def _guess(name: object, known: tuple[str, ...]) -> str:

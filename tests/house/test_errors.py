@@ -1,6 +1,8 @@
 """Every error is ours, is also the builtin a caller expects, and prints its message."""
 
+import copy
 import inspect
+import pickle
 
 import pytest
 
@@ -16,6 +18,7 @@ EXAMPLES = [
     (errors.SchemaError("The schema is empty.", field="columns"), ValueError),
     (errors.OutsideDomainError("age", what="a missing value", hint="declare nulls='other'"), ValueError),
     (errors.UnreadableFileError("people.csv is empty."), ValueError),
+    (errors.UnwritableFileError("people.csv was not written."), OSError),
     (errors.LimitExceededError("people.csv is too large.", limit="bytes"), ValueError),
     (errors.GuaranteeError("These cannot be added."), ValueError),
     (errors.RandomSourceError("The source is broken."), RuntimeError),
@@ -30,6 +33,17 @@ def test_an_error_is_ours_and_the_builtin_a_caller_expects(error, builtin):
     assert isinstance(error, errors.EvenhandError)
     assert isinstance(error, builtin)
     assert str(error) == error.args[0]
+
+
+@pytest.mark.parametrize("error", [error for error, _ in EXAMPLES], ids=lambda each: type(each).__name__)
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda error: pickle.loads(pickle.dumps(error))])
+def test_an_error_survives_the_way_back_from_a_worker(error, copied):
+    """Otherwise one bad call in a pool of processes kills the pool."""
+    twin = copied(error)
+
+    assert type(twin) is type(error)
+    assert str(twin) == str(error)
+    assert vars(twin) == vars(error)
 
 
 def test_every_error_class_has_an_example_here():

@@ -1,0 +1,239 @@
+"""Read a CSV file within limits, with nothing of its cells in any message."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+
+import pyarrow as pa
+import pyarrow.csv as arrow_csv
+
+from evenhand.errors import InvalidParameterError
+from evenhand.table.csv_cells import TypeGuess, converter
+from evenhand.table.csv_scan import Scanner
+from evenhand.table.limits import DEFAULT_LIMITS, Limits
+from evenhand.table.names import check_names, wanted_names
+from evenhand.table.source import Source, blocks, opened, over_limit, refuse
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterator, Sequence
+
+    from evenhand.schema import Schema
+    from evenhand.table.source import ReadableBuffer
+
+__all__ = ["read_csv"]
+
+_FOREIGN = {
+    b"PAR1": "it is a Parquet file. Hint: use read_parquet, or name it .parquet.",
+    b"PK\x03\x04": "it is a zipped file such as a spreadsheet. Hint: save it as CSV.",
+    b"\xff\xfe": "it is UTF-16 text. Hint: save it as UTF-8.",
+    b"\xfe\xff": "it is UTF-16 text. Hint: save it as UTF-8.",
+    b"ARROW1": "it is an Arrow file. Hint: save it as Parquet.",
+}
+_GROUP_BYTES = 2 << 20
+_ARRAY_BYTES = 512  # what an Arrow array takes beside its data
+_BOM = b"\xef\xbb\xbf"
+_MARKS = ["\t", *map(chr, range(0x20, 0x7F))]
+
+
+def read_csv(
+    path_or_buffer: str | os.PathLike[str] | ReadableBuffer,
+    *,
+    schema: Schema | None = None,
+    columns: Sequence[str] | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    delimiter: str = ",",
+    quote: str | None = '"',
+) -> pa.Table:
+    r"""Read a CSV file into an Arrow table.
+
+    The file is UTF-8, with or without a byte-order mark, plain or gzipped, and its first line
+    names the columns. Quoted fields may hold delimiters, line ends and doubled quotation marks.
+    Blank lines are skipped. An empty cell is a missing value; an empty quoted cell is the empty
+    text where the domain declares it and missing elsewhere.
+
+    Parameters
+    ----------
+    path_or_buffer : str, path or binary file
+        What to read.
+    schema : Schema, optional
+        Columns to read, with the types their domains need: ``01`` stays text for text categories,
+        and is the number 1 for whole numbers. A cell that is no number in a column of numbers is
+        read as one that no domain holds: the smallest 64-bit integer, or infinity. So the column's
+        rule for values outside the domain decides about it, and reading never fails because of it.
+        Without a schema, each column gets the narrowest type that all its cells agree with.
+    columns : sequence of str, optional
+        The columns to read. By default those of the schema; without a schema, all.
+    limits : Limits
+        How large the file may be.
+    delimiter : str, default ","
+        The character between fields.
+    quote : str or None, default '"'
+        The character around quoted fields. With None, quotation marks are part of the text.
+
+    Returns
+    -------
+    pyarrow.Table
+
+    Raises
+    ------
+    UnreadableFileError
+        If the file is missing, is no CSV file, or is damaged. The message names the line.
+    LimitExceededError
+        If it passes a limit; what lies beyond the limit has not been read.
+
+    Examples
+    --------
+    >>> import io
+    >>> from evenhand.schema import Column, Domain, Schema
+    >>> zip_code, age = Domain.categorical(["01", "02"]), Domain.integers(0, 99)
+    >>> schema = Schema([Column("zip", zip_code), Column("age", age)])
+    >>> read_csv(io.BytesIO(b"zip,age,note\n01,07,x\n02,?,y\n"), schema=schema).to_pydict()
+    {'zip': ['01', '02'], 'age': [7, -9223372036854775808]}
+    """
+    _check_dialect(delimiter, quote)
+    with opened(path_or_buffer, limits=limits, owner="read_csv") as source:
+        scanner = Scanner(source.name, limits, delimiter, quote)
+        groups = _groups(source, scanner)
+        names = _header_names(next(groups).data, scanner)
+        wanted = wanted_names(names, source.name, schema=schema, columns=columns, owner="read_csv")
+        found = {name: str(place) for place, name in enumerate(names)}
+        places = [found[name] for name in wanted]
+        if schema is not None:
+            convert = [converter(schema[name].domain) for name in wanted]
+            return _table(wanted, _pieces(groups, scanner, places, convert))
+        guesses = [TypeGuess() for _ in wanted]
+        pieces = _pieces(groups, scanner, places, [guess.look for guess in guesses])
+        return _table(wanted, _converted(pieces, guesses, scanner))
+
+
+class _Group(NamedTuple):
+    """Whole rows as they stand in the file, and how many of them are not blank."""
+
+    data: bytes
+    number: int
+
+
+def _groups(source: Source, scanner: Scanner) -> Iterator[_Group]:
+    """Yield the header, then whole rows in groups of a few megabytes, all checked."""
+    stream = blocks(source, scanner.limits)
+    rest = _checked_start(next(stream, b""), source.name)
+    header, last = scanner.header(rest, last=False), False
+    while not header.number and not last:
+        block = next(stream, None)
+        rest, last = rest[header.end :] + (block or b""), block is None
+        header = scanner.header(rest, last=last)
+    if not header.number:
+        refuse(source.name, "it is empty, where a line of column names should be.")
+    yield _Group(rest[: header.end], 1)
+
+    rest, parts, size, count = rest[header.end :], [], 0, 0
+    while not last:
+        block = next(stream, None)
+        rest, last = rest + (block or b""), block is None
+        rows = scanner.rows(rest, last=last)
+        parts.append(rest[: rows.end])
+        rest, size, count = rest[rows.end :], size + rows.end, count + rows.number
+        if last or size >= _GROUP_BYTES:
+            if count:
+                yield _Group(b"".join(parts), count)
+            parts, size, count = [], 0, 0
+
+
+def _checked_start(start: bytes, name: str) -> bytes:
+    for magic, what in _FOREIGN.items():
+        if start.startswith(magic):
+            refuse(name, what)
+    return start.removeprefix(_BOM)
+
+
+def _header_names(header: bytes, scanner: Scanner) -> list[str]:
+    quoting = csv.QUOTE_MINIMAL if scanner.quote else csv.QUOTE_NONE
+    lines = io.StringIO(header.decode("utf-8"), newline="")
+    rows = csv.reader(lines, delimiter=scanner.delimiter, quotechar=scanner.quote, quoting=quoting)
+    try:
+        names = next((row for row in rows if row), [])
+    except csv.Error:
+        names = []
+    if len(names) != scanner.width:
+        refuse(scanner.name, "its line of column names could not be parsed.")
+    check_names(names, scanner.name)
+    return names
+
+
+def _pieces(
+    groups: Iterator[_Group], scanner: Scanner, places: list[str], convert: list[Callable[[Any], Any]]
+) -> list[list[Any]]:
+    """Parse and convert group by group, and refuse to go on when the table grows over its limit."""
+    pieces: list[list[Any]] = [[] for _ in convert]
+    taken = 0
+    for group in groups:
+        parsed = _parsed(group, scanner, places)
+        for column, convert_one, kept in zip(parsed.columns, convert, pieces, strict=True):
+            kept.extend(convert_one(chunk) for chunk in column.chunks)
+            taken += sum(chunk.nbytes + _ARRAY_BYTES for chunk in kept[-column.num_chunks :])
+        if taken > scanner.limits.table_bytes:
+            _too_large(scanner)
+    if pieces and not pieces[0]:  # no rows, but types all the same
+        return [[convert_one(pa.array([], pa.string()))] for convert_one in convert]
+    return pieces
+
+
+def _converted(pieces: list[list[Any]], guesses: list[TypeGuess], scanner: Scanner) -> list[list[Any]]:
+    taken = 0
+    for column, guess in zip(pieces, guesses, strict=True):
+        for place, chunk in enumerate(column):
+            column[place] = guess.convert(chunk)
+            taken += column[place].nbytes + _ARRAY_BYTES
+        if taken > scanner.limits.table_bytes:
+            _too_large(scanner)
+    return pieces
+
+
+def _parsed(group: _Group, scanner: Scanner, places: list[str]) -> pa.Table:
+    """Parse checked rows into columns of text; columns are called by their place."""
+    every = [str(place) for place in range(scanner.width)]
+    try:
+        parsed = arrow_csv.read_csv(
+            pa.BufferReader(group.data),
+            arrow_csv.ReadOptions(use_threads=False, column_names=every, block_size=len(group.data) + 1),
+            arrow_csv.ParseOptions(
+                delimiter=scanner.delimiter, quote_char=scanner.quote or False, newlines_in_values=True
+            ),
+            arrow_csv.ConvertOptions(
+                check_utf8=False,
+                column_types=dict.fromkeys(every, pa.string()),
+                null_values=[""],
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=False,
+                include_columns=places,
+            ),
+        )
+    except (pa.ArrowException, MemoryError, OSError, ValueError):
+        refuse(scanner.name, f"the rows before line {scanner.line:,} could not be parsed.")
+    if parsed.num_rows != group.number:
+        refuse(scanner.name, f"the rows before line {scanner.line:,} could not be told apart.")
+    return parsed
+
+
+def _table(names: list[str], pieces: list[list[Any]]) -> pa.Table:
+    return pa.table([pa.chunked_array(column) for column in pieces], names=names)
+
+
+def _too_large(scanner: Scanner) -> NoReturn:
+    most = scanner.limits.table_bytes
+    over_limit(scanner.name, f"as a table it takes more than {most:,} bytes of memory.", limit="bytes")
+
+
+def _check_dialect(delimiter: str, quote: str | None) -> None:
+    for name, mark in (("delimiter", delimiter), ("quote", quote)):
+        if mark is None and name == "quote":
+            continue
+        if mark not in _MARKS:
+            must_be = "one printable ASCII character or a tab"
+            raise InvalidParameterError(name, owner="read_csv", must_be=must_be, got=mark)
+    if delimiter == quote:
+        must_be = "another character than delimiter"
+        raise InvalidParameterError("quote", owner="read_csv", must_be=must_be, got=quote)

@@ -1,0 +1,259 @@
+"""Tables of integer codes over a schema, made from frames and turned back into them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenhand.errors import ColumnNotFoundError, InvalidParameterError, OutsideDomainError
+from evenhand.schema import Schema
+from evenhand.table.column_codes import ColumnCodes
+from evenhand.table.decode import decoded
+from evenhand.table.eager import eager_frame
+from evenhand.table.origin import Origin, native_frame
+from evenhand.table.pieces import pieces, rows_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import narwhals as nw
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from evenhand.schema import Column
+    from evenhand.table.frames import Backend
+
+__all__ = ["Table"]
+
+_PIECE_ROWS = 1 << 18
+_TYPE_WORDS = {str: "text", bool: "truth values", int: "whole numbers", float: "numbers"}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Table:
+    """Columns of integer codes over a schema.
+
+    Code ``c`` of a column stands for the value ``c`` of its domain; the code after the last is
+    "other". Codes have the smallest unsigned type that holds them all, and cannot be written to.
+
+    Parameters
+    ----------
+    schema : Schema
+        The columns of the table.
+    codes : mapping of str to array
+        One array of codes for each column of the schema, all of one length.
+    kept : array of int, optional
+        Which rows of the frame are in the table, where a rule left some out.
+    origin : Origin, optional
+        The library of the frame and the types of its columns, for the way back.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the codes do not fit the schema.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from evenhand.schema import Column, Domain, Schema
+    >>> schema = Schema([
+    ...     Column("sex", Domain.categorical(["f", "m"]), outside="other", nulls="other"),
+    ...     Column("age", Domain.integers(17, 90), nulls="drop"),
+    ... ])
+    >>> frame = pa.table({"age": [17, 90, None], "sex": ["m", "x", "f"], "note": [1, 2, 3]})
+    >>> table = Table.encode(frame, schema)
+    >>> table["sex"], table["age"], table.kept
+    (array([1, 2], dtype=uint8), array([ 0, 73], dtype=uint8), array([0, 1]))
+    >>> table.to_frame().to_pydict()
+    {'sex': ['m', None], 'age': [17, 90]}
+    """
+
+    schema: Schema
+    codes: Mapping[str, NDArray[np.unsignedinteger]]
+    kept: NDArray[np.int64] | None = field(default=None, kw_only=True)
+    origin: Origin | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if set(self.codes) != set(self.schema.names):
+            raise InvalidParameterError(
+                "codes",
+                owner="Table",
+                must_be=f"codes of the columns {', '.join(self.schema.names)}",
+                got=f"codes of {', '.join(map(str, self.codes)) or 'no column'}",
+            )
+        checked = {column.name: _checked_codes(self.codes[column.name], column) for column in self.schema}
+        if len({len(codes) for codes in checked.values()}) > 1:
+            raise InvalidParameterError(
+                "codes", owner="Table", must_be="arrays of one length", got="arrays of several lengths"
+            )
+        object.__setattr__(self, "codes", MappingProxyType(checked))
+        if self.kept is not None:
+            object.__setattr__(self, "kept", _read_only(np.asarray(self.kept, np.int64)))
+
+    @classmethod
+    def encode(cls, frame: Any, schema: Schema, *, columns: Sequence[str] | None = None) -> Table:
+        """Turn a frame into codes.
+
+        Parameters
+        ----------
+        frame : pandas, Polars or Arrow frame
+            The data; columns that are not in the schema are ignored. A lazy frame is refused, since
+            collecting it may be costly: collect it first.
+        schema : Schema
+            The columns with their domains and rules.
+        columns : sequence of str, optional
+            Encode only these columns of the schema, in this order.
+
+        Returns
+        -------
+        Table
+
+        Raises
+        ------
+        ColumnNotFoundError
+            If the frame lacks a column.
+        OutsideDomainError
+            If a value is outside its domain, or missing, and the rule says ``"error"``.
+
+        Notes
+        -----
+        Types count: text matches text, a truth value matches a truth value, a number matches the
+        number it equals, so ``1`` and ``1.0`` are the same and ``"1"`` and ``True`` are not.
+        Where a floating-point number may have been another whole number before, from
+        :math:`2^{53}` on, it is outside. NaN is missing. A row is left out if any encoded column
+        says so. If no rule is ``"error"``, no content of a column makes this fail.
+        """
+        given: object = schema
+        if not isinstance(given, Schema):
+            got = f"a value of type {type(schema).__name__}"
+            raise InvalidParameterError("schema", owner="Table.encode", must_be="a Schema", got=got)
+        chosen = schema if columns is None else schema.select(columns)
+        eager = eager_frame(frame, owner="Table.encode", parameter="frame")
+        for name in chosen.names:
+            if name not in eager.columns:
+                known = [each for each in eager.columns if isinstance(each, str)]
+                raise ColumnNotFoundError(name, known, place="in the frame")
+        keep = _Keep(len(eager))
+        codes = {column.name: _encoded(eager.get_column(column.name), column, keep) for column in chosen}
+        kept = keep.positions()
+        if kept is not None:
+            for name in chosen.names:  # one column at a time, so that only one is there twice
+                codes[name] = codes[name][keep.mask]
+        return cls(chosen, codes, kept=kept, origin=Origin.of(eager, chosen.names))
+
+    def __len__(self) -> int:
+        return len(self.codes[self.schema.names[0]])
+
+    def __getitem__(self, name: str) -> NDArray[np.unsignedinteger]:
+        return self.codes[self.schema[name].name]
+
+    def __repr__(self) -> str:
+        return f"Table of {', '.join(self.schema.names)}"
+
+    def decode(self, name: str) -> pa.Array:
+        """Return the values of one column as an Arrow array; "other" comes back as null.
+
+        Text, whole numbers, truth values and numbers come back as they were declared, bins as
+        their labels.
+        """
+        return decoded(self[name], self.schema[name])
+
+    def to_frame(self, backend: Backend | None = None) -> Any:
+        """Return the values as a frame, by default of the library that came in.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            Another library. A table that was not made from a frame is an Arrow one.
+
+        Notes
+        -----
+        "Other" comes back as null, bins as labels. In the library that came in, a column also gets
+        the type it had there if that type can hold its values; a pandas column of ``int64`` in
+        which "other" occurs comes back as ``Int64``. The rows are numbered anew.
+        """
+        arrays = {name: self.decode(name) for name in self.schema.names}
+        return native_frame(arrays, backend=backend, origin=self._origin_of_values())
+
+    def _origin_of_values(self) -> Origin | None:
+        """Bins come back as labels, so they have no type to go back to."""
+        if self.origin is None:
+            return None
+        types = self.origin.types
+        exact = {name: types[name] for name in types if self.schema[name].domain.kind != "binned"}
+        return Origin(self.origin.backend, exact)
+
+
+class _Keep:
+    """Which rows stay; takes memory only once a row goes."""
+
+    def __init__(self, rows: int) -> None:
+        self._rows = rows
+        self.mask: NDArray[np.bool_] | None = None
+
+    def drop(self, start: int, rows: NDArray[np.bool_]) -> None:
+        if self.mask is None:
+            self.mask = np.ones(self._rows, np.bool_)
+        self.mask[start : start + len(rows)] &= ~rows
+
+    def positions(self) -> NDArray[np.int64] | None:
+        return None if self.mask is None else np.flatnonzero(self.mask)
+
+
+def _encoded(series: nw.Series[Any], column: Column, keep: _Keep) -> NDArray[np.unsignedinteger]:
+    codes = np.empty(len(series), column.dtype)
+    encoder = ColumnCodes(column.domain)
+    start = 0
+    for piece in pieces(series, max(_PIECE_ROWS, min(column.domain.size, 4 * _PIECE_ROWS))):
+        out = codes[start : start + rows_of(piece)]
+        misfits = encoder.encode(piece, out)
+        if misfits.outside is not None:
+            if column.outside == "error":
+                raise _outside_error(column, wrong_type=misfits.wrong_type)
+            _apply(column.outside, misfits.outside, column, out, keep, start)
+        if misfits.missing is not None:
+            if column.nulls == "error":
+                hint = 'declare nulls="other" or nulls="drop" for this column.'
+                raise OutsideDomainError(column.name, what="a missing value", hint=hint)
+            _apply(column.nulls, misfits.missing, column, out, keep, start)
+        start += len(out)
+    return codes
+
+
+def _apply(
+    rule: str, rows: NDArray[np.bool_], column: Column, out: NDArray[Any], keep: _Keep, start: int
+) -> None:
+    if rule == "other":
+        out[rows] = column.other_code
+    else:
+        keep.drop(start, rows)
+
+
+def _outside_error(column: Column, *, wrong_type: bool) -> OutsideDomainError:
+    rules = 'declare outside="other" or outside="drop"'
+    if wrong_type:
+        held = _TYPE_WORDS[column.domain.value_type]
+        what = "values of a type its domain does not hold"
+        hint = f"the domain holds {held}: convert the column, read the file with its schema, or {rules}."
+    else:
+        what = "a value outside its declared domain"
+        hint = f"{rules}, or add the value to the domain from a public code list."
+    return OutsideDomainError(column.name, what=what, hint=hint)
+
+
+def _checked_codes(codes: Any, column: Column) -> NDArray[np.unsignedinteger]:
+    given = np.asarray(codes)
+    whole = given.ndim == 1 and given.dtype.kind in "iu"
+    if not whole or (len(given) and not 0 <= int(given.min()) <= int(given.max()) < column.size):
+        must_be = f"for column '{column.name}' an array of whole numbers from 0 to {column.size - 1}"
+        raise InvalidParameterError("codes", owner="Table", must_be=must_be, got="something else")
+    return _read_only(np.ascontiguousarray(given, column.dtype))
+
+
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    view = array.view()
+    view.flags.writeable = False
+    return view

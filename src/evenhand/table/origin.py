@@ -1,0 +1,98 @@
+"""Back to frames: the library a table came from, and the type each of its columns had there."""
+
+from __future__ import annotations
+
+import importlib.util
+from contextlib import suppress
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, get_args
+
+import narwhals as nw
+import pyarrow as pa
+
+from evenhand._validate import one_of
+from evenhand.errors import MissingExtraError
+from evenhand.table.frames import Backend
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+__all__ = ["Origin", "native_frame"]
+
+_NO_TYPES: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a table came from: a frame library, and the native type of each column in it."""
+
+    backend: str
+    types: Mapping[str, Any] = field(default_factory=lambda: _NO_TYPES)
+
+    @classmethod
+    def of(cls, frame: nw.DataFrame[Any], names: Iterable[str]) -> Origin:
+        """Remember the library of `frame` and the types of these columns."""
+        natives = {name: frame.get_column(name).to_native() for name in names}
+        types = {name: getattr(each, "dtype", None) or each.type for name, each in natives.items()}
+        return cls(frame.implementation.value, MappingProxyType(types))
+
+
+def native_frame(arrays: Mapping[str, Any], *, backend: Backend | None, origin: Origin | None) -> Any:
+    """Return Arrow arrays as a frame of the library asked for, else of the one they came from.
+
+    In that one, a column gets the type it came with wherever that type can hold the values.
+    """
+    home = "pyarrow" if origin is None else origin.backend
+    if backend is None:
+        chosen = home
+    else:
+        chosen = one_of("backend", backend, get_args(Backend), owner="Table.to_frame")
+        if importlib.util.find_spec(chosen) is None:
+            raise MissingExtraError(chosen, feature=f"A {chosen} frame")
+    types = origin.types if origin is not None and chosen == home else _NO_TYPES
+    if chosen == "pyarrow":
+        return pa.table({name: _arrow_column(array, types.get(name)) for name, array in arrays.items()})
+    if chosen == "polars":
+        return _polars_frame(arrays, types)
+    if chosen == "pandas":
+        return _pandas_frame(arrays, types)
+    return nw.DataFrame.from_arrow(pa.table(dict(arrays)), backend=chosen).to_native()  # type: ignore[arg-type]
+
+
+def _arrow_column(array: Any, wanted: Any) -> Any:
+    if wanted is None:
+        return array
+    try:
+        if pa.types.is_decimal(wanted):  # by way of the widest, which takes any whole number
+            return array.cast(pa.decimal256(76, wanted.scale)).cast(wanted)
+        if pa.types.is_dictionary(wanted):
+            return array.cast(wanted.value_type).dictionary_encode().cast(wanted)
+        return array.cast(wanted)
+    except pa.ArrowException:
+        return array
+
+
+def _polars_frame(arrays: Mapping[str, Any], types: Mapping[str, Any]) -> Any:
+    import polars as pl  # noqa: PLC0415 - only where a Polars frame goes out
+
+    columns = []
+    for name, array in arrays.items():
+        column = pl.Series(name, array)
+        with suppress(pl.exceptions.PolarsError):  # if the type it came with cannot hold it
+            column = column.cast(types[name]) if name in types else column
+        columns.append(column)
+    return pl.DataFrame(columns)
+
+
+def _pandas_frame(arrays: Mapping[str, Any], types: Mapping[str, Any]) -> Any:
+    import pandas as pd  # noqa: PLC0415 - only where a pandas frame goes out
+
+    nullable = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
+    columns = {}
+    for name, array in arrays.items():
+        column = array.to_pandas(types_mapper=nullable.get if array.null_count else None)
+        with suppress(TypeError, ValueError):  # if the type it came with cannot hold it
+            column = column.astype(types[name]) if name in types else column
+        columns[name] = column.where(column.notna(), None) if column.dtype == object else column
+    return pd.DataFrame(columns)

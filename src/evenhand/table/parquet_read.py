@@ -1,0 +1,248 @@
+"""Read a Parquet file within limits, with nothing of its cells in any message."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from evenhand.errors import EvenhandError
+from evenhand.table.limits import DEFAULT_LIMITS, Limits
+from evenhand.table.names import check_names, wanted_names
+from evenhand.table.parquet_check import ColumnPlan, check_types, plan_columns, row_bytes
+from evenhand.table.parquet_footer import read_footer
+from evenhand.table.source import Source, blocks, opened, over_limit, refuse
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator, Sequence
+
+    from evenhand.schema import Schema
+    from evenhand.table.parquet_footer import Footer
+    from evenhand.table.source import ReadableBuffer
+
+__all__ = ["read_parquet"]
+
+_BATCH_BYTES = 8 << 20
+_GROUP_PAGE_BYTES = 32 << 20
+_GROUP_COLUMNS = 1_024
+_MOST_ELEMENTS = 100_000
+_ARROW_FAILURES = (
+    pa.ArrowException,
+    OSError,
+    MemoryError,
+    OverflowError,
+    ValueError,
+    TypeError,
+    RuntimeError,
+)
+
+
+def read_parquet(
+    path_or_buffer: str | os.PathLike[str] | ReadableBuffer,
+    *,
+    schema: Schema | None = None,
+    columns: Sequence[str] | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> pa.Table:
+    """Read a Parquet file into an Arrow table.
+
+    Columns have the types the file declares. Lists, records and extension types are refused, and
+    so are encrypted files. What the file declares about its sizes is checked before it is unpacked,
+    down to every page, so that a small file cannot unfold into a large one.
+
+    Parameters
+    ----------
+    path_or_buffer : str, path or binary file
+        What to read. A file that cannot be searched is first read into memory, up to the limit.
+    schema : Schema, optional
+        Columns to read. Their types are matched with the domains when the table is encoded.
+    columns : sequence of str, optional
+        The columns to read. By default those of the schema; without a schema, all.
+    limits : Limits
+        How large the file may be, packed and unpacked.
+
+    Returns
+    -------
+    pyarrow.Table
+
+    Raises
+    ------
+    UnreadableFileError
+        If the file is missing, is no Parquet file, is damaged, or holds what is not read.
+    LimitExceededError
+        If it passes a limit.
+
+    Examples
+    --------
+    >>> import io, pyarrow as pa, pyarrow.parquet as pq
+    >>> file = io.BytesIO()
+    >>> pq.write_table(pa.table({"sex": ["f", "m"], "age": [30, 41]}), file)
+    >>> read_parquet(io.BytesIO(file.getvalue()), columns=["age"]).to_pydict()
+    {'age': [30, 41]}
+    """
+    with opened(path_or_buffer, limits=limits, owner="read_parquet") as given:
+        source, size = _searchable(given, limits)
+        footer = read_footer(source, size)
+        declared = _declared_schema(source, footer, limits)
+        names = wanted_names(
+            declared.names, source.name, schema=schema, columns=columns, owner="read_parquet"
+        )
+        check_types(declared, names, source.name)
+        plans = plan_columns(source, size, footer, declared, names, limits)
+        reader = _Reader(source, limits, footer.rows, declared)
+        reader.check_size(plans)
+        arrays: dict[str, list[Any]] = {name: [] for name in names}
+        for group in _groups(plans):
+            reader.read(group, arrays)
+        return pa.table(
+            [pa.chunked_array(arrays[name], declared.field(name).type) for name in names], names=names
+        )
+
+
+def _searchable(given: Source, limits: Limits) -> tuple[Source, int]:
+    """Return a source that can be read at any place, and its size."""
+    if given.size is not None:
+        return given, given.size
+    stream = given.stream
+    if not (hasattr(stream, "seekable") and stream.seekable()):
+        stream = io.BytesIO(b"".join(blocks(given, limits)))
+    size = stream.seek(0, io.SEEK_END)
+    if size > limits.bytes:
+        over_limit(given.name, f"it holds more than {limits.bytes:,} bytes.", limit="bytes")
+    return Source(given.name, stream, size), size
+
+
+def _declared_schema(source: Source, footer: Footer, limits: Limits) -> pa.Schema:
+    try:
+        file = _open(source)
+        declared: pa.Schema = file.schema_arrow
+        names, stored = declared.names, file.metadata.num_columns
+        counts = (file.metadata.num_rows, file.metadata.num_row_groups)
+    except _ARROW_FAILURES:
+        refuse(source.name, "its description is damaged.")
+    if counts != (footer.rows, len(footer.groups)):
+        refuse(source.name, "its description is damaged: it can be read in two ways.")
+    if max(stored, len(names)) > limits.columns:
+        over_limit(source.name, f"it has more than {limits.columns:,} columns.", limit="columns")
+    if any(len(name.encode()) > limits.field_bytes for name in names):
+        why = f"the name of a column is longer than {limits.field_bytes:,} bytes."
+        over_limit(source.name, why, limit="field_bytes")
+    check_names(names, source.name)
+    return declared
+
+
+def _groups(plans: list[ColumnPlan]) -> Iterator[list[ColumnPlan]]:
+    """Put columns together that are read at the same time: few, or with small pages."""
+    group: list[ColumnPlan] = []
+    size = 0
+    for plan in plans:
+        size += plan.largest_page
+        if group and (size > _GROUP_PAGE_BYTES or len(group) == _GROUP_COLUMNS):
+            yield group
+            group, size = [], plan.largest_page
+        group.append(plan)
+    if group:
+        yield group
+
+
+class _Reader:
+    """Unpacks columns batch by batch and stops when the table grows over its limit."""
+
+    def __init__(self, source: Source, limits: Limits, rows: int, declared: pa.Schema) -> None:
+        self.source = source
+        self.limits = limits
+        self.declared = declared
+        self.rows = rows
+        self.taken = 0
+
+    def check_size(self, plans: list[ColumnPlan]) -> None:
+        """Refuse a table that is too large even if its text is empty."""
+        pages = max((sum(each.largest_page for each in group) for group in _groups(plans)), default=0)
+        self.taken = pages  # one group of pages is in memory beside the table
+        least = self.rows * row_bytes(self.declared, [plan.name for plan in plans])
+        if least + pages > self.limits.table_bytes:
+            self._too_large()
+
+    def read(self, group: list[ColumnPlan], arrays: dict[str, list[Any]]) -> None:
+        """Read the columns of a group and append their pieces to `arrays`."""
+        names = [plan.name for plan in group]
+        text_bytes = sum(plan.unpacked for plan in group) // max(self.rows, 1)
+        step = _BATCH_BYTES // max(row_bytes(self.declared, names) + text_bytes, 1)
+        listed = [plan.name for plan in group if plan.has_dictionary and _is_text(self._type(plan.name))]
+        rows = 0
+        try:
+            file = _open(self.source, read_dictionary=listed)
+            for batch in file.iter_batches(max(1, min(step, 1 << 16)), columns=names, use_threads=False):
+                rows += batch.num_rows
+                for name in names:
+                    arrays[name].append(self._checked(batch.column(name), self._type(name)))
+        except EvenhandError:
+            raise
+        except _ARROW_FAILURES:
+            refuse(self.source.name, "it is damaged: its columns cannot be unpacked.")
+        if rows != self.rows:
+            refuse(self.source.name, "it is damaged: it does not hold the rows it declares.")
+
+    def _type(self, name: str) -> Any:
+        return self.declared.field(name).type
+
+    def _checked(self, array: Any, wanted: Any) -> Any:
+        array.validate(full=True)
+        if pa.types.is_dictionary(array.type) and _is_text(array.type.value_type):
+            lengths = self._checked_lengths(array.dictionary)
+            if array.type != wanted:  # only now is it known how long the text is
+                self._take(int(lengths.take(array.indices.drop_null()).sum(dtype=np.int64)))
+                array = array.dictionary_decode().cast(wanted)
+        elif _is_text(array.type):
+            self._checked_lengths(array)
+        self._take(array.nbytes)
+        return array
+
+    def _checked_lengths(self, text: Any) -> Any:
+        if pa.types.is_string_view(text.type) or pa.types.is_binary_view(text.type):
+            text = text.cast(pa.large_binary())
+        lengths = pc.binary_length(text).fill_null(0).to_numpy(zero_copy_only=False)
+        if len(lengths) and int(lengths.max()) > self.limits.field_bytes:
+            why = f"a field is longer than {self.limits.field_bytes:,} bytes."
+            over_limit(self.source.name, why, limit="field_bytes")
+        return lengths
+
+    def _take(self, size: int) -> None:
+        self.taken += size
+        if self.taken > self.limits.table_bytes:
+            self._too_large()
+
+    def _too_large(self) -> NoReturn:
+        why = f"as a table it takes more than {self.limits.table_bytes:,} bytes of memory."
+        over_limit(self.source.name, why, limit="bytes")
+
+
+def _open(source: Source, **options: Any) -> Any:
+    import pyarrow.parquet as pq  # noqa: PLC0415 - takes time to import
+
+    return pq.ParquetFile(
+        source.stream,
+        buffer_size=1 << 16,
+        pre_buffer=False,
+        page_checksum_verification=True,
+        thrift_container_size_limit=_MOST_ELEMENTS,
+        **options,
+    )
+
+
+def _is_text(kind: Any) -> bool:
+    return any(
+        is_one(kind)
+        for is_one in (
+            pa.types.is_string,
+            pa.types.is_large_string,
+            pa.types.is_string_view,
+            pa.types.is_binary,
+            pa.types.is_large_binary,
+            pa.types.is_binary_view,
+        )
+    )

@@ -1,0 +1,157 @@
+"""Files to read from: opened, named and counted, with every failure in our own words."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import stat
+import zlib
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+
+from evenhand.errors import InvalidParameterError, LimitExceededError, UnreadableFileError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evenhand.table.limits import Limits
+
+__all__ = ["ReadableBuffer", "Source", "blocks", "over_limit", "own_name", "refuse"]
+
+BLOCK_BYTES = 1 << 18
+_GZIP_MAGIC = b"\x1f\x8b"
+
+
+class ReadableBuffer(Protocol):
+    """Anything with a ``read`` method that returns bytes, such as an open binary file."""
+
+    def read(self, size: int = ..., /) -> bytes:
+        """Return at most `size` bytes."""
+        ...
+
+
+@dataclass(frozen=True)
+class Source:
+    """An open file: its own name without its folder, the stream, and its size where it is known."""
+
+    name: str
+    stream: Any
+    size: int | None = None
+
+
+def own_name(path: str | os.PathLike[str]) -> str:
+    """Return the file's own name, without its folder, fit to be shown.
+
+    >>> own_name("/home/someone/survey.csv")
+    'survey.csv'
+    """
+    name = os.path.basename(os.fsdecode(path).rstrip("/\\"))  # noqa: PTH119 - must not fail on odd paths
+    return "".join(letter if letter.isprintable() else "?" for letter in name) or "The path"
+
+
+def refuse(name: str, why: str) -> NoReturn:
+    """Raise the error of a file that cannot be read; nothing of the parser's own error is shown."""
+    raise UnreadableFileError(f"{name} was not read: {why}") from None
+
+
+def over_limit(name: str, why: str, *, limit: str) -> NoReturn:
+    """Raise the error of a file that passes a limit, and say which argument raises the limit."""
+    hint = f"Hint: pass limits=Limits({limit}=...) if you trust the file."
+    raise LimitExceededError(f"{name} was not read: {why} {hint}", limit=limit) from None
+
+
+@contextmanager
+def opened(path_or_buffer: Any, *, limits: Limits, owner: str) -> Iterator[Source]:
+    """Open a path, or take a binary buffer as it is, and refuse at once what is too large.
+
+    Only what was opened here is closed here.
+    """
+    if hasattr(path_or_buffer, "read"):
+        yield Source("The buffer", path_or_buffer)
+        return
+    if not isinstance(path_or_buffer, str | os.PathLike):
+        must_be = "a path or an open binary file"
+        got = f"a value of type {type(path_or_buffer).__name__}"
+        raise InvalidParameterError("path_or_buffer", owner=owner, must_be=must_be, got=got)
+    name = own_name(path_or_buffer)
+    size = _regular_size(path_or_buffer, name)
+    if size > limits.bytes:
+        _too_many_bytes(name, limits)
+    try:
+        stream = open(path_or_buffer, "rb")  # noqa: PTH123, SIM115 - closed below, after the caller's turn
+    except PermissionError:
+        refuse(name, "you may not read it.")
+    except OSError:
+        refuse(name, "the system could not open it.")
+    with stream:
+        yield Source(name, stream, size)
+
+
+def blocks(source: Source, limits: Limits) -> Iterator[bytes]:
+    """Yield the bytes of a source, unpacked if they are gzipped; read at most one byte over the limit."""
+    start = _read(source, source.stream, 2)
+    stream: Any = _Rejoined(start, source.stream)
+    if start == _GZIP_MAGIC:
+        stream = gzip.GzipFile(fileobj=stream)
+    total = 0
+    while total <= limits.bytes:
+        block = _read(source, stream, min(BLOCK_BYTES, limits.bytes + 1 - total))
+        if not block:
+            return
+        total += len(block)
+        if total <= limits.bytes:
+            yield block
+    _too_many_bytes(source.name, limits)
+
+
+class _Rejoined:
+    """A stream with its first bytes put back."""
+
+    def __init__(self, start: bytes, rest: Any) -> None:
+        self._start = start
+        self._rest = rest
+
+    def read(self, size: int) -> bytes:
+        start, self._start = self._start[:size], self._start[size:]
+        return start + bytes(self._rest.read(size - len(start))) if size > len(start) else start
+
+
+def _read(source: Source, stream: Any, size: int) -> bytes:
+    """Read `size` bytes, fewer only at the end of the file."""
+    parts: list[bytes] = []
+    while size > 0:
+        try:
+            part = stream.read(size)
+        except (OSError, EOFError, zlib.error):
+            if isinstance(stream, gzip.GzipFile):
+                refuse(source.name, "its compressed data is damaged or cut off.")
+            refuse(source.name, "the system could not read it.")
+        if not isinstance(part, bytes | bytearray | memoryview):
+            must_be, got = "a path or an open binary file", "a file opened as text"
+            raise InvalidParameterError("path_or_buffer", owner="The reader", must_be=must_be, got=got)
+        if not part:
+            break
+        parts.append(bytes(part))
+        size -= len(part)
+    return b"".join(parts)
+
+
+def _regular_size(path: str | os.PathLike[str], name: str) -> int:
+    try:
+        status = os.stat(path)  # noqa: PTH116 - takes any path
+    except FileNotFoundError:
+        refuse(name, "there is no such file.")
+    except PermissionError:
+        refuse(name, "you may not look into its folder.")
+    except (OSError, ValueError):
+        refuse(name, "the system does not accept its path.")
+    if stat.S_ISDIR(status.st_mode):
+        refuse(name, "it is a folder.")
+    if not stat.S_ISREG(status.st_mode):
+        refuse(name, "it is not a regular file.")
+    return status.st_size
+
+
+def _too_many_bytes(name: str, limits: Limits) -> NoReturn:
+    over_limit(name, f"it holds more than {limits.bytes:,} bytes.", limit="bytes")

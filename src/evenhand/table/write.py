@@ -1,0 +1,185 @@
+"""Write frames and tables to files, whole or not at all, with text that spreadsheets leave alone."""
+
+from __future__ import annotations
+
+import errno
+import os
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as arrow_csv
+
+from evenhand.errors import InvalidParameterError, UnwritableFileError
+from evenhand.table.eager import eager_frame
+from evenhand.table.encode import Table
+from evenhand.table.source import own_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["FORMULA_STARTS", "inert_text", "write_csv", "write_parquet"]
+
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\0")
+"""What a text cell must not start with: a spreadsheet would take it for a formula."""
+
+_FORMULA_REGEX = r"^[=+\-@\t\r\x00]"
+_BATCH_ROWS = 1 << 16
+
+
+def inert_text(text: str) -> str:
+    """Return `text` with an apostrophe before it if a spreadsheet could take it for a formula.
+
+    >>> inert_text("=1+1"), inert_text("-5"), inert_text("f = 1")
+    ("'=1+1", "'-5", 'f = 1')
+    """
+    return f"'{text}" if text.startswith(FORMULA_STARTS) else text
+
+
+def write_csv(frame_or_table: Any, path: str | os.PathLike[str]) -> None:
+    """Write a frame, or the values of a table, to a CSV file that spreadsheets can open.
+
+    UTF-8, commas, all text in quotation marks, missing values and NaN as empty cells, LF at line ends.
+    Text cells and column names that start with ``=``, ``+``, ``-``, ``@``, a tab, a carriage return
+    or NUL get an apostrophe before them, so that no spreadsheet runs them as a formula.
+    Numbers, truth values and dates stay as they are.
+
+    Parameters
+    ----------
+    frame_or_table : Table or pandas, Polars or Arrow frame
+        What to write. Cells may be text, numbers, truth values, dates and times.
+    path : str or path
+        Where to. An old file there stays until the new one is complete.
+
+    Raises
+    ------
+    UnwritableFileError
+        If the file cannot be written; nothing is left behind.
+    InvalidParameterError
+        If a column holds what CSV has no form for.
+    """
+    table = _arrow(frame_or_table, owner="write_csv")
+    text = [_is_text(column.type) for column in table.columns]
+    if any(pa.types.is_binary(kind) or pa.types.is_large_binary(kind) for kind in table.schema.types):
+        raise _unfit("write_csv")  # bytes may be text with a formula in it
+    shapes = [
+        pa.field(inert_text(field.name), pa.large_string() if is_text else _plain_type(field.type))
+        for field, is_text in zip(table.schema, text, strict=True)
+    ]
+    if len(shapes) == 1 and table.column(0).null_count:  # a lone empty cell would be a blank line
+        shapes = [pa.field(shapes[0].name, pa.large_string())]
+    with _replacing(path) as file:
+        try:
+            with arrow_csv.CSVWriter(file, pa.schema(shapes)) as writer:
+                for batch in table.to_batches(max_chunksize=_BATCH_ROWS):
+                    writer.write_batch(_inert_batch(batch, text, pa.schema(shapes)))
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
+            raise _unfit("write_csv") from None
+
+
+def write_parquet(frame_or_table: Any, path: str | os.PathLike[str]) -> None:
+    """Write a frame, or the values of a table, to a Parquet file.
+
+    Parameters
+    ----------
+    frame_or_table : Table or pandas, Polars or Arrow frame
+        What to write. Text is written as it is: a Parquet file is not opened by a spreadsheet.
+    path : str or path
+        Where to. An old file there stays until the new one is complete.
+
+    Raises
+    ------
+    UnwritableFileError
+        If the file cannot be written; nothing is left behind.
+    InvalidParameterError
+        If a column holds what Parquet has no form for.
+    """
+    import pyarrow.parquet as pq  # noqa: PLC0415 - takes time to import
+
+    table = _arrow(frame_or_table, owner="write_parquet").replace_schema_metadata(None)
+    with _replacing(path) as file:
+        try:
+            pq.write_table(table, file, compression="zstd")
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
+            raise _unfit("write_parquet") from None
+
+
+def _arrow(frame_or_table: Any, *, owner: str) -> pa.Table:
+    if isinstance(frame_or_table, Table):
+        return frame_or_table.to_frame("pyarrow")
+    frame = eager_frame(frame_or_table, owner=owner, parameter="frame_or_table")
+    try:
+        return frame.to_arrow().select(frame.columns)
+    except (pa.ArrowException, TypeError, ValueError):
+        must_be, got = "a frame whose columns each hold one type", "a frame with a mixed column"
+        raise InvalidParameterError("frame_or_table", owner=owner, must_be=must_be, got=got) from None
+
+
+def _unfit(owner: str) -> InvalidParameterError:
+    must_be = "a frame of text, numbers, truth values, dates and times"
+    got = "a frame with a column of another type"
+    return InvalidParameterError("frame_or_table", owner=owner, must_be=must_be, got=got)
+
+
+def _is_text(kind: Any) -> bool:
+    kind = _plain_type(kind)
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def _plain_type(kind: Any) -> Any:
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def _inert_batch(batch: Any, text: list[bool], shapes: pa.Schema) -> pa.RecordBatch:
+    columns = []
+    for column, is_text, shape in zip(batch.columns, text, shapes, strict=True):
+        cells = column.cast(shape.type)
+        if is_text:
+            risky = pc.match_substring_regex(cells, _FORMULA_REGEX)
+            before, between = (pa.scalar(text, pa.large_string()) for text in ("'", ""))
+            cells = pc.if_else(risky, pc.binary_join_element_wise(before, cells, between), cells)
+        elif pa.types.is_floating(shape.type):
+            cells = pc.if_else(pc.is_nan(cells), None, cells)
+        if len(shapes) == 1 and pa.types.is_large_string(shape.type):
+            cells = cells.fill_null("")
+        columns.append(cells)
+    return pa.RecordBatch.from_arrays(columns, schema=shapes)
+
+
+@contextmanager
+def _replacing(path: str | os.PathLike[str]) -> Iterator[Any]:
+    """Open a new file beside the old one and put it in its place once it is complete.
+
+    The new file has the permissions of the old one, else those of any new file.
+    """
+    target = Path(os.path.realpath(path))
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        with part.open("xb") as file:
+            if target.exists():
+                part.chmod(target.stat().st_mode & 0o7777)
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(target)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise UnwritableFileError(f"{own_name(path)} was not written: {_reason(error)}") from None
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def _reason(error: OSError) -> str:
+    """Say why in our own words: the system's message holds the folder."""
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        return "its folder is not there."
+    if isinstance(error, PermissionError):
+        return "you may not write there."
+    if isinstance(error, IsADirectoryError):
+        return "it is a folder."
+    if error.errno == errno.ENOSPC:
+        return "the disk is full."
+    return "the system could not write it."

@@ -1,0 +1,215 @@
+"""Files are written whole or not at all, and text stays text."""
+
+import datetime as dt
+import errno
+import stat
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from evenhand.errors import InvalidParameterError, UnwritableFileError
+from evenhand.schema import Column, Domain, Schema
+from evenhand.table import Table, read, write_csv, write_parquet
+
+ROWS = {
+    "text": ["a", "=1", None, ""],
+    "whole": [1, -2, None, 4],
+    "number": [0.5, -1e-9, None, 1e300],
+    "truth": [True, None, False, True],
+}
+WRITERS = pytest.mark.parametrize(("writer", "name"), [(write_csv, "x.csv"), (write_parquet, "x.parquet")])
+
+
+@pytest.mark.parametrize(
+    "make", [pa.table, pl.DataFrame, lambda rows: pd.DataFrame(rows).convert_dtypes()], ids=["pa", "pl", "pd"]
+)
+def test_a_frame_of_any_library_is_written(make, tmp_path):
+    write_csv(make(ROWS), tmp_path / "x.csv")
+
+    assert (tmp_path / "x.csv").read_text().splitlines() == [
+        '"text","whole","number","truth"',
+        '"a",1,0.5,true',
+        '"\'=1",-2,-1e-9,',
+        ",,,false",
+        '"",4,1e+300,true',
+    ]
+
+
+def test_a_table_is_written_by_its_values(tmp_path):
+    schema = Schema(
+        [
+            Column("a", Domain.categorical(["-x", "y"]), outside="other"),
+            Column("b", Domain.binned([-5, 0, 5])),
+        ]
+    )
+    table = Table.encode(pa.table({"a": ["-x", "?"], "b": [-5, 5]}), schema)
+    write_csv(table, tmp_path / "x.csv")
+    write_parquet(table, tmp_path / "x.parquet")
+
+    assert (tmp_path / "x.csv").read_text() == '"a","b"\n"\'-x","[-5, 0)"\n,"[0, 5]"\n'
+    assert read(tmp_path / "x.parquet").to_pydict() == {"a": ["-x", None], "b": ["[-5, 0)", "[0, 5]"]}
+
+
+def test_dates_decimals_and_labels_are_written(tmp_path):
+    table = pa.table(
+        {
+            "day": [dt.date(2020, 1, 2)],
+            "exact": [Decimal("-1.50")],
+            "label": pa.array(["@x"]).dictionary_encode(),
+            "view": pa.array(["\tx"], pa.string_view()),
+            "nan": [float("nan")],
+            "number": pa.array([2.5]).dictionary_encode(),
+        }
+    )
+    write_csv(table, tmp_path / "x.csv")
+
+    assert (tmp_path / "x.csv").read_text().splitlines()[1] == '2020-01-02,-1.50,"\'@x","\'\tx",,2.5'
+
+
+def test_a_lone_missing_cell_does_not_become_a_blank_line(tmp_path):
+    """A blank line is skipped when it is read, so a person would be lost."""
+    for values in ([1, None, 3], ["a", None, "c"], [None, None, None]):
+        write_csv(pa.table({"x": values}), tmp_path / "x.csv")
+
+        assert read(tmp_path / "x.csv")["x"].to_pylist() == values
+
+
+@pytest.mark.parametrize("column", [[b"=1"], [[1]], [{"a": 1}]])
+def test_what_csv_has_no_form_for_is_refused(column, tmp_path):
+    with pytest.raises(
+        InvalidParameterError, match="must be a frame of text, numbers, truth values, dates and times"
+    ):
+        write_csv(pa.table({"x": column}), tmp_path / "x.csv")
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_parquet_has_no_form_for_is_refused(tmp_path):
+    union = pa.UnionArray.from_sparse(pa.array([0], pa.int8()), [pa.array([1])])
+    with pytest.raises(InvalidParameterError, match="write_parquet must be a frame of"):
+        write_parquet(pa.table({"x": union}), tmp_path / "x.parquet")
+
+    assert list(tmp_path.iterdir()) == []
+
+
+@WRITERS
+def test_a_mixed_column_is_refused_without_its_values(writer, name, tmp_path):
+    with pytest.raises(InvalidParameterError) as caught:
+        writer(pd.DataFrame({"x": pd.Series(["S3CRET", 1], dtype=object)}), tmp_path / name)
+
+    assert "each hold one type" in str(caught.value)
+    assert "S3CRET" not in str(caught.value)
+
+
+@WRITERS
+def test_what_is_no_frame_is_refused(writer, name, tmp_path):
+    with pytest.raises(InvalidParameterError, match="The 'frame_or_table' parameter of write_"):
+        writer([1, 2], tmp_path / name)
+
+
+def test_the_index_of_pandas_is_not_written(tmp_path):
+    """It may hold the names of people."""
+    write_csv(pd.DataFrame({"a": [1]}, index=["S3CRET"]), tmp_path / "x.csv")
+    write_parquet(pd.DataFrame({"a": [1]}, index=["S3CRET"]), tmp_path / "x.parquet")
+
+    assert (tmp_path / "x.csv").read_text() == '"a"\n1\n'
+    assert b"S3CRET" not in (tmp_path / "x.parquet").read_bytes()
+
+
+@WRITERS
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(writer, name, tmp_path, monkeypatch):
+    """A table half written over the last good one loses both."""
+    path = tmp_path / name
+    path.write_bytes(b"old")
+
+    def fail(*_):
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    monkeypatch.setattr("evenhand.table.write.os.fsync", fail)
+    with pytest.raises(UnwritableFileError) as caught:
+        writer(pa.table({"a": [1]}), path)
+
+    assert str(caught.value) == f"{name} was not written: the disk is full."
+    assert path.read_bytes() == b"old"
+    assert [each.name for each in tmp_path.iterdir()] == [name]
+
+
+def test_an_interrupted_write_leaves_nothing_behind(tmp_path, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("evenhand.table.write.os.fsync", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        write_csv(pa.table({"a": [1]}), tmp_path / "x.csv")
+
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (FileNotFoundError(2, "no"), "its folder is not there."),
+        (NotADirectoryError(20, "no"), "its folder is not there."),
+        (PermissionError(13, "no"), "you may not write there."),
+        (IsADirectoryError(21, "no"), "it is a folder."),
+        (OSError(errno.EIO, "no"), "the system could not write it."),
+    ],
+)
+def test_each_failure_has_its_sentence(error, reason, tmp_path, monkeypatch):
+    def fail(*_):
+        raise error
+
+    monkeypatch.setattr("evenhand.table.write.os.fsync", fail)
+    with pytest.raises(UnwritableFileError) as caught:
+        write_csv(pa.table({"a": [1]}), tmp_path / "x.csv")
+
+    assert str(caught.value) == f"x.csv was not written: {reason}"
+
+
+def test_real_failures_are_told_too(tmp_path):
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(UnwritableFileError, match=r"x\.csv was not written: its folder is not there"):
+        write_csv(pa.table({"a": [1]}), tmp_path / "gone" / "x.csv")
+    with pytest.raises(UnwritableFileError, match=r"folder\.csv was not written: it is a folder"):
+        write_csv(pa.table({"a": [1]}), tmp_path / "folder.csv")
+
+    assert [each.name for each in tmp_path.iterdir()] == ["folder.csv"]
+
+
+def test_the_new_file_has_the_permissions_of_the_old_one(tmp_path):
+    """A file that only its owner may read must not become readable by being written again."""
+    path = tmp_path / "x.csv"
+    path.write_text("old")
+    path.chmod(0o600)
+    write_csv(pa.table({"a": [1]}), path)
+
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_link_is_followed(tmp_path):
+    (tmp_path / "real.csv").write_text("old")
+    (tmp_path / "link.csv").symlink_to(tmp_path / "real.csv")
+    write_csv(pa.table({"a": [1]}), tmp_path / "link.csv")
+
+    assert (tmp_path / "link.csv").is_symlink()
+    assert (tmp_path / "real.csv").read_text() == '"a"\n1\n'
+
+
+def test_many_batches_are_one_file(tmp_path, monkeypatch):
+    monkeypatch.setattr("evenhand.table.write._BATCH_ROWS", 7)
+    values = np.arange(100)
+    write_csv(pa.table({"a": values, "b": [f"={value}" for value in values]}), tmp_path / "x.csv")
+
+    assert read(tmp_path / "x.csv")["a"].to_pylist() == values.tolist()
+    assert read(tmp_path / "x.csv")["b"][99].as_py() == "'=99"
+
+
+def test_a_parquet_file_carries_no_notes_about_its_maker(tmp_path):
+    table = pa.table({"a": [1]}).replace_schema_metadata({"who": "S3CRET"})
+    write_parquet(table, tmp_path / "x.parquet")
+
+    assert b"S3CRET" not in (tmp_path / "x.parquet").read_bytes()
