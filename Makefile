@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-nightly coverage lint format docs bench lock wheels changelog clean
+.PHONY: help demo test test-slow test-nightly test-system coverage lint format docs bench lock wheels changelog clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -23,6 +23,9 @@ test-slow: $(VENV)/.test  ## the slow comparisons with other libraries
 
 test-nightly: $(VENV)/.test  ## the nightly figures of the reliability tests
 	$(BIN)/python -m pytest -n auto -m nightly
+
+test-system: $(VENV)/.test  ## the first command of a newcomer, in a fresh clone
+	$(BIN)/python -m pytest -m system
 
 coverage: $(VENV)/.test  ## branch coverage: all of privacy, 95 % of every other package
 	$(BIN)/python tools/coverage.py
