@@ -132,7 +132,7 @@ def _uci(read: Reader, options: Mapping[str, Any]) -> Cleaned:
             Column("native-country", codes.domain(codes.COUNTRIES, unknown=asked)),
             Column("income", Domain.categorical(["<=50K", ">50K"])),
         ),
-        sensitive=("sex", "race", "native-country", "age"),
+        sensitive=("sex",),
         protected="sex",
         privileged="Male",
         target="income",

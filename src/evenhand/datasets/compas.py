@@ -33,6 +33,8 @@ _TWO_RACES = Domain.categorical(["African-American", "Caucasian"])
 _SEXES = Domain.categorical(["Female", "Male"])
 _AGES = Domain.categorical(["25 - 45", "Greater than 45", "Less than 25"])
 _BINARY = Domain.integers(0, 1)
+_WORSE = "which nobody hopes for: a group with more positives is worse off."
+_SIGN = "The group with code 1 in {}, Caucasian, is declared privileged so that gaps keep its sign."
 
 
 def without_identifiers(raw: bytes) -> bytes:
@@ -106,11 +108,7 @@ def _makhlouf(raw: dict[str, Any], *, rule: str, threshold: int) -> Cleaned:
         filtered,
         f"high_violence_score is 1 where the violence decile score is above {threshold}",
     )
-    note = (
-        "A positive label is a high risk score, which nobody hopes for: a group with more positives is "
-        "worse off. The group with code 1 in makhlouf2024, Caucasian, is declared privileged so that gaps "
-        "keep its sign."
-    )
+    note = f"A positive label is a high risk score, {_WORSE} {_SIGN.format('makhlouf2024')}"
     rows = 5_915 if rule == "or" else 5_278
     return Cleaned(columns=columns, schema=schema, rows=rows, cleaning=steps, note=note)
 
@@ -152,7 +150,8 @@ def _fair_projection(raw: dict[str, Any]) -> Cleaned:
         ),
         "length_of_stay is the whole days from entering to leaving jail, rounded down; -1 occurs",
     )
-    return Cleaned(columns=columns, schema=schema, rows=5_278, cleaning=steps)
+    note = f"A positive label is a new charge, {_WORSE} {_SIGN.format('ghoukasian2024')}"
+    return Cleaned(columns=columns, schema=schema, rows=5_278, cleaning=steps, note=note)
 
 
 def _propublica(raw: dict[str, Any]) -> Cleaned:
@@ -184,8 +183,9 @@ def _propublica(raw: dict[str, Any]) -> Cleaned:
     )
     steps = ("names, birth dates and case numbers removed; repeated columns marked '.1'",)
     note = (
-        "Dates, charges in words and other columns without a code list are in the frame but not in the "
-        "schema."
+        f"A positive label is a new charge within two years, {_WORSE} Caucasian is declared privileged as "
+        "in the other versions. Dates, charges in words and other columns without a code list are in the "
+        "frame but not in the schema."
     )
     return Cleaned(columns=raw, schema=schema, rows=7_214, cleaning=steps, note=note)
 

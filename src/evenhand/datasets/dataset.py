@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,8 +44,9 @@ class Provenance:
         What was done, step by step.
     departures : tuple of str
         Where the papers say one thing and their code or data another.
-    synthetic : bool
-        Whether no row describes a real person or place.
+    synthetic : bool or "partly"
+        True where no row describes a real person or place. ``"partly"`` where figures of real ones
+        and drawn figures stand side by side; the data set's note says which are which.
     """
 
     source: str
@@ -56,7 +57,7 @@ class Provenance:
     files: tuple[FileRecord, ...] = ()
     cleaning: tuple[str, ...] = ()
     departures: tuple[str, ...] = ()
-    synthetic: bool = False
+    synthetic: bool | Literal["partly"] = False
 
     def __str__(self) -> str:
         lines = [f"source: {self.source}", f"licence: {self.licence}", f"cite: {self.citation}"]
@@ -83,7 +84,7 @@ class DataSet:
     provenance : Provenance
         Source, licence, files with checksums, cleaning and departures.
     options : mapping
-        Every option as it was used, defaults included.
+        Every option as it was used, defaults included. Read-only.
     note : str
         What a reader of results should know; may be empty.
 
@@ -107,8 +108,15 @@ class DataSet:
     def __post_init__(self) -> None:
         object.__setattr__(self, "options", MappingProxyType(dict(self.options)))
 
+    def __getstate__(self) -> dict[str, Any]:
+        # A read-only view can be neither copied nor sent to another process; what it shows can.
+        return self.__dict__ | {"options": dict(self.options)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, options=MappingProxyType(state["options"]))
+
     def __repr__(self) -> str:
-        kind = ", synthetic" if self.provenance.synthetic else ""
+        kind = {False: "", True: ", synthetic", "partly": ", partly synthetic"}[self.provenance.synthetic]
         columns = self.frame.shape[1]
         lines = [f"DataSet '{self.name}': {self.provenance.rows:,} rows, {columns} columns{kind}"]
         roles = self._roles()

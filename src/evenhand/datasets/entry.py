@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -31,8 +31,8 @@ class Cleaned:
         What was done, step by step.
     note : str
         What a reader of results should know.
-    synthetic : bool
-        Whether no row describes a real person or place.
+    synthetic : bool or "partly"
+        As in :class:`~evenhand.datasets.dataset.Provenance`.
     """
 
     columns: Mapping[str, Any]
@@ -40,7 +40,7 @@ class Cleaned:
     rows: int
     cleaning: tuple[str, ...]
     note: str = ""
-    synthetic: bool = False
+    synthetic: bool | Literal["partly"] = False
 
 
 @dataclass(frozen=True, kw_only=True)

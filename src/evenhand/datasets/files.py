@@ -13,23 +13,23 @@ import gzip
 import hashlib
 import os
 import pathlib
-import sys
 import tempfile
 import zlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from evenhand.datasets.parsing import parse
+from evenhand.datasets.places import cache_folder, places
+from evenhand.datasets.progress import shown
 from evenhand.errors import ChecksumError, DataSetNotFoundError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable
 
     from evenhand.datasets.fetch import Fetcher, Progress
+    from evenhand.datasets.places import Place
 
-__all__ = ["Download", "Reader", "SourceFile", "cache_folder"]
-
-_CACHE = "the cache (EVENHAND_CACHE)"
+__all__ = ["Download", "Reader", "SourceFile"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,36 +66,16 @@ class SourceFile:
     source: str
     licence: str
     page: str
-    by_hand: str = "load it once on a machine that is online and copy it from the cache there."
+    by_hand: str = (
+        "load it once on a machine that is online and copy it from the cache there, which is the folder "
+        "named by EVENHAND_CACHE, or else 'evenhand' in the usual folder for caches."
+    )
     download: Download | None = None
 
     def __str__(self) -> str:
         way = "downloaded when missing" if self.download else "to be fetched by hand"
         told = f"{self.stem}.csv ({self.size:,} bytes, {way}): {self.source}"
         return f"{told}; licence: {self.licence}; {self.page}"
-
-
-def cache_folder(
-    environment: Mapping[str, str] = os.environ, *, platform: str = sys.platform
-) -> pathlib.Path:
-    """Return the folder where downloads are kept, whether or not it exists.
-
-    Examples
-    --------
-    >>> cache_folder({"EVENHAND_CACHE": "kept"}).name
-    'kept'
-    >>> cache_folder({"XDG_CACHE_HOME": "caches"}, platform="linux").as_posix()
-    'caches/evenhand'
-    """
-    if environment.get("EVENHAND_CACHE"):
-        return pathlib.Path(environment["EVENHAND_CACHE"])
-    if platform == "win32":
-        base = environment.get("LOCALAPPDATA") or "~/AppData/Local"
-    elif platform == "darwin":
-        base = "~/Library/Caches"
-    else:
-        base = environment.get("XDG_CACHE_HOME") or "~/.cache"
-    return pathlib.Path(os.path.expanduser(base)) / "evenhand"  # noqa: PTH111 - Path.expanduser raises without a home
 
 
 class Reader:
@@ -115,6 +95,7 @@ class Reader:
         self._download = download
         self._progress = progress
         self._fetcher = fetcher
+        self._damaged = ""
         self.used: tuple[SourceFile, ...] = ()
 
     def columns(
@@ -129,6 +110,7 @@ class Reader:
 
     def content(self, file: SourceFile) -> bytes:
         """Return the checked, uncompressed content of a file."""
+        self._damaged = ""
         found = self._local(file)
         if found is None:
             found = self._fetched(file)
@@ -136,24 +118,17 @@ class Reader:
         return found
 
     def _local(self, file: SourceFile) -> bytes | None:
-        for words, folder in self._places():
+        for place in places(self._folder):
             for name in (f"{file.stem}.csv.gz", f"{file.stem}.csv"):
-                path = folder / name
-                if path.is_file():
-                    content = _unpacked(path, file.size)
-                    if _matches(content, file):
-                        return content
-                    if words != _CACHE or not (self._download and file.download):
-                        raise _wrong_file(name, words)
+                content = _stored(place, name, file.size)
+                if content is None:
+                    continue
+                if _matches(content, file):
+                    return content
+                if not (place.is_cache and self._download and file.download):
+                    raise _wrong_file(name, place.words)
+                self._damaged = f"The file '{name}' in {place.words} is damaged and was not used. "
         return None
-
-    def _places(self) -> Iterator[tuple[str, pathlib.Path]]:
-        if self._folder is not None:
-            yield "the folder given", pathlib.Path(self._folder)
-        named = os.environ.get("EVENHAND_DATA")
-        if named:
-            yield "the folder named by EVENHAND_DATA", pathlib.Path(named)
-        yield _CACHE, cache_folder()
 
     def _fetched(self, file: SourceFile) -> bytes:
         download = file.download
@@ -164,31 +139,55 @@ class Reader:
         from evenhand.datasets.fetch import Fetcher  # noqa: PLC0415 - brings the whole of HTTP and TLS
 
         fetcher = self._fetcher or Fetcher()
+        raw = []
         try:
-            raw = [fetcher.fetch(url, progress=self._progress) for url in download.urls]
+            for url in download.urls:
+                with shown(f"{file.stem}.csv", self._progress) as progress:
+                    raw.append(fetcher.fetch(url, progress=progress))
         except DataSetNotFoundError as error:
             raise self._missing(file, str(error)) from error
-        content = _converted(file, download, raw)
-        _keep(content, cache_folder() / f"{file.stem}.csv.gz")
+        content = _converted(file, download, raw, self._damaged)
+        _keep(content, f"{file.stem}.csv.gz")
         return content
 
     def _missing(self, file: SourceFile, why: str) -> DataSetNotFoundError:
-        looked = [words for words, _ in self._places()]
+        looked = [place.words for place in places(self._folder) if not (place.is_cache and self._damaged)]
         if not os.environ.get("EVENHAND_DATA"):
-            looked.insert(-1, "the folder named by EVENHAND_DATA, which is not set")
+            looked.insert(self._folder is not None, "the folder named by EVENHAND_DATA, which is not set")
         return DataSetNotFoundError(
             f"The file '{file.stem}.csv' of data set '{self._dataset}' is not in {', nor in '.join(looked)}. "
-            f"{why} Hint: it comes from {file.page} ({file.source}); {file.by_hand} "
+            f"{self._damaged}{why} Hint: it comes from {file.page} ({file.source}); {file.by_hand} "
             f"Save it as '{file.stem}.csv' or '{file.stem}.csv.gz' and name its folder in EVENHAND_DATA."
         )
 
 
+def _stored(place: Place, name: str, size: int) -> bytes | None:
+    """Return the content of a file in a place, or None if it is not there.
+
+    A cache that cannot be read is no failure; a folder that a person named is.
+    """
+    path = place.folder / name
+    try:
+        return _unpacked(path, size) if path.is_file() else None
+    except OSError as error:
+        if place.is_cache:
+            return None
+        # Not chained: the message of the system holds the path.
+        raise DataSetNotFoundError(
+            f"The file '{name}' in {place.words} cannot be read ({type(error).__name__}). "
+            "Hint: look at the permissions of the folder and of the file."
+        ) from None
+
+
 def _unpacked(path: pathlib.Path, size: int) -> bytes:
-    """Return the content of a file, or as much of it as shows that it is the wrong one."""
+    """Return the content of a file, or as much of it as shows that it is the wrong one.
+
+    Nothing where it cannot be unpacked; an error of the system where it cannot be read.
+    """
     try:
         with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as stream:
             return stream.read(size + 1)
-    except (EOFError, OSError, zlib.error):
+    except (EOFError, gzip.BadGzipFile, zlib.error):
         return b""
 
 
@@ -204,7 +203,7 @@ def _wrong_file(name: str, words: str) -> ChecksumError:
     )
 
 
-def _converted(file: SourceFile, download: Download, raw: list[bytes]) -> bytes:
+def _converted(file: SourceFile, download: Download, raw: list[bytes], damaged: str) -> bytes:
     """Turn what was downloaded into our file, which must be the one on record."""
     try:
         content = download.convert(*raw)
@@ -213,16 +212,19 @@ def _converted(file: SourceFile, download: Download, raw: list[bytes]) -> bytes:
     if not _matches(content, file):
         raise ChecksumError(
             f"What was downloaded for '{file.stem}.csv' is not the file on record: its source has changed. "
-            f"Hint: use a copy of the file from before, or look at {file.page}."
+            f"{damaged}Hint: use a copy of the file from before, or look at {file.page}."
         )
     return content
 
 
-def _keep(content: bytes, path: pathlib.Path) -> None:
+def _keep(content: bytes, name: str) -> None:
     """Put a checked file into the cache in one step; a cache that cannot be written is no failure."""
+    cache = cache_folder()
+    if cache is None:
+        return
     with contextlib.suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".unfinished-") as folder:
-            unfinished = pathlib.Path(folder) / path.name
+        cache.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=cache, prefix=".unfinished-") as folder:
+            unfinished = pathlib.Path(folder) / name
             unfinished.write_bytes(gzip.compress(content, mtime=0))
-            unfinished.replace(path)
+            unfinished.replace(cache / name)

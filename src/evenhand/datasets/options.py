@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from evenhand._validate import integer
 from evenhand.errors import InvalidParameterError, UnknownNameError
 
@@ -42,11 +44,15 @@ class Option:
     only_with: tuple[str, tuple[Any, ...]] | None = None
 
     def check(self, value: object, *, owner: str) -> Any:
-        """Return the value if the option may have it, else refuse it."""
+        """Return the value if the option may have it, else refuse it.
+
+        A scalar of numpy stands for the Python value of its kind.
+        """
+        plain = value.item() if isinstance(value, np.generic) else value
         if not self.choices:
-            return integer(self.name, value, owner=owner, low=self.low, high=self.high)
+            return integer(self.name, plain, owner=owner, low=self.low, high=self.high)
         for choice in self.choices:
-            if type(value) is type(choice) and value == choice:
+            if type(plain) is type(choice) and plain == choice:
                 return choice
         listed = ", ".join(repr(choice) for choice in self.choices)
         raise InvalidParameterError(self.name, owner=owner, must_be=f"one of {listed}", got=value)

@@ -7,6 +7,8 @@ import os
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from evenhand.datasets.dataset import DataSet, FileRecord, Provenance
 from evenhand.datasets.entry import Description
 from evenhand.datasets.files import Reader
@@ -105,12 +107,12 @@ def load(
     backend : {"pandas", "polars", "pyarrow"}, optional
         The library of the frame. By default pandas where it is installed, else pyarrow.
     folder : path, optional
-        A folder to look in first.
+        A folder to look in first. A leading ``~`` is the home folder.
     download : bool, default True
         Whether a file that is not on this machine may be downloaded.
     progress : callable, optional
         Called during a download with the bytes so far and the bytes in all, or None if the
-        server does not say.
+        server does not say. By default a bar is shown if standard error is a terminal.
     **options
         Options of the data set, see :func:`describe`.
 
@@ -141,7 +143,7 @@ def load(
     entry = _entry(name)
     _check_settings(folder, download)
     chosen = choose(name, entry.options, options)
-    reader = Reader(name, folder=folder, download=download, progress=progress)
+    reader = Reader(name, folder=folder, download=bool(download), progress=progress)
     cleaned = entry.build(reader, chosen)
     frame = make_frame(cleaned.columns, backend=backend)
     if len(frame) != cleaned.rows:
@@ -163,7 +165,7 @@ def _check_settings(folder: object, download: object) -> None:
     if folder is not None and not isinstance(folder, str | os.PathLike):
         got = f"a value of type {type(folder).__name__}"
         raise InvalidParameterError("folder", owner="load", must_be="the path of a folder", got=got)
-    if not isinstance(download, bool):
+    if not isinstance(download, bool | np.bool_):
         raise InvalidParameterError("download", owner="load", must_be="True or False", got=download)
 
 

@@ -84,11 +84,17 @@ def _build(read: Reader, options: Mapping[str, Any]) -> Cleaned:
     columns, steps = simulate(read.columns(BASE, numbers=_BASE_NUMBERS), listed, seed=options["seed"])
     schema = _schema(Column("simulated", Domain.integers(0, 1)))
     note = (
-        "SIMULATED: only the 187 rows with simulated = 0 are published figures. Every other row is drawn "
-        "at random around real county figures and says nothing about a real county's language group."
+        "PARTLY SYNTHETIC: the 187 rows with simulated = 0 are published figures of real counties. Every "
+        "other row has the name, the code and the voting-age citizens (s) of a real county that was not "
+        "determined, but its sp and spe are drawn at random and say nothing about that county."
     )
     return Cleaned(
-        columns=columns, schema=schema, rows=3_129, cleaning=(*_LISTED, *steps), note=note, synthetic=True
+        columns=columns,
+        schema=schema,
+        rows=3_129,
+        cleaning=(*_LISTED, *steps),
+        note=note,
+        synthetic="partly",
     )
 
 
@@ -183,7 +189,7 @@ ENTRY = Entry(
             choices=("determined", "alaska", "simulated"),
             meaning=(
                 "The 187 covered Hispanic counties, all boroughs of Alaska, or a full county table that is "
-                "simulated."
+                "simulated beyond those 187."
             ),
         ),
         Option(

@@ -3,6 +3,7 @@
 import functools
 import os
 import pathlib
+import sys
 
 import pytest
 
@@ -36,3 +37,17 @@ def nowhere(monkeypatch, tmp_path):
     monkeypatch.delenv("EVENHAND_DATA", raising=False)
     monkeypatch.setenv("EVENHAND_CACHE", str(cache))
     return cache
+
+
+@pytest.fixture
+def homeless(monkeypatch):
+    """Take away the home folder, as in a container whose account is in no list of accounts."""
+    for name in ("HOME", "USERPROFILE", "HOMEPATH", "XDG_CACHE_HOME", "LOCALAPPDATA", "EVENHAND_CACHE"):
+        monkeypatch.delenv(name, raising=False)
+    if sys.platform != "win32":
+        import pwd
+
+        def unknown(_):
+            raise KeyError("no such account")
+
+        monkeypatch.setattr(pwd, "getpwuid", unknown)

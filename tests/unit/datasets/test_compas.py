@@ -76,8 +76,21 @@ def test_no_direct_identifier_is_in_the_frame(real):
     assert not columns & {"name", "first", "last", "dob", "c_case_number", "r_case_number", "vr_case_number"}
 
 
-def test_the_label_nobody_hopes_for_is_explained(real):
-    assert "nobody hopes for" in real("compas").note
+@pytest.mark.parametrize(
+    ("version", "label"),
+    [
+        ("makhlouf2024", "a high risk score"),
+        ("fair_projection", "a new charge"),
+        ("propublica", "a new charge within two years"),
+    ],
+)
+def test_the_label_nobody_hopes_for_is_explained(version, label, real):
+    """A reader who takes a positive for good news reads every gap the wrong way round."""
+    note = real("compas", version=version).note
+
+    assert f"A positive label is {label}, which nobody hopes for" in note
+    assert "a group with more positives is worse off" in note
+    assert "Caucasian" in note
 
 
 def test_a_download_loses_the_identifiers():

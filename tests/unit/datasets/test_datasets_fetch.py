@@ -3,11 +3,13 @@
 import contextlib
 import http.server
 import io
+import socket
 import threading
 import time
 
 import pytest
 
+from evenhand.datasets import fetch
 from evenhand.datasets.fetch import Fetcher
 from evenhand.errors import DataSetNotFoundError
 
@@ -73,6 +75,19 @@ def dripping(handler):
             handler.wfile.flush()
 
 
+def dripping_headers(handler):
+    handler.wfile.write(b"HTTP/1.1 200 OK\r\nX-Slow: ")
+    with contextlib.suppress(OSError):
+        while not handler.server.stop.wait(0.02):
+            handler.wfile.write(b"x")
+            handler.wfile.flush()
+
+
+def slow_to_answer(handler):
+    handler.server.stop.wait(0.5)
+    whole(handler)
+
+
 def endless(handler):
     handler.send_response(200)
     handler.end_headers()
@@ -126,12 +141,12 @@ def server():
 def ask(server):
     """Fetch from the local server, over plain HTTP, which only these tests allow."""
 
-    def fetch(route, *, progress=None, **settings):
+    def asked(route, *, progress=None, **settings):
         server.routes.setdefault("/file", route)
         fetcher = Fetcher(**{"schemes": ("http",), "timeout": 5.0, **settings})
         return fetcher.fetch(f"http://127.0.0.1:{server.server_port}/file", progress=progress)
 
-    return fetch
+    return asked
 
 
 @pytest.mark.parametrize("route", [whole, without_length, claiming_nonsense])
@@ -187,6 +202,111 @@ def test_a_dripping_server_is_given_up(ask):
         ask(dripping, deadline=0.3)
 
     assert time.monotonic() - started < 3
+
+
+def test_a_server_that_drips_its_headers_is_given_up(ask):
+    """No byte of the file has come yet, so counting from the first one would never end."""
+    started = time.monotonic()
+    with pytest.raises(DataSetNotFoundError, match=r"it took longer than 0\.3 seconds"):
+        ask(dripping_headers, deadline=0.3)
+
+    assert time.monotonic() - started < 3
+
+
+def test_looking_up_the_name_counts_too(monkeypatch):
+    """The system's look-up has no time limit of its own."""
+    late = threading.Event()
+
+    def look_up(*_, **__):
+        late.wait(5)
+        raise socket.gaierror(socket.EAI_AGAIN, "try again")
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    started = time.monotonic()
+    with pytest.raises(DataSetNotFoundError, match=r"it took longer than 0\.2 seconds"):
+        Fetcher(deadline=0.2).fetch("https://example.org/file")
+    took = time.monotonic() - started
+    late.set()
+    _none_left()
+
+    assert took < 2
+
+
+@pytest.fixture
+def nobody(monkeypatch):
+    """Give every name a hundred addresses where nobody answers; list how long each was waited for."""
+    waits, stop = [], threading.Event()
+
+    class Nobody:
+        def __init__(self, *_):
+            self.seconds = None
+
+        def settimeout(self, seconds):
+            self.seconds = seconds
+
+        def connect(self, _):
+            waits.append(self.seconds)
+            stop.wait(0.05)
+            raise TimeoutError
+
+        def close(self):
+            pass
+
+    addresses = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (f"192.0.2.{each}", 443)) for each in range(100)]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: addresses)
+    monkeypatch.setattr(socket, "socket", Nobody)
+    yield waits
+    stop.set()
+    _none_left()
+
+
+def _none_left():
+    """Wait until no download goes on aside."""
+    patience = time.monotonic() + 3
+    while any(each.name == "evenhand-fetch" for each in threading.enumerate()):
+        assert time.monotonic() < patience
+        time.sleep(0.01)
+
+
+def test_all_the_addresses_of_a_server_share_one_deadline(nobody):
+    """With 30 seconds for each of a hundred addresses a person would wait for most of an hour."""
+    started = time.monotonic()
+    with pytest.raises(DataSetNotFoundError, match=r"it took longer than 0\.3 seconds"):
+        Fetcher(deadline=0.3).fetch("https://example.org/file")
+
+    assert time.monotonic() - started < 2
+    assert len(nobody) < 50
+
+
+@pytest.mark.parametrize(("timeout", "expected"), [(30.0, 10.0), (2.0, 2.0)])
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_connection_is_waited_for_ten_seconds_at_most(scheme, timeout, expected, nobody):
+    with pytest.raises(DataSetNotFoundError):
+        Fetcher(timeout=timeout, deadline=0.2, schemes=(scheme,)).fetch(f"{scheme}://example.org/file")
+
+    assert set(nobody) == {expected}
+
+
+def test_the_longer_wait_holds_again_once_there_is_a_connection(ask, monkeypatch):
+    monkeypatch.setattr(fetch, "_CONNECT", 0.2)
+
+    assert ask(slow_to_answer) == BODY
+
+
+def test_a_step_that_the_caller_refuses_ends_the_download(ask):
+    """A person who stops the bar stops the download; nothing goes on behind their back."""
+
+    def refuse(*_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        ask(dripping, progress=refuse)
+    _none_left()
+
+
+def test_a_caller_who_takes_too_long_over_a_step_is_stopped(ask):
+    with pytest.raises(DataSetNotFoundError, match=r"it took longer than 0\.1 seconds"):
+        ask(whole, progress=lambda *_: time.sleep(0.2), deadline=0.1)
 
 
 @pytest.mark.parametrize("route", [endless, without_length])
@@ -249,7 +369,7 @@ def test_a_redirect_from_https_to_http_is_refused():
     """Else whoever sits on the line could choose what is downloaded."""
     from evenhand.datasets.fetch import _Redirects
 
-    handler, connection = _Redirects(Fetcher()._check_scheme), io.BytesIO()
+    handler, connection = _Redirects(Fetcher().check_scheme), io.BytesIO()
     with pytest.raises(DataSetNotFoundError, match="only https addresses are followed"):
         handler.redirect_request(None, connection, 302, "Found", None, "http://example.org/x")
 

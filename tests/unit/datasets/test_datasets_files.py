@@ -3,11 +3,12 @@
 import gzip
 import hashlib
 import pathlib
+import traceback
 
 import pytest
 
 from evenhand.datasets import files
-from evenhand.datasets.files import Download, Reader, SourceFile, cache_folder
+from evenhand.datasets.files import Download, Reader, SourceFile
 from evenhand.errors import ChecksumError, DataSetNotFoundError
 
 CONTENT = b"a,b\n1,x\n2,y\n"
@@ -200,10 +201,91 @@ def test_a_damaged_copy_in_the_cache_is_fetched_again(nowhere):
 
 def test_a_damaged_copy_in_the_cache_is_an_error_when_it_cannot_be_fetched(nowhere):
     put(nowhere, b"rotten")
-    with pytest.raises(ChecksumError, match=r"in the cache \(EVENHAND_CACHE\)"):
+    with pytest.raises(ChecksumError, match=r"in the cache \(the folder named by EVENHAND_CACHE\)"):
         reader(download=False).content(source_file())
     with pytest.raises(ChecksumError):
         reader().content(source_file(urls=()))
+
+
+NO = DataSetNotFoundError("https://example.org/a could not be downloaded: no connection (gaierror).")
+
+
+def test_a_damaged_copy_in_the_cache_is_told_when_the_download_fails(nowhere):
+    """Else a person who knows that the file is there would look for it in vain."""
+    put(nowhere, b"rotten")
+    read = reader(Shelf(NO, NO))
+    with pytest.raises(DataSetNotFoundError) as caught:
+        read.content(source_file())
+    (nowhere / "example.csv.gz").unlink()
+    with pytest.raises(DataSetNotFoundError) as later:
+        read.content(source_file())
+
+    assert (
+        "is not in the folder named by EVENHAND_DATA, which is not set. The file 'example.csv.gz' in the "
+        "cache (the folder named by EVENHAND_CACHE) is damaged and was not used. https://example.org/a could "
+        "not be downloaded: no connection (gaierror)."
+    ) in str(caught.value)
+    assert "damaged" not in str(later.value)
+
+
+def test_a_damaged_copy_in_the_cache_is_told_when_the_source_has_changed(nowhere):
+    put(nowhere, b"rotten")
+    with pytest.raises(ChecksumError, match=r"its source has changed\..*is damaged and was not used"):
+        reader(Shelf(b"something else")).content(source_file())
+
+
+@pytest.mark.parametrize("setting", ["folder", "EVENHAND_DATA"])
+def test_a_folder_may_begin_with_a_tilde(setting, nowhere, tmp_path, monkeypatch):
+    put(tmp_path / "d")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    given = "~/d" if setting == "folder" else None
+    monkeypatch.setenv("EVENHAND_DATA", "" if given else "~/d")
+
+    assert reader(folder=given, download=False).content(source_file()) == CONTENT
+
+
+def _forbidden(path, *_, **__):
+    raise PermissionError(13, "Permission denied", str(path))
+
+
+@pytest.mark.parametrize("method", ["is_file", "open"])
+@pytest.mark.parametrize("setting", ["folder", "EVENHAND_DATA"])
+def test_an_unreadable_folder_is_told_without_its_path(setting, method, nowhere, tmp_path, monkeypatch):
+    put(tmp_path / "mine", name="example.csv")
+    given = tmp_path / "mine" if setting == "folder" else None
+    monkeypatch.setenv("EVENHAND_DATA", "" if given else str(tmp_path / "mine"))
+    monkeypatch.setattr(pathlib.Path, method, _forbidden)
+    with pytest.raises(DataSetNotFoundError) as caught:
+        reader(Shelf(CONTENT), folder=given).content(source_file())
+
+    words = "the folder given" if given else "the folder named by EVENHAND_DATA"
+
+    assert f"in {words} cannot be read (PermissionError). Hint: look at the permissions" in str(caught.value)
+    assert str(tmp_path) not in "".join(traceback.format_exception_only(caught.value))
+    assert caught.value.__cause__ is None
+    assert caught.value.__suppress_context__
+
+
+def test_a_cache_that_cannot_be_read_is_no_failure(nowhere, monkeypatch):
+    put(nowhere)
+    shelf = Shelf(CONTENT)
+    monkeypatch.setattr(pathlib.Path, "is_file", _forbidden)
+
+    assert reader(shelf).content(source_file()) == CONTENT
+    assert len(shelf.asked) == 1
+
+
+def test_without_a_home_folder_nothing_is_kept(homeless, tmp_path, monkeypatch):
+    """Else a folder named "~" would turn up in the working directory."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("EVENHAND_DATA", raising=False)
+
+    assert reader(Shelf(CONTENT)).content(source_file()) == CONTENT
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(DataSetNotFoundError) as caught:
+        reader(download=False).content(source_file())
+    assert "is not in the folder named by EVENHAND_DATA, which is not set. Downloads" in str(caught.value)
 
 
 def test_a_failed_download_leaves_the_cache_as_it_was(nowhere):
@@ -241,10 +323,11 @@ def test_the_error_says_what_is_missing_where_it_was_looked_for_and_where_to_get
 
     assert str(caught.value) == (
         "The file 'example.csv' of data set 'example' is not in the folder given, nor in the folder named "
-        "by EVENHAND_DATA, which is not set, nor in the cache (EVENHAND_CACHE). It cannot be downloaded by "
-        "itself. Hint: it comes from https://example.org/data (Example Office); load it once on a machine "
-        "that is online and copy it from the cache there. Save it as 'example.csv' or 'example.csv.gz' and "
-        "name its folder in EVENHAND_DATA."
+        "by EVENHAND_DATA, which is not set, nor in the cache (the folder named by EVENHAND_CACHE). It "
+        "cannot be downloaded by itself. Hint: it comes from https://example.org/data (Example Office); load "
+        "it once on a machine that is online and copy it from the cache there, which is the folder named by "
+        "EVENHAND_CACHE, or else 'evenhand' in the usual folder for caches. Save it as 'example.csv' or "
+        "'example.csv.gz' and name its folder in EVENHAND_DATA."
     )
 
 
@@ -263,22 +346,6 @@ def test_a_reader_downloads_over_https_only_by_default(nowhere):
     """The address is refused before anything is sent."""
     with pytest.raises(DataSetNotFoundError, match="only https addresses are followed"):
         Reader("example").content(source_file(urls=("http://127.0.0.1:9/a",)))
-
-
-@pytest.mark.parametrize(
-    ("environment", "platform", "expected"),
-    [
-        ({"EVENHAND_CACHE": "/kept", "XDG_CACHE_HOME": "/x"}, "linux", "/kept"),
-        ({"XDG_CACHE_HOME": "/x"}, "linux", "/x/evenhand"),
-        ({"XDG_CACHE_HOME": ""}, "linux", "~/.cache/evenhand"),
-        ({}, "freebsd14", "~/.cache/evenhand"),
-        ({"XDG_CACHE_HOME": "/x"}, "darwin", "~/Library/Caches/evenhand"),
-        ({"LOCALAPPDATA": "/local"}, "win32", "/local/evenhand"),
-        ({}, "win32", "~/AppData/Local/evenhand"),
-    ],
-)
-def test_the_cache_is_where_the_system_keeps_caches(environment, platform, expected):
-    assert cache_folder(environment, platform=platform) == pathlib.Path(expected).expanduser()
 
 
 def test_a_file_on_record_reads_as_one_line():

@@ -10,6 +10,8 @@ VERSION = Option(name="version", default="old", choices=("old", "new"), meaning=
 YEAR = Option(
     name="year", default=2019, low=2015, high=2020, meaning="Which year.", only_with=("version", ("new",))
 )
+SHARE = Option(name="share", default=0.5, choices=(0.25, 0.5), meaning="How much.")
+GROUP = Option(name="group", default=1, choices=(1, 0), meaning="Which group.")
 FLAG = Option(name="flag", default=False, choices=(False, True), meaning="Whether.")
 
 
@@ -23,6 +25,45 @@ def test_a_whole_number_of_any_library_is_taken():
 
     assert chosen["year"] == 2016
     assert type(chosen["year"]) is int
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "expected"),
+    [
+        (GROUP, np.int64(0), 0),
+        (GROUP, np.uint8(1), 1),
+        (SHARE, np.float64(0.25), 0.25),
+        (SHARE, np.float32(0.25), 0.25),
+        (FLAG, np.bool_(1), True),
+        (VERSION, np.str_("new"), "new"),
+    ],
+)
+def test_a_choice_may_be_a_scalar_of_numpy(option, value, expected):
+    """A loop over an array of thresholds hands out such scalars."""
+    chosen = choose("example", (option,), {option.name: value})[option.name]
+
+    assert chosen == expected
+    assert type(chosen) is type(expected)
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        (GROUP, True),
+        (GROUP, np.bool_(1)),
+        (GROUP, "1"),
+        (GROUP, np.str_("1")),
+        (GROUP, 1.0),
+        (GROUP, np.float64(1)),
+        (GROUP, np.int64(2)),
+        (GROUP, np.array([1])),
+        (FLAG, np.int64(1)),
+        (SHARE, "0.5"),
+    ],
+)
+def test_a_value_of_another_kind_is_no_choice(option, value):
+    with pytest.raises(InvalidParameterError):
+        choose("example", (option,), {option.name: value})
 
 
 def test_an_unknown_option_gets_a_guess():
@@ -50,7 +91,7 @@ def test_a_truth_value_is_not_a_number(value):
         choose("example", (FLAG,), {"flag": value})
 
 
-@pytest.mark.parametrize("value", [2014, 2021, 2016.5, True, "2016", None])
+@pytest.mark.parametrize("value", [2014, 2021, 2016.5, True, np.bool_(1), np.float64(2016), "2016", None])
 def test_a_whole_number_must_lie_between_its_ends(value):
     with pytest.raises(InvalidParameterError):
         choose("example", (VERSION, YEAR), {"version": "new", "year": value})

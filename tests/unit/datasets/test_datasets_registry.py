@@ -4,12 +4,19 @@ import dataclasses
 import pathlib
 import re
 
+import numpy as np
 import pytest
 
 import evenhand.datasets as package
 from evenhand.datasets import DATASETS, describe, load, names, registry
 from evenhand.datasets.entry import Cleaned
-from evenhand.errors import ChecksumError, InvalidParameterError, MissingExtraError, UnknownNameError
+from evenhand.errors import (
+    ChecksumError,
+    DataSetNotFoundError,
+    InvalidParameterError,
+    MissingExtraError,
+    UnknownNameError,
+)
 
 BUILT_IN = ("causal", "counties", "school_districts")
 PROMISED = {
@@ -82,7 +89,7 @@ def test_built_in_data_needs_no_file_and_no_network(name, nowhere, monkeypatch):
     monkeypatch.setattr(registry.Reader, "content", lambda *_: pytest.fail("a file was asked for"))
     loaded = load(name, n=50, download=False)
 
-    assert loaded.provenance.synthetic
+    assert loaded.provenance.synthetic is True
     assert loaded.provenance.files == ()
     assert loaded.provenance.url == ""
     assert loaded.provenance.licence == "Apache-2.0, as evenhand"
@@ -110,6 +117,15 @@ def test_a_setting_of_the_wrong_type_is_refused(settings):
         InvalidParameterError, match=f"The '{next(iter(settings))}' parameter of load must be"
     ):
         load("counties", n=20, **settings)
+
+
+def test_settings_and_options_may_be_scalars_of_numpy(nowhere):
+    loaded = load("causal", n=np.int64(50), quantile=np.float64(0.25), download=np.bool_(0))
+
+    assert loaded.options["quantile"] == 0.25
+    assert len(loaded.frame) == 50
+    with pytest.raises(DataSetNotFoundError, match="switched off"):
+        load("adult", threshold=np.int64(10_000), download=np.bool_(0))
 
 
 def test_a_missing_library_says_how_to_get_it(monkeypatch):

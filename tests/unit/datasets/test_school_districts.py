@@ -46,6 +46,25 @@ def test_the_quantiles_are_near_those_of_the_real_districts(quantile, real):
     assert sizes(np.array([quantile]))[0] == pytest.approx(truth, rel=0.15)
 
 
+@pytest.mark.parametrize("quantile", [0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.98, 0.99])
+def test_the_default_rows_are_near_the_real_districts_up_to_the_highest_hundredth(quantile, real):
+    made, truth = (each.frame["num_students"] for each in (load("school_districts"), real("title1")))
+
+    assert made.quantile(quantile) == pytest.approx(truth.quantile(quantile), rel=0.15)
+
+
+def test_the_highest_thousandth_of_the_default_rows_is_as_far_off_as_the_page_says(real):
+    """Seventeen rows lie above it, so it moves by an eighth from seed to seed."""
+    truth = real("title1").frame["num_students"].quantile(0.999)
+    off = [
+        load("school_districts", seed=seed).frame["num_students"].quantile(0.999) / truth - 1
+        for seed in range(30)
+    ]
+
+    assert round(off[0], 2) == -0.31
+    assert np.std(off) == pytest.approx(0.12, abs=0.03)
+
+
 def test_the_largest_district_has_a_realistic_share(real):
     """The largest real one has 1.3 % of all students; a log-normal without a tail would have half of that."""
     made, truth = load("school_districts").frame["num_students"], real("title1").frame["num_students"]

@@ -96,12 +96,22 @@ def test_simulated_rows_are_marked_and_not_covered(real):
     frame = loaded.frame
     drawn = frame["simulated"] == 1
 
-    assert loaded.provenance.synthetic
-    assert loaded.note.startswith("SIMULATED")
+    assert loaded.note.startswith("PARTLY SYNTHETIC: the 187 rows with simulated = 0 are published figures")
     assert drawn.sum() == 3_129 - 187
     assert not says(frame[drawn]).any()
     assert (frame.loc[drawn, "covered"] == 0).all()
     assert frame["geoid"].is_unique
+
+
+def test_the_simulated_table_does_not_pass_for_synthetic_nor_for_published(real):
+    """187 rows are real, and the drawn ones have the names of real counties."""
+    loaded = real("section203", version="simulated")
+
+    assert loaded.provenance.synthetic == "partly"
+    assert repr(loaded).startswith("DataSet 'section203': 3,129 rows, 7 columns, partly synthetic\n")
+    assert "its sp and spe are drawn at random and say nothing about that county" in loaded.note
+    assert real("section203").provenance.synthetic is False
+    assert repr(real("section203")).startswith("DataSet 'section203': 187 rows, 6 columns\n")
 
 
 def test_published_rows_survive_the_simulation(real):
