@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.errors import InvalidParameterError
+from evenhand.measure.arguments import read_array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -70,15 +71,11 @@ def bias_from_runs(released: ArrayLike, true: ArrayLike) -> BiasEstimate:
     (1.0, 1.0)
     """
     truth = _vector("true", true, "bias_from_runs")
-    runs = np.asarray(released)
+    must_be = "numbers of shape (runs, cells), with as many cells as 'true' and at least one run"
+    runs = read_array(released, name="released", owner="bias_from_runs", must_be=must_be)
     runs = runs[np.newaxis] if runs.ndim == 1 else runs
-    if runs.ndim != 2 or not len(runs) or runs.shape[1:] != truth.shape or runs.dtype.kind not in "biuf":
-        raise InvalidParameterError(
-            "released",
-            owner="bias_from_runs",
-            must_be="numbers of shape (runs, cells), with as many cells as 'true' and at least one run",
-            got="another shape or kind",
-        )
+    if runs.ndim != 2 or not len(runs) or runs.shape[1:] != truth.shape:
+        raise InvalidParameterError("released", owner="bias_from_runs", must_be=must_be, got="another shape")
     errors = runs.astype(float) - truth
     _check_finite("released", errors, "bias_from_runs")
     spread = errors.std(axis=0, ddof=1) if len(errors) > 1 else np.full(len(truth), np.nan)
@@ -131,14 +128,12 @@ def l1_bias(bias: ArrayLike | BiasEstimate) -> float:
 
 
 def _vector(name: str, values: ArrayLike | BiasEstimate, owner: str) -> NDArray[np.float64]:
-    array = np.asarray(values)
-    if array.ndim != 1 or not array.size or array.dtype.kind not in "biuf":
+    must_be = "a vector of at least one number"
+    hint = "turn repeated releases into one vector with bias_from_runs(released, true)."
+    array = read_array(values, name=name, owner=owner, must_be=must_be, hint=hint)
+    if array.ndim != 1 or not array.size:
         raise InvalidParameterError(
-            name,
-            owner=owner,
-            must_be="a vector of at least one number",
-            got="something else: an empty, nested or non-numeric array",
-            hint="turn repeated releases into one vector with bias_from_runs(released, true).",
+            name, owner=owner, must_be=must_be, got="an empty or nested array", hint=hint
         )
     vector: NDArray[np.float64] = array.astype(float)
     _check_finite(name, vector, owner)

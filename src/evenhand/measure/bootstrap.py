@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from evenhand._validate import integer, one_of
-from evenhand.errors import InvalidParameterError, UnknownNameError
+from evenhand.errors import InvalidParameterError
 from evenhand.measure import gaps
+from evenhand.measure.arguments import check_name, kind_of
+from evenhand.measure.groups import GroupReport
 from evenhand.measure.intervals import Interval, check_level
 from evenhand.measure.rates import Tables
 
@@ -21,8 +23,6 @@ if TYPE_CHECKING:
 
     from numpy.random import Generator
     from numpy.typing import NDArray
-
-    from evenhand.measure.groups import GroupReport
 
 __all__ = ["bootstrap_interval"]
 
@@ -112,7 +112,9 @@ def _resample(table: NDArray[Any], repeats: int, within: str, generator: Generat
     return drawn.reshape(repeats, *table.shape)
 
 
-def _check(report: GroupReport, statistic: object, generator: object) -> None:
+def _check(report: object, statistic: object, generator: object) -> None:
+    if not isinstance(report, GroupReport):
+        raise InvalidParameterError("report", owner=_OWNER, must_be="a GroupReport", got=kind_of(report))
     if not hasattr(
         getattr(generator, "bit_generator", None), "random_raw"
     ):  # the module numpy.random has none
@@ -131,5 +133,5 @@ def _check(report: GroupReport, statistic: object, generator: object) -> None:
             got="a weighted one, whose rows cannot be drawn again from their sums",
         )
     countable = [name for name in gaps.MEASURES if name != "auc"]
-    if not callable(statistic) and statistic not in countable:
-        raise UnknownNameError("Measure", statistic, countable, place="one that the count table holds")
+    if not callable(statistic):
+        check_name("Measure", statistic, countable, place="one that the count table holds")

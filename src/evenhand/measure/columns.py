@@ -12,6 +12,7 @@ import narwhals as nw
 import numpy as np
 
 from evenhand.errors import InvalidParameterError
+from evenhand.measure.arguments import check_label, has_masked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,6 +27,7 @@ __all__ = [
     "read_column",
     "read_numbers",
     "read_weights",
+    "same_index",
     "same_length",
 ]
 
@@ -87,6 +89,7 @@ def read_binary(
     owner : str
         The public function that reads them, for messages.
     """
+    check_label(positive, name="positive", owner=owner)
     if positive is None or _is_one(positive):
         narrowed = {name: _narrow_binary(column) for name, column in columns.items()}
         taken = {name: column for name, column in narrowed.items() if column is not None}
@@ -138,19 +141,10 @@ def encode_labels(array: NDArray[Any], *, name: str, owner: str) -> tuple[NDArra
     if array.dtype.kind in "biuf":
         found, inverse = np.unique(array, return_inverse=True)
         return inverse.astype(np.intp), found.tolist()
-    import pyarrow as pa  # noqa: PLC0415 (not needed for numbers)
-
-    try:
-        encoded = pa.array(array, from_pandas=True).dictionary_encode()
-        labels = encoded.dictionary.to_pylist()
-        order = sorted(range(len(labels)), key=labels.__getitem__)
-    except (pa.ArrowException, OverflowError, TypeError, ValueError):
+    encoded = _encode_objects(array, name, owner)
+    if encoded is None:
         _refuse(name, owner, "a column of labels of one kind", "labels of several or unknown kinds")
-    if encoded.null_count:
-        _refuse_missing(name, owner)
-    rank = np.empty(len(labels), dtype=np.intp)
-    rank[order] = np.arange(len(labels))
-    return rank[encoded.indices.to_numpy(zero_copy_only=False)], [labels[place] for place in order]
+    return encoded
 
 
 def narrow(array: NDArray[Any], limit: int) -> tuple[NDArray[np.uint8] | None, int]:
@@ -179,6 +173,29 @@ def narrow(array: NDArray[Any], limit: int) -> tuple[NDArray[np.uint8] | None, i
     return narrowed, largest
 
 
+def same_index(columns: Iterable[tuple[str, Any]], *, owner: str) -> None:
+    """Refuse pandas columns whose indexes differ: rows are matched by position, and theirs would not.
+
+    Columns without an index, such as arrays and lists, say nothing and are passed over.
+    """
+    first_name, index = "", None
+    for name, column in columns:
+        native = nw.to_native(column, pass_through=True)
+        if not nw.dependencies.is_pandas_like_series(native):
+            continue
+        if index is None:
+            first_name, index = name, native.index
+        elif native.index is not index and not native.index.equals(index):
+            _refuse(
+                name,
+                owner,
+                f"in the same order as '{first_name}', with an equal index",
+                "another index",
+                hint="rows are matched by position: align the columns, "
+                "or call reset_index(drop=True) on each if their order is right.",
+            )
+
+
 def same_length(columns: Iterable[tuple[str, NDArray[Any]]], *, owner: str) -> None:
     """Refuse columns that are not as long as the first; no length is told."""
     first_name, length = "", -1
@@ -203,21 +220,47 @@ def _as_array(values: Any, name: str, owner: str) -> NDArray[Any]:
 
 
 def _array_from_list(values: list[Any], name: str, owner: str) -> NDArray[Any]:
+    if has_masked(values):
+        _refuse_missing(name, owner)
     try:
         array = np.asarray(values)
-    except ValueError:  # rows of unequal length
+    except ValueError:  # rows of unequal length; refused outside, so that no traceback shows the cause
+        array = np.empty((0, 0))
+    if array.ndim != 1:
         _refuse(name, owner, "a column with one dimension", "a nested list")
-    if array.dtype.kind in "US" and array.ndim == 1:  # numpy writes 1 and None as text beside text
+    if array.dtype.kind in "US":  # numpy writes 1 and None as text beside text
         array = np.empty(len(values), dtype=object)
         array[:] = values
     return array
 
 
 def _numbers_in_objects(array: NDArray[Any], name: str, owner: str) -> NDArray[Any]:
-    codes, labels = encode_labels(array, name=name, owner=owner)
-    if all(isinstance(label, int | float) for label in labels):
-        return np.array(labels, dtype=np.float64)[codes]
+    encoded = _encode_objects(array, name, owner)
+    if encoded is not None and all(isinstance(label, int | float) for label in encoded[1]):
+        return np.array(encoded[1], dtype=np.float64)[encoded[0]]
     return array
+
+
+def _encode_objects(array: NDArray[Any], name: str, owner: str) -> tuple[NDArray[np.intp], list[Any]] | None:
+    """Return codes and sorted labels of what is not a number; ``None`` if they are not of one kind.
+
+    Arrow's own errors quote the cell at fault, so none of them may become the context of ours.
+    """
+    import pyarrow as pa  # noqa: PLC0415 (not needed for numbers)
+
+    try:
+        encoded = pa.array(array, from_pandas=True).dictionary_encode()
+        if isinstance(encoded, pa.ChunkedArray):  # long text comes in parts, of 16 MiB for example
+            encoded = encoded.combine_chunks()
+        labels = encoded.dictionary.to_pylist()
+        order = sorted(range(len(labels)), key=labels.__getitem__)
+    except (pa.ArrowException, OverflowError, TypeError, ValueError):
+        return None
+    if encoded.null_count:
+        _refuse_missing(name, owner)
+    rank = np.empty(len(labels), dtype=np.intp)
+    rank[order] = np.arange(len(labels))
+    return rank[encoded.indices.to_numpy(zero_copy_only=False)], [labels[place] for place in order]
 
 
 def _narrow_binary(column: NDArray[Any]) -> NDArray[np.uint8] | None:

@@ -7,16 +7,18 @@ read once, and tables of parts of the data can be added.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
 from evenhand.errors import InvalidParameterError
+from evenhand.measure.arguments import is_label, kind_of, read_array
 from evenhand.measure.columns import (
     encode_groups,
     read_binary,
     read_column,
     read_weights,
+    same_index,
     same_length,
 )
 
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["CountTable", "Tabulated", "count_table", "tabulate"]
 
 _BYTE_CODES = 64  # groups whose codes fit in one byte together with the two outcomes
+_LARGEST_COUNT = 1 << 53  # above it floats skip whole numbers
 _ROWS_AT_ONCE = 1 << 17
 _PAIRS_PAY_FROM = 1 << 14  # rows from which counting two rows at a time is the faster way
 
@@ -62,15 +65,22 @@ class CountTable:
     labelled: bool = True
 
     def __post_init__(self) -> None:
-        for name, table in (("counts", self.counts), ("squares", self.squares)):
-            if table is not None and table.shape != (len(self.groups), 2, 2):
-                raise InvalidParameterError(
-                    name, owner="CountTable", must_be="an array of shape (groups, 2, 2)", got=table.shape
-                )
-            if table is not None and not (np.isfinite(table).all() and (table >= 0).all()):
-                raise InvalidParameterError(
-                    name, owner="CountTable", must_be="finite and not negative", got="other numbers"
-                )
+        groups = _distinct(self.groups)
+        if groups is None:
+            _refuse_groups("CountTable", self.groups)
+        if not isinstance(self.labelled, bool | np.bool):
+            raise InvalidParameterError(
+                "labelled", owner="CountTable", must_be="True or False", got=kind_of(self.labelled)
+            )
+        object.__setattr__(self, "groups", groups)
+        object.__setattr__(self, "counts", _cells("counts", self.counts, len(groups)))
+        if self.squares is not None:
+            squares = _cells("squares", self.squares, len(groups)).astype(np.float64)
+            object.__setattr__(self, "squares", _locked(squares))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Copies are checked again, and cannot be written either.
+        return type(self), (self.groups, self.counts, self.squares, self.labelled)
 
     @property
     def weighted(self) -> bool:
@@ -158,6 +168,7 @@ def tabulate(
     weight = None if weights is None else read_weights(weights, owner=owner)
     others = [("group", members)] if weight is None else [("group", members), ("weights", weight)]
     same_length([*columns.items(), *others], owner=owner)
+    same_index([*named.items(), ("group", group), ("weights", weights)], owner=owner)
     outcomes = list(read_binary(columns, positive=positive, owner=owner).values())
     codes, labels = encode_groups(members, owner=owner)
     combined = _combine(codes, len(labels), outcomes)
@@ -225,17 +236,52 @@ def _choose_groups(
 
 
 def _declared(groups: Any, owner: str) -> tuple[Any, ...]:
-    must_be = "a sequence of distinct labels"
-    if isinstance(groups, str | bytes):
-        raise InvalidParameterError("groups", owner=owner, must_be=must_be, got=groups)
-    try:
-        declared = tuple(groups.tolist() if isinstance(groups, np.ndarray) else groups)
-        distinct = len(set(declared)) == len(declared) > 0
-    except TypeError:
-        distinct = False
-    if not distinct:
-        raise InvalidParameterError("groups", owner=owner, must_be=must_be, got=groups)
+    declared = _distinct(groups)
+    if not declared:
+        _refuse_groups(owner, groups)
     return declared
+
+
+def _distinct(groups: Any) -> tuple[Any, ...] | None:
+    """Return the labels of groups as a tuple; ``None`` if they are no labels, or one occurs twice."""
+    if isinstance(groups, str | bytes | dict | set | frozenset):  # text, or nothing that has an order
+        return None
+    try:
+        labels = tuple(groups.tolist() if isinstance(groups, np.ndarray) else groups)
+    except TypeError:
+        return None
+    distinct = all(map(is_label, labels)) and len(set(labels)) == len(labels)
+    return labels if distinct else None
+
+
+def _refuse_groups(owner: str, groups: object) -> NoReturn:
+    raise InvalidParameterError(
+        "groups", owner=owner, must_be="a sequence of distinct labels", got=kind_of(groups)
+    )
+
+
+def _cells(name: str, values: Any, n_groups: int) -> NDArray[Any]:
+    """Return counts as whole numbers of 8 bytes, or as floats if they are given so."""
+    must_be = "an array of shape (groups, 2, 2)"
+    table = read_array(values, name=name, owner="CountTable", must_be=must_be)
+    if table.shape != (n_groups, 2, 2):
+        raise InvalidParameterError(name, owner="CountTable", must_be=must_be, got=table.shape)
+    if not (np.isfinite(table).all() and (table >= 0).all()):
+        raise InvalidParameterError(
+            name, owner="CountTable", must_be="finite and not negative", got="other numbers"
+        )
+    if table.dtype.kind == "f":
+        return _locked(table.astype(np.float64))
+    if (table > _LARGEST_COUNT).any():
+        raise InvalidParameterError(
+            name, owner="CountTable", must_be="at most 2**53 in each cell", got="a larger count"
+        )
+    return _locked(table.astype(np.int64))
+
+
+def _locked(table: NDArray[Any]) -> NDArray[Any]:
+    table.flags.writeable = False
+    return table
 
 
 def _take(tally: NDArray[Any], rows: list[int]) -> NDArray[Any]:
@@ -243,5 +289,4 @@ def _take(tally: NDArray[Any], rows: list[int]) -> NDArray[Any]:
     for place, row in enumerate(rows):
         if row >= 0:
             taken[place] = tally[row]
-    taken.flags.writeable = False
     return taken

@@ -11,8 +11,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.measure.intervals import clopper_pearson, mean_of_shares, newcombe, share_ratio, wilson
-from evenhand.measure.pairs import difference_range, each_level, pair_blocks, pair_differences
+from evenhand.measure.intervals import (
+    clopper_pearson,
+    mean_of_shares,
+    newcombe,
+    normal_quantile,
+    score_limits,
+    share_ratio,
+)
+from evenhand.measure.pairs import difference_range, each_tail, pair_blocks, pair_differences
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -106,19 +113,18 @@ def worst_members(name: str, tables: Tables) -> tuple[int, int]:
 def _worst_value(name: str, tables: Tables) -> NDArray[np.float64]:
     if tables.n_groups < 2:
         return np.full(tables.cells.shape[:-2], np.nan)
-    if name == "meo_gap":
-        blocks = [pair_values(name, tables, pairs).max(axis=-1) for pairs in pair_blocks(tables.n_groups)]
-        return np.asarray(np.maximum.reduce(blocks))
     rates = [tables.groups.rate(rate) for rate in WORST_PAIR[name]]
-    return np.asarray(np.maximum.reduce([rate.max(axis=-1) - rate.min(axis=-1) for rate in rates]))
+    if name == "meo_gap":  # the largest |x| + |y| is the largest |x + y| or |x - y|: no pair need be formed
+        rates = [(rates[0] + rates[1]) / 2, (rates[0] - rates[1]) / 2]
+    return np.asarray(np.maximum.reduce([np.ptp(rate, axis=-1) for rate in rates]))
 
 
 def _worst_limits(name: str, tables: Tables, level: float) -> Limits:
     if tables.n_groups < 2:
         nothing = np.full(tables.cells.shape[:-2], np.nan)
         return nothing, nothing
-    each = each_level(level, tables.n_groups, len(WORST_PAIR[name]))
-    scores = [wilson(*tables.groups.of(rate), each) for rate in WORST_PAIR[name]]
+    z = normal_quantile(each_tail(level, tables.n_groups, len(WORST_PAIR[name])))
+    scores = [score_limits(*tables.groups.of(rate), z) for rate in WORST_PAIR[name]]
     blocks = [_block_limits(name, tables, pairs, scores) for pairs in pair_blocks(tables.n_groups)]
     lows, highs = zip(*blocks, strict=True)
     return np.asarray(np.maximum.reduce(lows)), np.asarray(np.maximum.reduce(highs))

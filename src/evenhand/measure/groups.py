@@ -5,17 +5,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from evenhand.errors import InvalidParameterError, UnknownNameError
+from evenhand.errors import InvalidParameterError
 from evenhand.measure import gaps
-from evenhand.measure.columns import read_numbers, same_length
+from evenhand.measure.arguments import check_label, check_name, kind_of
+from evenhand.measure.columns import read_numbers, same_index, same_length
 from evenhand.measure.counts import CountTable, tabulate
 from evenhand.measure.intervals import Interval, check_level, clopper_pearson
 from evenhand.measure.ranking import Ranking, rank_scores
-from evenhand.measure.rates import RATES, GroupRates, Tables
-from evenhand.measure.reasons import Measured, measure_reason, rate_reasons
+from evenhand.measure.rates import RATES, GroupRates, RatesByGroup, Tables
+from evenhand.measure.reasons import Measured, group_rates, measure_reason
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -61,21 +61,30 @@ class GroupReport:
     ranking: Ranking | None = None
 
     def __post_init__(self) -> None:
-        groups = self.table.groups
+        if not isinstance(self.table, CountTable):
+            raise InvalidParameterError(
+                "table", owner="GroupReport", must_be="a CountTable", got=kind_of(self.table)
+            )
+        groups, must_be = self.table.groups, "the label of one of the groups"
+        check_label(self.privileged, name="privileged", owner="group_report", must_be=must_be)
         if self.privileged is not None and groups and self.privileged not in groups:
             raise InvalidParameterError(
                 "privileged",
                 owner="group_report",
-                must_be="the label of one of the groups",
+                must_be=must_be,
                 got=self.privileged,
                 hint="if this group may have no rows, declare all groups with groups=...",
             )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.table, self.privileged, self.ranking)  # what was computed is left out
 
     # -- by name ---------------------------------------------------------------------------------
 
     def value(self, measure: str) -> Measured:
         """Return a measure by its name; see :data:`MEASURES`."""
-        if measure == "auc" or measure not in gaps.MEASURES:
+        check_name("Measure", measure, gaps.MEASURES)
+        if measure == "auc":
             number = math.nan if self.ranking is None else self.ranking.area
         else:
             number = float(gaps.value(measure, self._tables))
@@ -83,8 +92,7 @@ class GroupReport:
 
     def reason(self, measure: str) -> str:
         """Return why a measure is undefined; nothing if it has a value."""
-        if measure not in gaps.MEASURES:
-            raise UnknownNameError("Measure", measure, gaps.MEASURES)
+        check_name("Measure", measure, gaps.MEASURES)
         if measure == "auc":
             return self._ranking_reason()
         return measure_reason(measure, self.table, self._tables, self.privileged)
@@ -123,15 +131,11 @@ class GroupReport:
     def rate_interval(self, rate: str, group: Any, level: float = 0.95) -> Interval:
         """Return the Clopper-Pearson interval of a rate of one group."""
         level = check_level(level, owner="GroupReport.rate_interval")
-        if rate not in RATES:
-            raise UnknownNameError("Rate", rate, RATES)
+        check_name("Rate", rate, RATES)
+        owner, must_be = "GroupReport.rate_interval", "the label of one of the groups"
+        check_label(group, name="group", owner=owner, must_be=must_be)
         if group not in self.table.groups:
-            raise InvalidParameterError(
-                "group",
-                owner="GroupReport.rate_interval",
-                must_be="the label of one of the groups",
-                got=group,
-            )
+            raise InvalidParameterError("group", owner=owner, must_be=must_be, got=group)
         place = self.table.groups.index(group)
         reason = self.rates[group].reasons.get(rate, "")
         if reason:
@@ -142,8 +146,7 @@ class GroupReport:
 
     def worst_pair(self, gap: str) -> tuple[Any, Any] | None:
         """Return the two groups behind a worst-pair gap, in group order; ``None`` if it is undefined."""
-        if gap not in gaps.WORST_PAIR:
-            raise UnknownNameError("Worst-pair gap", gap, tuple(gaps.WORST_PAIR))
+        check_name("Worst-pair gap", gap, tuple(gaps.WORST_PAIR))
         if self.reason(gap):
             return None
         first, second = gaps.worst_members(gap, self._tables)
@@ -154,17 +157,7 @@ class GroupReport:
     @cached_property
     def rates(self) -> Mapping[Any, GroupRates]:
         """The rates of each group, by its label."""
-        sizes = self.table.sizes.tolist()
-        rows = {}
-        for place, label in enumerate(self.table.groups):
-            values = self._tables.groups.values[place, : len(RATES)].tolist()
-            undefined = any(map(math.isnan, values))
-            reasons = rate_reasons(place, self.table, self._tables) if undefined else {}
-            selection, tpr, fpr, accuracy, precision, base_rate = values
-            rows[label] = GroupRates(
-                sizes[place], selection, tpr, fpr, accuracy, precision, base_rate, reasons
-            )
-        return MappingProxyType(rows)
+        return RatesByGroup(group_rates(self.table, self._tables))
 
     def to_frame(self, backend: Backend | None = None) -> Any:
         """Return the rates as a frame with one row per group; undefined rates are NaN and noted."""
@@ -291,8 +284,8 @@ def group_report(
 ) -> GroupReport:
     r"""Report what each group gets and how far apart the groups are.
 
-    The rows are read once, into a table of counts by group, true label and prediction; see
-    :class:`GroupReport` for what is computed from it.
+    Rows are matched by position. They are read once, into a table of counts by group, true label
+    and prediction; see :class:`GroupReport` for what is computed from it.
 
     Parameters
     ----------
@@ -323,8 +316,8 @@ def group_report(
     Raises
     ------
     InvalidParameterError
-        If columns differ in length, have missing values or more than one dimension, or hold other
-        labels than they may. No value of a column is told.
+        If columns differ in length or in their pandas index, have missing values or more than one
+        dimension, or hold other labels than they may. No value of a column is told.
 
     Examples
     --------
@@ -350,6 +343,8 @@ def group_report(
     if scores is not None:
         numbers = read_numbers(scores, name="scores", owner="group_report")
         same_length([("y_pred", counted.outcomes[-1]), ("scores", numbers)], owner="group_report")
+        others = (("group", group), ("weights", weights), ("scores", scores))
+        same_index([*named.items(), *others], owner="group_report")
         if y_true is not None:
             ranking = rank_scores(counted.outcomes[0], numbers, counted.weights)
         else:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.errors import InvalidParameterError
+from evenhand.measure.arguments import kind_of, read_array
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,9 +27,14 @@ __all__ = [
     "mean_of_shares",
     "newcombe",
     "newcombe_limits",
+    "normal_quantile",
+    "score_limits",
     "share_ratio",
     "wilson",
 ]
+
+_HIGHEST_LEVEL = 1 - 1e-12  # nearer to 1 the error left over is lost in rounding
+_ROUNDING = 1e-9  # by which a sum of weights may pass another that it is part of
 
 Limits = tuple["NDArray[np.float64]", "NDArray[np.float64]"]
 """Lower and upper limits."""
@@ -77,10 +83,23 @@ class Interval:
 
 def check_level(level: object, *, owner: str) -> float:
     """Return `level` if it is a number strictly between 0 and 1, else refuse it."""
-    number = float(level) if isinstance(level, int | float | np.floating) else 0.0
-    if 0 < number < 1:
-        return number
-    raise InvalidParameterError("level", owner=owner, must_be="a number between 0 and 1", got=level)
+    if not isinstance(level, int | float | np.floating):
+        raise InvalidParameterError(
+            "level", owner=owner, must_be="a number between 0 and 1", got=kind_of(level)
+        )
+    if not 0 < level <= _HIGHEST_LEVEL:
+        must_be = "a number between 0 and 1, and at most 1 - 1e-12"
+        raise InvalidParameterError("level", owner=owner, must_be=must_be, got=level)
+    return float(level)
+
+
+def normal_quantile(tails: float) -> float:
+    """Return how many standard errors leave out `tails`, half of it on each side.
+
+    >>> f"{normal_quantile(0.05):.4f}"
+    '1.9600'
+    """
+    return -NormalDist().inv_cdf(tails / 2)
 
 
 def clopper_pearson(successes: ArrayLike, trials: ArrayLike, level: float = 0.95) -> Limits:
@@ -94,7 +113,7 @@ def clopper_pearson(successes: ArrayLike, trials: ArrayLike, level: float = 0.95
     Parameters
     ----------
     successes, trials : array_like
-        Counts; they need not be whole, as effective sizes are not.
+        Counts, with successes from 0 to trials; they need not be whole, as effective sizes are not.
     level : float
         Between 0 and 1.
 
@@ -116,7 +135,7 @@ def clopper_pearson(successes: ArrayLike, trials: ArrayLike, level: float = 0.95
     from scipy.special import betaincinv  # noqa: PLC0415 (slow to import)
 
     tail = (1 - check_level(level, owner="clopper_pearson")) / 2
-    x, n = _counts(successes, trials)
+    x, n = _counts(successes, trials, "clopper_pearson")
     inner = np.where((n > 0) & (x > 0), x, np.nan)
     low = np.where(x <= 0, 0.0, betaincinv(inner, n - inner + 1, tail))
     inner = np.where((n > 0) & (x < n), x, np.nan)
@@ -143,7 +162,11 @@ def wilson(successes: ArrayLike, trials: ArrayLike, level: float = 0.95) -> Limi
     '0.0000 0.2775'
     """
     z = _quantile(level, "wilson")
-    x, n = _counts(successes, trials)
+    return score_limits(*_counts(successes, trials, "wilson"), z)
+
+
+def score_limits(x: NDArray[np.float64], n: NDArray[np.float64], z: float) -> Limits:
+    """Return the interval of :func:`wilson` that reaches `z` standard errors far."""
     n = np.where(n > 0, n, np.nan)
     share = x / n
     middle = share + z * z / (2 * n)
@@ -174,12 +197,10 @@ def newcombe(
     >>> f"{low:.4f} {high:.4f}"
     '0.0524 0.3339'
     """
-    return newcombe_limits(
-        _share(successes, trials),
-        wilson(successes, trials, level),
-        _share(other, other_trials),
-        wilson(other, other_trials, level),
-    )
+    z = _quantile(level, "newcombe")
+    first, limits = _scored(successes, trials, z, "newcombe")
+    second, other_limits = _scored(other, other_trials, z, "newcombe", _OTHER)
+    return newcombe_limits(first, limits, second, other_limits)
 
 
 def newcombe_limits(
@@ -188,10 +209,9 @@ def newcombe_limits(
     """Return the interval of :func:`newcombe` from two shares and their Wilson intervals."""
     (low, high), (other_low, other_high) = limits, other_limits
     difference = first - second
-    return (
-        _plain(difference - np.hypot(first - low, other_high - second)),
-        _plain(difference + np.hypot(high - first, second - other_low)),
-    )
+    down = (first - low) ** 2 + (other_high - second) ** 2  # all within 0 and 1, so hypot would be but slow
+    up = (high - first) ** 2 + (second - other_low) ** 2
+    return _plain(difference - np.sqrt(down)), _plain(difference + np.sqrt(up))
 
 
 def share_ratio(
@@ -225,8 +245,9 @@ def share_ratio(
     >>> f"{low:.3f} {high:.3f}"
     '0.355 0.696'
     """
-    first, (low, high) = _share(successes, trials), wilson(successes, trials, level)
-    second, (other_low, other_high) = _share(other, other_trials), wilson(other, other_trials, level)
+    z = _quantile(level, "share_ratio")
+    first, (low, high) = _scored(successes, trials, z, "share_ratio")
+    second, (other_low, other_high) = _scored(other, other_trials, z, "share_ratio", _OTHER)
     second = np.where(second > 0, second, np.nan)
     product = first * second
     beneath, above = low * (2 * first - low), high * (2 * first - high)
@@ -259,8 +280,9 @@ def mean_of_shares(
     >>> f"{low:.3f} {high:.3f}"
     '0.639 0.879'
     """
-    first, (low, high) = _share(successes, trials), wilson(successes, trials, level)
-    second, (other_low, other_high) = _share(other, other_trials), wilson(other, other_trials, level)
+    z = _quantile(level, "mean_of_shares")
+    first, (low, high) = _scored(successes, trials, z, "mean_of_shares")
+    second, (other_low, other_high) = _scored(other, other_trials, z, "mean_of_shares", _OTHER)
     total = first + second
     return (
         _plain((total - np.hypot(first - low, second - other_low)) / 2),
@@ -269,17 +291,50 @@ def mean_of_shares(
 
 
 def _quantile(level: float, owner: str) -> float:
-    return NormalDist().inv_cdf(0.5 + check_level(level, owner=owner) / 2)
+    return normal_quantile(1 - check_level(level, owner=owner))
 
 
-def _counts(successes: ArrayLike, trials: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    x, n = np.broadcast_arrays(np.asarray(successes, dtype=float), np.asarray(trials, dtype=float))
-    return x, n
+_OTHER = ("other", "other_trials")
 
 
-def _share(successes: ArrayLike, trials: ArrayLike) -> NDArray[np.float64]:
-    x, n = _counts(successes, trials)
-    return np.asarray(np.clip(x / np.where(n > 0, n, np.nan), 0, 1))
+def _counts(
+    successes: ArrayLike, trials: ArrayLike, owner: str, names: tuple[str, str] = ("successes", "trials")
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return counts as floats of one shape, or refuse them."""
+    x = read_array(successes, name=names[0], owner=owner, must_be="numbers").astype(float)
+    n = read_array(trials, name=names[1], owner=owner, must_be="numbers").astype(float)
+    try:
+        x, n = np.broadcast_arrays(x, n)
+    except ValueError:
+        fits = False
+    else:
+        fits = True
+    if not fits:
+        raise InvalidParameterError(
+            names[0], owner=owner, must_be=f"of a shape that fits '{names[1]}'", got="another shape"
+        )
+    if not ((n >= 0) & np.isfinite(n)).all():
+        raise InvalidParameterError(
+            names[1], owner=owner, must_be="finite and not negative", got="other numbers"
+        )
+    if not ((x >= 0) & (x <= n * (1 + _ROUNDING))).all():
+        raise InvalidParameterError(
+            names[0], owner=owner, must_be=f"from 0 to '{names[1]}'", got="other numbers"
+        )
+    return np.minimum(x, n), n
+
+
+def _scored(
+    successes: ArrayLike,
+    trials: ArrayLike,
+    z: float,
+    owner: str,
+    names: tuple[str, str] = ("successes", "trials"),
+) -> tuple[NDArray[np.float64], Limits]:
+    """Return a share and its Wilson limits."""
+    x, n = _counts(successes, trials, owner, names)
+    share = np.asarray(np.clip(x / np.where(n > 0, n, np.nan), 0, 1))
+    return share, score_limits(x, n, z)
 
 
 def _blank(limits: NDArray[Any], trials: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from evenhand.measure.intervals import Limits
     from evenhand.measure.rates import Shares
 
-__all__ = ["difference_range", "each_level", "pair_blocks", "pair_differences"]
+__all__ = ["difference_range", "each_tail", "pair_blocks", "pair_differences"]
 
 Pairs = tuple["NDArray[np.intp]", "NDArray[np.intp]"]
 """The first and the second member of some pairs of groups."""
@@ -45,13 +45,13 @@ def pair_blocks(n_groups: int) -> Iterator[Pairs]:
         yield np.full_like(second, member), second
 
 
-def each_level(level: float, n_groups: int, rates: int) -> float:
-    """Return the level of each interval, so that those of all pairs and rates hold together at `level`.
+def each_tail(level: float, n_groups: int, rates: int) -> float:
+    """Return how often each interval may miss, so that those of all pairs and rates hold at `level`.
 
-    >>> f"{each_level(0.95, 3, 2):.4f}"  # three pairs, two rates
-    '0.9917'
+    >>> f"{each_tail(0.95, 3, 2):.4f}"  # three pairs, two rates
+    '0.0083'
     """
-    return 1 - (1 - level) / (rates * n_groups * (n_groups - 1) / 2)
+    return (1 - level) / (rates * n_groups * (n_groups - 1) / 2)
 
 
 def pair_differences(shares: Shares, rate: str, pairs: Pairs, limits: Limits) -> Limits:

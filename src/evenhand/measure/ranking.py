@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from evenhand.measure.intervals import normal_quantile
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["Ranking", "rank_scores"]
+
+_ROUNDING = 1e-14  # an area this near to 0 or 1 is one of them, but for the rounding of weights
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,7 @@ class Ranking:
         """
         if math.isnan(self.area):
             return math.nan, math.nan
-        z = NormalDist().inv_cdf(0.5 + level / 2)
+        z = normal_quantile(1 - level)
         if not self._varies:
             return self._score_limit(z, 0.0), self._score_limit(z, 1.0)
         reach = z * math.sqrt(self.variance) / (self.area * (1 - self.area))
@@ -72,7 +75,8 @@ class Ranking:
 
     @property
     def _varies(self) -> bool:
-        return self.variance > 0 and 0 < self.area < 1  # false also if the variance is unknown
+        inside = min(self.area, 1 - self.area) > _ROUNDING
+        return inside and self.variance > 0  # false also if the variance is unknown
 
     def _score_limit(self, z: float, end: float) -> float:
         """Find by bisection where the area stops being compatible, between it and `end`."""
@@ -121,19 +125,45 @@ def rank_scores(
     values, place = np.unique(scores, return_inverse=True)
     hits: NDArray[Any] = np.bincount(place, weights=mass * positive, minlength=len(values))
     misses: NDArray[Any] = np.bincount(place, weights=mass * (1 - positive), minlength=len(values))
-    total_hits, total_misses = float(hits.sum()), float(misses.sum())
-    if total_hits <= 0 or total_misses <= 0:
-        return Ranking(math.nan, math.nan, total_hits, total_misses)
-    of_hits = (np.cumsum(misses) - misses / 2) / total_misses
-    of_misses = 1 - (np.cumsum(hits) - hits / 2) / total_hits
-    area = float(hits @ of_hits) / total_hits
-    squares = mass * mass
-    positives = max(1.0, total_hits**2 / float(squares @ positive))
-    negatives = max(1.0, total_misses**2 / float(squares @ (1 - positive)))
+    if not (hits.any() and misses.any()):
+        return Ranking(math.nan, math.nan, float(hits.sum()), float(misses.sum()))
+    positives, negatives = _effective(mass[positive == 1]), _effective(mass[positive == 0])
+    apart = _without_spread(hits, misses)
+    if apart is not None:
+        variance = 0.0 if min(positives, negatives) > 1 else math.nan
+        return Ranking(apart, variance, positives, negatives)
+    of_hits, of_misses = _below(misses), 1 - _below(hits)
+    area = min(1.0, float(hits @ of_hits) / float(hits.sum()))
     variance = _mean_variance(of_hits, hits, area, positives) + _mean_variance(
         of_misses, misses, area, negatives
     )
     return Ranking(area, variance, positives, negatives)
+
+
+def _without_spread(hits: NDArray[np.float64], misses: NDArray[np.float64]) -> float | None:
+    """Return the area if all placements are alike: classes apart, or all scores tied.
+
+    Only then is DeLong's variance 0, and rounding of the weights would hide it.
+    """
+    scored_hits, scored_misses = np.flatnonzero(hits), np.flatnonzero(misses)
+    if scored_misses[-1] < scored_hits[0]:
+        return 1.0
+    if scored_hits[-1] < scored_misses[0]:
+        return 0.0
+    together = scored_hits[0] == scored_hits[-1] == scored_misses[0] == scored_misses[-1]
+    return 0.5 if together else None
+
+
+def _below(mass: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the share of a class that is scored below each value, half of those scored the same."""
+    reached = np.cumsum(mass)
+    return np.asarray((reached - mass / 2) / reached[-1])  # the same sum, so that no share passes 1
+
+
+def _effective(weights: NDArray[np.float64]) -> float:
+    """Return Kish's effective size; scaled first, so that no square underflows."""
+    scaled = weights / weights.max()
+    return max(1.0, float(scaled.sum()) ** 2 / float(scaled @ scaled))
 
 
 def _mean_variance(

@@ -7,6 +7,7 @@ them all, and one product with the table computes them all, for one table or for
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -14,11 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from evenhand.measure.counts import CountTable
 
-__all__ = ["RATES", "GroupRates", "Shares", "Tables", "why_undefined"]
+__all__ = ["RATES", "GroupRates", "RatesByGroup", "Shares", "Tables", "why_undefined"]
 
 RATES = ("selection", "tpr", "fpr", "accuracy", "precision", "base_rate")
 """The rates of a group, as named in reports."""
@@ -152,6 +155,22 @@ class GroupRates:
     precision: float
     base_rate: float
     reasons: dict[str, str]
+
+
+@dataclass(frozen=True, eq=False)
+class RatesByGroup(Mapping[Any, GroupRates]):
+    """The rates of each group by its label: read like a dict, copied and pickled, and never written."""
+
+    rows: dict[Any, GroupRates]
+
+    def __getitem__(self, label: Any) -> GroupRates:
+        return self.rows[label]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
 
 
 def why_undefined(subject: str, rate: str, shares: Shares, *, labelled: bool, weighted: bool = False) -> str:

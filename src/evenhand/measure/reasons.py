@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
 
 from evenhand.measure.gaps import COMPARED, DIFFERENCES, OVERALL, WORST_PAIR
-from evenhand.measure.rates import PLACE, RATES, why_undefined
+from evenhand.measure.rates import PLACE, RATES, GroupRates, why_undefined
 
 if TYPE_CHECKING:
     from evenhand.measure.counts import CountTable
     from evenhand.measure.rates import Shares, Tables
 
-__all__ = ["Measured", "gap_reason", "measure_reason", "rate_reasons"]
+__all__ = ["Measured", "gap_reason", "group_rates", "measure_reason", "rate_reasons"]
 
 _NO_ROWS = "There are no rows."
 _NAMED_AT_MOST = 3
@@ -62,12 +64,25 @@ def gap_reason(name: str, table: CountTable, tables: Tables) -> str:
     if len(table.groups) < 2:
         return "There is only one group, so there is no pair to compare."
     for rate in WORST_PAIR[name]:
-        empty = [place for place in range(len(table.groups)) if tables.groups.trials[place, PLACE[rate]] <= 0]
+        empty = np.flatnonzero(tables.groups.trials[:, PLACE[rate]] <= 0).tolist()
         if empty:
             named = [_why_group(place, rate, table, tables) for place in empty[:_NAMED_AT_MOST]]
             more = len(empty) - len(named)
             return " ".join(named) + (f" So it is with {more} more." if more else "")
     return ""
+
+
+def group_rates(table: CountTable, tables: Tables, limit: int | None = None) -> dict[Any, GroupRates]:
+    """Return the rates of each group by its label, or of the first `limit` groups."""
+    labels = table.groups[:limit]
+    sizes, rates = table.sizes[:limit].tolist(), tables.groups.values[:limit, : len(RATES)]
+    undefined = set(np.flatnonzero(np.isnan(rates).any(axis=1)).tolist())
+    rows = {}
+    for place, (label, size, values) in enumerate(zip(labels, sizes, rates.tolist(), strict=True)):
+        reasons = rate_reasons(place, table, tables) if place in undefined else {}
+        selection, tpr, fpr, accuracy, precision, base_rate = values
+        rows[label] = GroupRates(size, selection, tpr, fpr, accuracy, precision, base_rate, reasons)
+    return rows
 
 
 def rate_reasons(place: int, table: CountTable, tables: Tables) -> dict[str, str]:

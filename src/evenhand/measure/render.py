@@ -6,8 +6,9 @@ import math
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from evenhand.measure.gaps import MEASURES, NO_DISPARITY
-from evenhand.measure.rates import RATES
+from evenhand.measure.gaps import MEASURES, NO_DISPARITY, WORST_PAIR
+from evenhand.measure.rates import RATES, Tables
+from evenhand.measure.reasons import group_rates
 from evenhand.table.frames import make_frame
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 __all__ = ["as_html", "as_text", "rates_frame", "summary_frame"]
 
 _LEVEL = 0.95
+_GROUPS_SHOWN = 30
+_GROUPS_PAIRED = 200  # with more groups, the intervals of all pairs would make printing slow
 
 
 def rates_frame(report: GroupReport, backend: Backend | None = None) -> Any:
@@ -52,7 +55,8 @@ def summary_frame(report: GroupReport, level: float = _LEVEL, backend: Backend |
 
 def as_text(report: GroupReport) -> str:
     """Return the report as two aligned tables and the reasons of what is undefined."""
-    parts = [_title(report), *_aligned(_rate_rows(report)), "", *_aligned(_measure_rows(report))]
+    rates, measures = _aligned(_rate_rows(report)), _aligned(_measure_rows(report))
+    parts = [_title(report), *rates, *_more(report), "", *measures, *_not_paired(report)]
     undefined = _undefined(report)
     if undefined:
         parts += ["", "Undefined:", *(f"  {names}: {why}" for names, why in undefined)]
@@ -61,7 +65,8 @@ def as_text(report: GroupReport) -> str:
 
 def as_html(report: GroupReport) -> str:
     """Return the report as two small HTML tables; every text is escaped."""
-    tables = "".join(_html_table(rows) for rows in (_rate_rows(report), _measure_rows(report)))
+    tables = _html_table(_rate_rows(report)) + "".join(f"<p>{line}</p>" for line in _more(report))
+    tables += _html_table(_measure_rows(report)) + "".join(f"<p>{line}</p>" for line in _not_paired(report))
     undefined = "".join(f"<li>{escape(names)}: {escape(why)}</li>" for names, why in _undefined(report))
     notes = f"<p>Undefined:</p><ul>{undefined}</ul>" if undefined else ""
     return f"<div><p>{escape(_title(report))}</p>{tables}{notes}</div>"
@@ -83,10 +88,26 @@ def _title(report: GroupReport) -> str:
 
 def _rate_rows(report: GroupReport) -> list[list[str]]:
     header = ["group", "size", *(rate.replace("_", " ") for rate in RATES)]
+    shown = group_rates(report.table, Tables.of(report.table, None), _GROUPS_SHOWN)
     return [header] + [
         [str(label), _size(row.size), *(_number(getattr(row, rate)) for rate in RATES)]
-        for label, row in report.rates.items()
+        for label, row in shown.items()
     ]
+
+
+def _more(report: GroupReport) -> list[str]:
+    """Return the line that says how many groups are not shown, if any."""
+    more = len(report.table.groups) - _GROUPS_SHOWN
+    plural = "" if more == 1 else "s"
+    return [f"and {more:,} more group{plural}; to_frame() has them all"] if more > 0 else []
+
+
+def _not_paired(report: GroupReport) -> list[str]:
+    """Return the line that says which intervals were not computed, if any."""
+    if len(report.table.groups) <= _GROUPS_PAIRED:
+        return []
+    names = ", ".join(WORST_PAIR)
+    return [f"With more than {_GROUPS_PAIRED} groups, intervals of {names} are left to interval(...)."]
 
 
 def _measure_rows(report: GroupReport) -> list[list[str]]:
@@ -94,10 +115,16 @@ def _measure_rows(report: GroupReport) -> list[list[str]]:
     for name in MEASURES:
         reason = report.reason(name)
         if not reason:
-            low, high = report.interval(name, _LEVEL)
             none = f"{NO_DISPARITY[name]:g}" if name in NO_DISPARITY else ""
-            rows.append([name, _number(report.value(name)), f"{_number(low)} to {_number(high)}", none])
+            rows.append([name, _number(report.value(name)), _limits(report, name), none])
     return rows
+
+
+def _limits(report: GroupReport, name: str) -> str:
+    if name in WORST_PAIR and len(report.table.groups) > _GROUPS_PAIRED:
+        return "not computed"
+    low, high = report.interval(name, _LEVEL)
+    return f"{_number(low)} to {_number(high)}"
 
 
 def _aligned(rows: list[list[str]]) -> list[str]:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.errors import InvalidParameterError
-from evenhand.measure.columns import encode_labels, read_column, read_numbers, same_length
+from evenhand.measure.columns import encode_labels, read_column, read_numbers, same_index, same_length
 from evenhand.measure.intervals import Interval, check_level
 
 if TYPE_CHECKING:
@@ -178,6 +178,8 @@ def _cube(values: Any, split: Any, mechanism: Any, training: Any) -> NDArray[np.
         array = read_column(column, name=name, owner="noise_parts")
         same_length([("values", numbers), (name, array)], owner="noise_parts")
         ids.append(encode_labels(array, name=name, owner="noise_parts")[0])
+    given = (("values", values), ("split", split), ("mechanism", mechanism), ("training", training))
+    same_index(given, owner="noise_parts")
     draw = ids[0] * (ids[1].max() + 1) + ids[1]
     run = draw * (ids[2].max() + 1) + ids[2]
     draws, first, seeds = np.unique(draw, return_index=True, return_counts=True)

@@ -97,3 +97,76 @@ def test_the_counts_of_a_table_cannot_be_written():
 
     with pytest.raises(ValueError, match="read-only"):
         table.counts[0, 0, 0] = 5
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.uint16, np.int32, np.uint64, bool])
+def test_narrow_counts_do_not_overflow_when_added(dtype):
+    """200 + 200 in one byte is 144, and nothing would show it."""
+    largest = 1 if dtype is bool else min(np.iinfo(dtype).max, 1 << 52)
+    table = CountTable(("a",), np.full((1, 2, 2), largest, dtype=dtype))
+
+    assert (table + table).counts.tolist() == [[[2 * largest] * 2] * 2]
+    assert (table + table).counts.dtype == np.int64
+    assert table.sizes.tolist() == [4 * largest]
+
+
+def test_narrow_floats_are_widened():
+    table = CountTable(("a",), np.ones((1, 2, 2), np.float16), np.ones((1, 2, 2), np.float16))
+
+    assert (table.counts.dtype, table.squares.dtype) == (np.float64, np.float64)
+
+
+def test_counts_above_what_floats_hold_are_refused():
+    half = CountTable(("a",), np.full((1, 2, 2), 1 << 53))
+
+    with pytest.raises(InvalidParameterError, match=r"at most 2\*\*53"):
+        half + half
+
+
+def test_a_table_may_be_made_from_lists():
+    table = CountTable(["a"], [[[1, 2], [3, 4]]])
+
+    assert table.groups == ("a",)
+    assert table.counts.tolist() == [[[1, 2], [3, 4]]]
+    assert (table + table).sizes.tolist() == [20]
+
+
+def test_a_table_keeps_its_own_counts():
+    """A caller who writes to the array later must not change a report."""
+    given = np.ones((1, 2, 2), dtype=np.int64)
+    table = CountTable(("a",), given)
+    given[0, 0, 0] = 99
+
+    assert table.counts[0, 0, 0] == 1
+
+
+@pytest.mark.parametrize("groups", [("a", "a"), "ab", ([1], [2]), 5, {"a", "b"}, (1, True)])
+def test_the_groups_of_a_table_are_distinct_labels(groups):
+    """Of two groups with one name, one would be lost from the rates without a word."""
+    with pytest.raises(InvalidParameterError, match=r"'groups' .* a sequence of distinct labels"):
+        CountTable(groups, np.ones((2, 2, 2)))
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [
+        [[["1", "2"], ["3", "4"]]],
+        [[[1, 2], [3]]],
+        None,
+        np.full((1, 2, 2), 1j),
+        np.full((1, 2, 2), None),
+        np.ma.masked_array(np.ones((1, 2, 2)), mask=True),
+    ],
+)
+def test_what_is_no_array_of_numbers_is_no_table(counts):
+    with pytest.raises(InvalidParameterError, match=r"'counts' .* an array of shape"):
+        CountTable(("a",), counts)
+
+
+def test_labelled_is_a_yes_or_no():
+    with pytest.raises(InvalidParameterError, match=r"'labelled' .* must be True or False"):
+        CountTable(("a",), np.ones((1, 2, 2)), None, "no")
+
+
+def test_a_table_of_nobody_has_no_groups():
+    assert CountTable((), np.zeros((0, 2, 2))).sizes.tolist() == []

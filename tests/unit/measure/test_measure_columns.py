@@ -2,6 +2,7 @@
 
 import datetime as dt
 import math
+import traceback
 from decimal import Decimal
 
 import narwhals as nw
@@ -12,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from evenhand.errors import InvalidParameterError
-from evenhand.measure import count_table, data_unfairness, group_report
+from evenhand.measure import count_table, data_unfairness, group_report, noise_parts
 from evenhand.measure.columns import encode_groups, encode_labels, narrow, read_column, read_numbers
 
 Y, P, G = [1, 0, 1, 1, 0], [1, 1, 0, 1, 0], [1, 0, 1, 0, 0]
@@ -321,3 +322,90 @@ def test_reading_a_column_does_not_change_it():
     count_table([1, 0, 1], [1, 0, 0], column)
 
     assert column.tolist() == [3, 1, 2]
+
+
+SECRETS = {
+    "group": {"group": [1, "HIV positive: Jane Roe", 2]},
+    "weights": {"weights": [1, "HIV positive: Jane Roe", 2]},
+    "scores": {"scores": [1, "HIV positive: Jane Roe", 2]},
+    "y_true": {"y_true": [1, "HIV positive: Jane Roe", 2]},
+    "y_pred": {"y_pred": [1, "HIV positive: Jane Roe", 2]},
+    "text weights": {"weights": ["HIV positive: Jane Roe", "b", "c"]},
+    "ragged": {"group": [["HIV positive: Jane Roe"], [1, 2], 3]},
+    "object": {"group": np.array([1, "HIV positive: Jane Roe", 2], dtype=object)},
+}
+
+
+@pytest.mark.parametrize("place", SECRETS)
+def test_no_traceback_shows_a_cell(place):
+    """A log keeps the whole traceback, with the errors behind an error; Arrow's quote the cell."""
+    columns = {"y_true": [1, 0, 1], "y_pred": [1, 0, 1], "group": [0, 1, 1]} | SECRETS[place]
+
+    with pytest.raises(InvalidParameterError) as caught:
+        group_report(**columns)
+    shown = "".join(traceback.format_exception(caught.value))
+    assert "Jane" not in shown
+    assert caught.value.__context__ is None
+
+
+@pytest.mark.parametrize("name", ["weights", "scores"])
+@pytest.mark.parametrize("column", [[1, "123-45-6789", 2], ["a", "b", "c"], [1, {}, 2]])
+def test_what_must_be_numbers_says_so(name, column):
+    with pytest.raises(InvalidParameterError, match=rf"'{name}' .* must be a column of numbers"):
+        group_report([1, 0, 1], [1, 0, 1], [0, 1, 1], **{name: column})
+
+
+LONG = [f"{place:050d}" for place in range(4)]
+
+
+@pytest.mark.parametrize(
+    "make", [np.array, pl.Series, pd.Series, TEXT["numpy string"], TEXT["numpy objects"]]
+)
+def test_text_above_16_mebibytes_is_counted(make):
+    """Arrow reads long text in parts of 16 MiB, and each part has a dictionary of its own."""
+    rows = 400_000
+    group = make(LONG * (rows // 4))
+    y = np.zeros(rows, dtype=np.uint8)
+    table = count_table(None, y, group)
+
+    assert table.groups == tuple(LONG)
+    assert table.sizes.tolist() == [rows // 4] * 4
+
+
+def _series(values, index):
+    return pd.Series(values, index=index)
+
+
+def test_pandas_columns_in_another_order_are_refused():
+    """Matched by position, the rows of one person would be counted with the group of another."""
+    y, group = _series([1, 0, 1], [0, 1, 2]), _series([0, 1, 1], [2, 0, 1])
+    columns = {"y_true": y, "y_pred": y, "group": y}
+
+    for name in ("y_pred", "group", "weights", "scores"):
+        with pytest.raises(InvalidParameterError, match=rf"'{name}' .* rows are matched by position"):
+            group_report(**columns | {name: group})
+    with pytest.raises(InvalidParameterError, match=r"'group' .* 'y'.* reset_index"):
+        data_unfairness(y, group)
+    with pytest.raises(InvalidParameterError, match=r"'split' .* 'values'"):
+        noise_parts(y, split=group)
+
+
+def test_narwhals_columns_over_pandas_are_compared_too():
+    y = nw.from_native(_series([1, 0], [0, 1]), series_only=True)
+    group = nw.from_native(_series([1, 0], [1, 0]), series_only=True)
+
+    with pytest.raises(InvalidParameterError, match=r"'group' .* an equal index"):
+        count_table(None, y, group)
+
+
+def test_equal_indexes_and_plain_arrays_are_taken_by_position():
+    y = _series([1, 0, 1], [7, 5, 6])
+    table = count_table(y, np.array([1, 0, 1]), _series([0, 1, 1], [7, 5, 6]))
+    default = count_table(_series([1, 0, 1], range(3)), [1, 0, 1], _series([0, 1, 1], [0, 1, 2]))
+
+    assert table.counts.tolist() == default.counts.tolist()
+
+
+def test_a_masked_entry_in_a_list_is_a_missing_value():
+    with pytest.raises(InvalidParameterError, match="without missing values"):
+        count_table([1, np.ma.masked], [1, 0], [0, 1])

@@ -3,7 +3,7 @@ import pytest
 
 from evenhand.measure.gaps import WORST_PAIR, limits, value, worst_members
 from evenhand.measure.intervals import newcombe, wilson
-from evenhand.measure.pairs import difference_range, each_level, pair_blocks, pair_differences
+from evenhand.measure.pairs import difference_range, each_tail, pair_blocks, pair_differences
 from evenhand.measure.rates import Tables
 
 
@@ -20,7 +20,7 @@ def test_the_error_is_shared_by_all_comparisons():
     """Each pair alone at 95 % would miss a true zero far too often with many groups."""
     cells = np.array([[10, 5, 0, 0], [20, 2, 0, 0], [7, 7, 0, 0]])
     tables, (pairs,) = Tables(cells), pair_blocks(3)
-    scores = wilson(*tables.groups.of("selection"), each_level(0.95, 3, 2))
+    scores = wilson(*tables.groups.of("selection"), 1 - each_tail(0.95, 3, 2))
     low, high = pair_differences(tables.groups, "selection", pairs, scores)
     expected = newcombe(5, 15, 2, 22, 1 - 0.05 / 6)
 

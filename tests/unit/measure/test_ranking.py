@@ -88,3 +88,56 @@ def test_the_logit_interval_stays_inside_0_and_1(area):
     low, high = Ranking(area, 0.05, 5, 5).limits(0.999999)
 
     assert 0 <= low < area < high <= 1
+
+
+WEIGHTS = np.array([0.7, 0.8, 0.1, 0.8, 0.5, 0.5, 0.6, 0.3])
+APART = np.array([0, 11, 2, 13, 4, 15, 6, 17], dtype=float)
+LABEL = np.array([0, 1] * 4, dtype=np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("scores", "area"), [(APART, 1.0), (-APART, 0.0), (np.zeros(8), 0.5)], ids=["perfect", "reversed", "tied"]
+)
+def test_weights_do_not_hide_that_a_ranking_does_not_vary(scores, area):
+    """Rounding gave a variance of 1e-33 or an area above 1, and with it an interval of no width."""
+    ranking = rank_scores(LABEL, scores, WEIGHTS)
+    low, high = ranking.limits(0.95)
+
+    assert ranking.area == area
+    assert ranking.method == "Newcombe score for the area"
+    assert high - low > 0.3
+    assert 0 <= low <= area <= high <= 1
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_no_weighted_perfect_ranking_has_an_interval_of_no_width(seed):
+    weights = np.random.default_rng(seed).random(8).round(1) + 0.1
+    ranking = rank_scores(LABEL, APART, weights)
+    low, high = ranking.limits(0.95)
+
+    assert (ranking.area, high) == (1, 1)
+    assert low < 0.9
+
+
+def test_an_inversion_lost_in_rounding_does_not_narrow_the_interval():
+    """A row of next to no weight is the only one out of order."""
+    weights = np.array([1.0, 1.0, 1.0, 1.0, 1e-17])
+    ranking = rank_scores(np.array([0, 0, 1, 1, 0], np.uint8), np.array([1.0, 2.0, 3.0, 4.0, 5.0]), weights)
+    low, high = ranking.limits(0.95)
+
+    assert ranking.area <= 1
+    assert high - low > 0.3
+
+
+def test_rows_without_weight_do_not_count():
+    weights = np.array([1.0, 1.0, 1.0, 1.0, 0.0])
+    ranking = rank_scores(np.array([0, 0, 1, 1, 0], np.uint8), np.array([1.0, 2.0, 3.0, 4.0, 5.0]), weights)
+
+    assert (ranking.area, ranking.variance, ranking.negatives) == (1, 0, 2)
+
+
+def test_weights_whose_squares_underflow_have_an_area():
+    label, scores = np.array([0, 1, 0, 1], np.uint8), np.array([1.0, 2.0, 3.0, 4.0])
+    tiny, plain = rank_scores(label, scores, np.full(4, 1e-200)), rank_scores(label, scores)
+
+    assert (tiny.area, tiny.positives) == (plain.area, plain.positives)

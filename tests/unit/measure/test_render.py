@@ -1,5 +1,6 @@
 import math
 
+import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -115,3 +116,39 @@ def test_the_summary_has_every_measure_with_its_interval_and_method():
         "",
     )
     assert math.isnan(frame.row(MEASURES.index("auc"), named=True)["value"])
+
+
+def _many(n_groups):
+    return group_report([1, 0] * n_groups, [1, 0] * n_groups, np.repeat(np.arange(n_groups), 2))
+
+
+@pytest.mark.parametrize(
+    ("n_groups", "line"), [(30, None), (31, "and 1 more group;"), (40, "and 10 more groups;")]
+)
+def test_only_the_first_groups_are_shown(n_groups, line):
+    report = _many(n_groups)
+    rows = repr(report).splitlines()[2:34]
+
+    assert rows[29].split()[0] == "29"
+    assert rows[30].startswith(line or "")
+    assert (rows[30] == "") == (line is None)
+    assert (line or "</table><table>") in report._repr_html_()
+    assert report._repr_html_().count('<th scope="row">') == 30 + 7
+
+
+def test_printing_thousands_of_groups_compares_no_pairs(monkeypatch):
+    """With 20,000 groups the intervals of all pairs took minutes, and a notebook prints by itself."""
+    report = _many(20_000)
+    monkeypatch.setattr("evenhand.measure.gaps.pair_blocks", None)
+    text = repr(report)
+
+    assert (
+        "With more than 200 groups, intervals of sp_gap, eo_gap, meo_gap are left to interval(...)." in text
+    )
+    assert text.count("not computed") == 3
+    assert "left to interval(...)" in report._repr_html_()
+    assert len(text.splitlines()) < 60
+
+
+def test_hundreds_of_groups_print_their_intervals():
+    assert "not computed" not in repr(_many(200))
