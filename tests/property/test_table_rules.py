@@ -16,10 +16,10 @@ from evenhand.schema import Column, Domain, Schema
 from evenhand.table import Table, read_csv
 
 PAIRS = {
-    "natural_pandas": 1_000,
-    "polars_objects": 1_700,
-    "arrow_of_whatever_type_fits": 1_700,
-    "csv_file": 600,
+    "natural_pandas": 400,
+    "polars_objects": 2_200,
+    "arrow_of_whatever_type_fits": 2_000,
+    "csv_file": 400,
 }
 ODD = [
     None,

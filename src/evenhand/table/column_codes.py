@@ -62,6 +62,8 @@ class ColumnCodes:
             return self._one_by_one(piece, out)
         if pa.types.is_dictionary(piece.type):
             return self._labelled(piece.indices, piece.dictionary, out)
+        if pa.types.is_run_end_encoded(piece.type):
+            piece = pc.run_end_decode(piece)
         missing = _missing(piece)
         if any(is_one(piece.type) for is_one in _TEXT_TYPES) and len(self._words):
             return self._text(piece, missing, out)

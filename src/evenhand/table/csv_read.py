@@ -150,9 +150,13 @@ def _checked_start(start: bytes, name: str) -> bytes:
 
 
 def _header_names(header: bytes, scanner: Scanner) -> list[str]:
-    quoting = csv.QUOTE_MINIMAL if scanner.quote else csv.QUOTE_NONE
     lines = io.StringIO(header.decode("utf-8"), newline="")
-    rows = csv.reader(lines, delimiter=scanner.delimiter, quotechar=scanner.quote, quoting=quoting)
+    rows = csv.reader(
+        lines,
+        delimiter=scanner.delimiter,
+        quotechar=scanner.quote,
+        quoting=csv.QUOTE_MINIMAL if scanner.quote else csv.QUOTE_NONE,
+    )
     try:
         names = next((row for row in rows if row), [])
     except csv.Error:

@@ -153,6 +153,9 @@ class Table:
     def __repr__(self) -> str:
         return f"Table of {', '.join(self.schema.names)}"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self.schema, dict(self.codes), self.kept, self.origin)
+
     def decode(self, name: str) -> pa.Array:
         """Return the values of one column as an Arrow array; "other" comes back as null.
 
@@ -185,6 +188,13 @@ class Table:
         types = self.origin.types
         exact = {name: types[name] for name in types if self.schema[name].domain.kind != "binned"}
         return Origin(self.origin.backend, exact)
+
+
+def _restored(
+    schema: Schema, codes: dict[str, Any], kept: NDArray[np.int64] | None, origin: Origin | None
+) -> Table:
+    """Make a table again in another process, or as a copy."""
+    return Table(schema, codes, kept=kept, origin=origin)
 
 
 class _Keep:

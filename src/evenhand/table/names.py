@@ -9,12 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evenhand.errors import InvalidParameterError
+from evenhand.schema import Schema
 from evenhand.table.source import refuse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from evenhand.schema import Schema
 
 __all__ = ["check_names", "wanted_names"]
 
@@ -34,8 +33,11 @@ def wanted_names(
     names: Sequence[str], file: str, *, schema: Schema | None, columns: Sequence[str] | None, owner: str
 ) -> list[str]:
     """Return the columns to read: those asked for, else those of the schema, else all."""
-    listed = columns is None or not isinstance(columns, str)
-    if not listed or not all(isinstance(each, str) for each in columns or ()):
+    given: object = schema
+    if given is not None and not isinstance(given, Schema):
+        got = f"a value of type {type(schema).__name__}"
+        raise InvalidParameterError("schema", owner=owner, must_be="a Schema", got=got)
+    if columns is not None and not _are_names(columns):
         must_be, got = "a list of column names", f"a value of type {type(columns).__name__}"
         raise InvalidParameterError("columns", owner=owner, must_be=must_be, got=got)
     if schema is not None:
@@ -49,6 +51,12 @@ def wanted_names(
             hint = " Hint: one is spelled like it but for case or spaces." if _bare(name) in spelled else ""
             refuse(file, f"none of its columns is called '{name}'.{hint}")
     return list(dict.fromkeys(wanted))
+
+
+def _are_names(columns: object) -> bool:
+    return (
+        isinstance(columns, list | tuple) and bool(columns) and all(isinstance(each, str) for each in columns)
+    )
 
 
 def _bare(name: str) -> str:

@@ -46,15 +46,15 @@ def float_codes(values: NDArray[np.floating], domain: Domain) -> Codes:
         return _float_bins(values.astype(np.float64, copy=False), domain.edges)
     if domain.value_type is float:
         return _sorted_codes(values.astype(np.float64, copy=False), np.array(domain.values, np.float64))
-    with np.errstate(invalid="ignore"):  # what is no 64-bit integer fails the comparison
+    with np.errstate(invalid="ignore", over="ignore"):  # what is no 64-bit integer fails the comparison
         whole = values.astype(np.int64)
+        changed = whole.astype(values.dtype) != values
     most = int(largest_exact(values.dtype)) - 1
     if domain.kind == "integers":
         codes, outside = _range_codes(whole, domain.low, domain.high, most=most)
     else:
         codes, outside = _listed_codes(whole, domain, most=most)
-    outside |= whole.astype(values.dtype) != values
-    return codes, outside
+    return codes, outside | changed
 
 
 def _range_codes(values: NDArray[np.integer], low: int, high: int, *, most: int = _NO_BOUND) -> Codes:

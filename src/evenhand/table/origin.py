@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 from contextlib import suppress
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, get_args
 
 import narwhals as nw
@@ -20,22 +19,20 @@ if TYPE_CHECKING:
 
 __all__ = ["Origin", "native_frame"]
 
-_NO_TYPES: Mapping[str, Any] = MappingProxyType({})
-
 
 @dataclass(frozen=True)
 class Origin:
     """Where a table came from: a frame library, and the native type of each column in it."""
 
     backend: str
-    types: Mapping[str, Any] = field(default_factory=lambda: _NO_TYPES)
+    types: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, frame: nw.DataFrame[Any], names: Iterable[str]) -> Origin:
         """Remember the library of `frame` and the types of these columns."""
         natives = {name: frame.get_column(name).to_native() for name in names}
-        types = {name: getattr(each, "dtype", None) or each.type for name, each in natives.items()}
-        return cls(frame.implementation.value, MappingProxyType(types))
+        types = {name: each.dtype if hasattr(each, "dtype") else each.type for name, each in natives.items()}
+        return cls(frame.implementation.value, types)
 
 
 def native_frame(arrays: Mapping[str, Any], *, backend: Backend | None, origin: Origin | None) -> Any:
@@ -50,7 +47,7 @@ def native_frame(arrays: Mapping[str, Any], *, backend: Backend | None, origin: 
         chosen = one_of("backend", backend, get_args(Backend), owner="Table.to_frame")
         if importlib.util.find_spec(chosen) is None:
             raise MissingExtraError(chosen, feature=f"A {chosen} frame")
-    types = origin.types if origin is not None and chosen == home else _NO_TYPES
+    types = origin.types if origin is not None and chosen == home else {}
     if chosen == "pyarrow":
         return pa.table({name: _arrow_column(array, types.get(name)) for name, array in arrays.items()})
     if chosen == "polars":

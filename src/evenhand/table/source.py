@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from evenhand.errors import InvalidParameterError, LimitExceededError, UnreadableFileError
+from evenhand.table.limits import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from evenhand.table.limits import Limits
 
 __all__ = ["ReadableBuffer", "Source", "blocks", "over_limit", "own_name", "refuse"]
 
@@ -67,6 +66,10 @@ def opened(path_or_buffer: Any, *, limits: Limits, owner: str) -> Iterator[Sourc
 
     Only what was opened here is closed here.
     """
+    given: object = limits
+    if not isinstance(given, Limits):
+        got = f"a value of type {type(limits).__name__}"
+        raise InvalidParameterError("limits", owner=owner, must_be="a Limits", got=got)
     if hasattr(path_or_buffer, "read"):
         yield Source("The buffer", path_or_buffer)
         return

@@ -107,17 +107,19 @@ def test_replacing_counted_as_adding_is_caught(monkeypatch, broken):
         assert_replacing_is_covered()
 
 
-def assert_a_move_is_covered():
+def assert_a_move_is_covered(unit):
     keep, flip = np.array([0.75, 0.25]), np.array([0.25, 0.75])
-    part = Guarantee.pure(Fraction(str(math.log(3) + 1e-9)), unit="replace one", **CENTRAL)
+    part = Guarantee.pure(Fraction(str(math.log(3) + 1e-9)), unit=unit, **CENTRAL)
     claim = part | part
     measured = excess(together(keep, keep), together(flip, flip), float(claim.epsilon))
 
     assert measured <= 1e-12, "a move between parts loses more than is claimed"
 
 
-def test_a_move_counted_as_one_part_is_caught(monkeypatch):
-    assert_a_move_is_covered()
+@pytest.mark.parametrize("unit", ["one report", "one person", "replace one"])
+def test_a_move_counted_as_one_part_is_caught(monkeypatch, unit):
+    """Two cells of a table by race: a person whose race changes moves both."""
+    assert_a_move_is_covered(unit)
     monkeypatch.setattr(_compose, "largest_two", lambda losses: (losses[0], Loss(Fraction(0))))
     with pytest.raises(AssertionError, match="a move between parts"):
-        assert_a_move_is_covered()
+        assert_a_move_is_covered(unit)

@@ -3,6 +3,7 @@
 import io
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from evenhand.errors import (
@@ -12,7 +13,7 @@ from evenhand.errors import (
     UnreadableFileError,
 )
 from evenhand.schema import Column, Domain, Schema
-from evenhand.table import Limits, read_csv
+from evenhand.table import Limits, read_csv, read_parquet
 
 SCHEMA = Schema([Column("sex", Domain.categorical(["f", "m"])), Column("age", Domain.integers(0, 99))])
 
@@ -45,7 +46,7 @@ def test_a_name_spelled_differently_is_hinted_at():
         read(" Sex,age\nm,3\n", schema=SCHEMA)
 
 
-@pytest.mark.parametrize("wrong", ["age", [1], [None]])
+@pytest.mark.parametrize("wrong", ["age", [1], [None], [], {"age"}, 3])
 def test_columns_that_are_no_list_of_names_are_refused(wrong):
     with pytest.raises(
         InvalidParameterError, match="The 'columns' parameter of read_csv must be a list of column names"
@@ -151,3 +152,15 @@ def test_a_header_that_python_and_the_scanner_see_differently_is_refused():
         read("a," + "b" * 150_000 + "\n", limits=limits)
 
     assert read("a,b\n1," + "b" * 150_000 + "\n", limits=limits).num_rows == 1
+
+
+@pytest.mark.parametrize("reader", [read_csv, read_parquet])
+def test_schema_and_limits_are_what_they_are_called(reader):
+    file = io.BytesIO()
+    pq.write_table(pa.table({"age": [1]}), file)
+    data = file.getvalue() if reader is read_parquet else b"age\n1\n"
+
+    with pytest.raises(InvalidParameterError, match="must be a Schema"):
+        reader(io.BytesIO(data), schema={"age": [1]})
+    with pytest.raises(InvalidParameterError, match="must be a Limits"):
+        reader(io.BytesIO(data), limits=100)

@@ -1,7 +1,9 @@
 """Tables: codes of a frame over a schema, frozen, and checked wherever they come from."""
 
+import copy
 import dataclasses
 import datetime as dt
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -232,3 +234,45 @@ def test_many_pieces_make_the_codes_that_one_piece_makes(monkeypatch):
         assert table["sex"].tolist() == expected["sex"].tolist()
         assert table["age"].tolist() == expected["age"].tolist()
         assert table.kept.tolist() == expected.kept.tolist()
+
+
+def test_a_category_that_nobody_has_does_no_harm():
+    """The list of a categorical often holds more than the rows do."""
+    schema = Schema([Column("x", Domain.categorical(["a"]))])
+    labels = pd.CategoricalDtype(["zzz", "a"])
+
+    assert Table.encode(pd.DataFrame({"x": pd.Series(["a"], dtype=labels)}), schema)["x"].tolist() == [0]
+    encoded = pa.DictionaryArray.from_arrays(pa.array([1], pa.uint64()), pa.array(["zzz", "a"]))
+    assert Table.encode(pa.table({"x": encoded}), schema)["x"].tolist() == [0]
+
+
+def test_run_lengths_and_lists_of_values_with_nulls_are_read_through():
+    schema = Schema([Column("x", Domain.integers(0, 9), outside="other", nulls="other")])
+    runs = pa.RunEndEncodedArray.from_arrays([2, 3, 5], [1, None, 99])
+    listed = pa.DictionaryArray.from_arrays(pa.array([0, None, 1, 2], pa.int8()), pa.array([7, None, 99]))
+    nobody = pa.DictionaryArray.from_arrays(pa.array([None], pa.int8()), pa.array([], pa.string()))
+
+    assert Table.encode(pa.table({"x": runs}), schema)["x"].tolist() == [1, 1, 10, 10, 10]
+    assert Table.encode(pa.table({"x": listed}), schema)["x"].tolist() == [7, 10, 10, 10]
+    assert Table.encode(pa.table({"x": nobody}), schema)["x"].tolist() == [10]
+
+
+@pytest.mark.parametrize("kind", [pa.float16(), pa.float32(), pa.float64()])
+def test_missing_numbers_of_every_width_are_missing(kind):
+    schema = Schema([Column("x", Domain.integers(0, 9), outside="drop", nulls="other")])
+    frame = pa.table({"x": pa.array([1.0, None, float("nan"), 2.5, float("inf")], kind)})
+
+    assert Table.encode(frame, schema)["x"].tolist() == [1, 10, 10]
+
+
+def test_a_table_can_be_sent_to_another_process(table):
+    """Workers of a study get their tables that way."""
+    again = pickle.loads(pickle.dumps(table))
+
+    assert {name: codes.tolist() for name, codes in again.codes.items()} == {
+        name: codes.tolist() for name, codes in table.codes.items()
+    }
+    assert not again["sex"].flags.writeable
+    assert again.kept.tolist() == table.kept.tolist()
+    assert again.to_frame().equals(table.to_frame())
+    assert copy.deepcopy(table).schema == table.schema
