@@ -34,6 +34,9 @@ __all__ = [
     "UnwritableFileError",
 ]
 
+_LONGEST_SHOWN = 80
+_LONGEST_DESCRIPTION = 400
+
 
 class EvenhandError(Exception):
     """Base of every error that evenhand raises."""
@@ -43,7 +46,7 @@ class EvenhandError(Exception):
         return str(self.args[0]) if self.args else ""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Python would call the class with the message alone; an error must survive the way back from a worker.
+        # Python would call the class with the message alone; an error must survive the way from a worker.
         return _rebuilt, (type(self), self.args, self.__dict__)
 
 
@@ -68,8 +71,7 @@ class InvalidParameterError(EvenhandError, ValueError):
         self.parameter = parameter
         self.owner = owner
         self.must_be = must_be
-        shown = got if isinstance(got, str) and " " in got else repr(got)
-        message = f"The '{parameter}' parameter of {owner} must be {must_be}. Got {shown} instead."
+        message = f"The '{parameter}' parameter of {owner} must be {must_be}. Got {_shown(got)} instead."
         super().__init__(f"{message} Hint: {hint}" if hint else message)
 
 
@@ -198,6 +200,17 @@ class DomainInferredWarning(EvenhandWarning):
 
 class PrivacyWarning(EvenhandWarning):
     """A guarantee is so weak that a reader would misjudge it."""
+
+
+def _shown(got: object) -> str:
+    """Return what was given in few characters; a text with spaces is a description and stays as it is."""
+    if isinstance(got, str) and " " in got:
+        return got if len(got) <= _LONGEST_DESCRIPTION else f"{got[:_LONGEST_DESCRIPTION]}..."
+    try:
+        text = repr(got[: _LONGEST_SHOWN + 1] if isinstance(got, str) else got)
+    except Exception:  # noqa: BLE001 - whatever a stranger's repr raises, the refusal itself must arrive
+        text = f"a value of type {type(got).__name__}"
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
 
 
 def _rebuilt(kind: type[EvenhandError], args: tuple[Any, ...], state: dict[str, Any]) -> EvenhandError:

@@ -62,6 +62,35 @@ def test_a_refused_parameter_reads_in_one_wording():
     assert (error.parameter, error.owner) == ("epsilon", "GRR")
 
 
+class Unspeakable:
+    """Its repr fails, as that of a broken or hostile object may."""
+
+    def __repr__(self):
+        message = "no repr"
+        raise RuntimeError(message)
+
+
+@pytest.mark.parametrize(
+    ("got", "shown"),
+    [
+        ("adult", "'adult'"),
+        ("the keys a, b", "the keys a, b"),
+        ([1, "x"], "[1, 'x']"),
+        ("x" * 10**7, f"'{'x' * 79}..."),
+        ("x " * 10**7, f"{'x ' * 200}..."),
+        (list(range(1_000)), f"{str(list(range(1_000)))[:80]}..."),
+        (10**5_000, "a value of type int"),
+        (Unspeakable(), "a value of type Unspeakable"),
+    ],
+    ids=["word", "words", "list", "long word", "long words", "long list", "long number", "unspeakable"],
+)
+def test_what_was_given_is_shown_in_few_characters(got, shown):
+    """A refusal must arrive, and be readable, whatever was refused."""
+    error = errors.InvalidParameterError("k", owner="GRR", must_be="a number", got=got)
+
+    assert str(error) == f"The 'k' parameter of GRR must be a number. Got {shown} instead."
+
+
 def test_a_missing_name_lists_what_exists_with_a_guess():
     error = errors.ColumnNotFoundError("Race", ["age", "county", "race"])
 

@@ -134,9 +134,8 @@ def test_a_proof_for_replace_one_alone_does_not_cover_a_move():
 
     assert whole.epsilon == 0
     assert excess(seen_before, seen_after, 0) == 1
-    assert whole.assumptions == (
-        "each part's guarantee also holds when the number of people in its part changes by one",
-    )
+    assert len(whole.assumptions) == 1
+    assert "also holds when the number of people in the part changes by one" in whole.assumptions[0]
 
 
 @pytest.mark.parametrize("keep", [0.6, 0.75, 0.9])

@@ -61,7 +61,7 @@ def is_label(value: object) -> bool:
     (True, False, False)
     """
     try:
-        hash(value)
+        frozenset((value,))  # refuses what cannot stand for a group
         return bool(value == value)  # noqa: PLR0124 (a missing value is not equal to itself)
     except (TypeError, ValueError):
         return False

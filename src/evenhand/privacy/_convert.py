@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from evenhand.errors import GuaranteeError
+from evenhand.privacy._compose import Composed, heaviest, keeps_own_part, moving
 from evenhand.privacy.units import Trust, Unit
 
 if TYPE_CHECKING:
@@ -52,15 +53,30 @@ def common_unit(first: Unit, second: Unit) -> Unit:
     return Unit.ONE_PERSON if {first, second} == {Unit.ONE_REPORT, Unit.ONE_PERSON} else Unit.REPLACE_ONE
 
 
-def convert(guarantee: Guarantee, target: Unit, *, reports: int | None) -> Conversion:
-    """Go from the guarantee's unit to the `target` step by step, or say why that is not possible."""
+def convert(guarantee: Guarantee, target: Unit, *, reports: int | None) -> tuple[Composed, str]:
+    """Go from the guarantee's unit to the `target` step by step, or say why that is not possible.
+
+    Returned with the name of the proof, if the new amount is only a bound.
+    """
     if (guarantee.unit, target) in _WHY_NOT:
         raise GuaranteeError(
             f"A guarantee for '{guarantee.unit}' cannot be read as one for '{target}': "
             f"{_WHY_NOT[guarantee.unit, target]}. Hint: a guarantee for '{target}' needs a proof of its own."
         )
-    result = Conversion(guarantee.loss)
-    unit = guarantee.unit
+    loss, assumptions, proof = _chain(guarantee.loss, guarantee, target, reports)
+    if not keeps_own_part(guarantee):
+        blocks = guarantee.blocks if loss == guarantee.loss else ()
+        return Composed(loss, assumptions, blocks), proof
+    blocks = tuple(_chain(block, guarantee, target, reports).loss for block in heaviest(guarantee))
+    if target is not Unit.REPLACE_ONE:
+        return Composed(loss, assumptions, blocks), proof
+    # Another person may answer in another part, so the largest part alone does not cover it.
+    moved = moving(blocks)
+    return moved._replace(assumptions=assumptions + moved.assumptions), proof
+
+
+def _chain(loss: Loss, guarantee: Guarantee, target: Unit, reports: int | None) -> Conversion:
+    result, unit = Conversion(loss), guarantee.unit
     while unit is not target:
         result = _step(result, unit, guarantee.trust, reports)
         unit = _ONE_STEP[unit]

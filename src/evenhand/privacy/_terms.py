@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from evenhand._validate import integer, one_of
 from evenhand.errors import InvalidParameterError
-from evenhand.privacy._compose import NOTHING, unique, without_guarantee
+from evenhand.privacy._compose import MOST_PEOPLE, NOTHING, OWN_PART, unique, without_guarantee
 from evenhand.privacy.loss import Loss
 from evenhand.privacy.rational import Number, as_text, exact
 from evenhand.privacy.units import Trust, Unit
@@ -35,6 +36,7 @@ _LEFT_OUT: dict[str, Any] = {  # what a record may leave out, and what that mean
     "blocks": [],
 }
 _NEEDED = {"unit", "trust"}
+_MOST_TEXTS = 100_000  # an iterable may have no end
 
 
 def checked_terms(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -49,8 +51,8 @@ def checked_terms(given: Mapping[str, Any]) -> dict[str, Any]:
         "tight": _of_type("tight", given["tight"], bool),
         "proof": _of_type("proof", given["proof"], str),
         "assumptions": _texts("assumptions", given["assumptions"]),
-        "people": None if people is None else integer("people", people, owner=_OWNER, low=1),
-        "group_size": integer("group_size", given["group_size"], owner=_OWNER, low=1),
+        "people": None if people is None else _count("people", people),
+        "group_size": _count("group_size", given["group_size"]),
         "blocks": (),
     }
     if set(terms["protects"]) & set(terms["in_clear"]):
@@ -91,7 +93,7 @@ def written_terms(guarantee: Guarantee) -> dict[str, Any]:
 
 def shown_terms(guarantee: Guarantee) -> str:
     """Return the terms that say something, as they would be given to the class."""
-    terms = written_terms(guarantee) | {"measure": None, "blocks": []}
+    terms = written_terms(guarantee) | {"measure": None}
     return ", ".join(f"{name}={value!r}" for name, value in terms.items() if value != _LEFT_OUT.get(name))
 
 
@@ -105,30 +107,41 @@ def read_terms(record: Mapping[str, Any]) -> dict[str, Any]:
     given = _LEFT_OUT | dict(record)
     terms = checked_terms(given)
     loss = _loss_given(terms["epsilon"], terms["delta"], terms["rho"])
-    if given["measure"] not in (None, loss.measure):
+    measure = given["measure"]
+    if measure is not None and not (isinstance(measure, str) and measure == loss.measure):
         must_be = f"'{loss.measure}', as its amounts are"
-        raise InvalidParameterError("measure", owner=_READER, must_be=must_be, got=given["measure"])
-    return terms | {"blocks": _blocks_given(given["blocks"], loss, terms["unit"])}
+        raise InvalidParameterError("measure", owner=_READER, must_be=must_be, got=measure)
+    return terms | {"blocks": _blocks_given(given["blocks"], loss, terms)}
 
 
-def _blocks_given(written: Any, total: Loss, unit: Unit) -> tuple[Loss, ...]:
+def _blocks_given(written: Any, total: Loss, terms: Mapping[str, Any]) -> tuple[Loss, ...]:
     """Return the two heaviest parts, which must make up the total."""
     try:
         blocks = tuple(
             Loss(
                 exact(amount, name="blocks", owner=_READER, least=0),
-                exact(delta, name="blocks", owner=_READER, least=0),
+                exact(delta, name="blocks", owner=_READER, least=0, most=1),
                 total.concentrated,
             )
-            for amount, delta in written
+            for amount, delta in islice(written, 3)
         )
+        whole = len(blocks) == 2 and _make_up(blocks, total, terms)
     except (TypeError, ValueError):
-        blocks = (total,)
-    whole = len(blocks) == 2 and unit is Unit.REPLACE_ONE and blocks[0].plus(blocks[1]) == total
+        blocks, whole = (total,), False
     if blocks and not whole:
-        must_be = "empty, or under 'replace one' two pairs of an amount and a delta that sum to the whole"
+        must_be = "empty, or two pairs of an amount and a delta that make up the whole"
         raise InvalidParameterError("blocks", owner=_READER, must_be=must_be, got=written)
     return blocks
+
+
+def _make_up(blocks: tuple[Loss, ...], total: Loss, terms: Mapping[str, Any]) -> bool:
+    """Whether the two parts sum to the total, or are kept beside it because a person answers in one part."""
+    moved = blocks[0].plus(blocks[1])
+    if terms["unit"] is Unit.ADD_OR_REMOVE_ONE or terms["trust"] is Trust.NONE:
+        return False
+    if terms["unit"] is Unit.REPLACE_ONE or OWN_PART not in terms["assumptions"]:
+        return moved == total
+    return blocks[0].within(total) and total.within(moved)
 
 
 def _loss_given(epsilon: Number | None, delta: Number, rho: Number | None) -> Loss:
@@ -146,11 +159,19 @@ def _loss_given(epsilon: Number | None, delta: Number, rho: Number | None) -> Lo
     return Loss(exact(rho, name="rho", owner=_OWNER, least=0), concentrated=True)
 
 
+def _count(name: str, given: object) -> int:
+    return integer(name, given, owner=_OWNER, low=1, high=MOST_PEOPLE)
+
+
 def _texts(name: str, given: object) -> tuple[str, ...]:
     """Return the texts, each once; a single text is a list of one."""
-    texts = [given] if isinstance(given, str) else list(given) if isinstance(given, Iterable) else [None]
-    if not all(isinstance(text, str) and text for text in texts):
-        raise InvalidParameterError(name, owner=_OWNER, must_be="a sequence of texts", got=given)
+    try:
+        texts = [given] if isinstance(given, str) else list(islice(given, _MOST_TEXTS + 1))  # type: ignore[call-overload]
+    except TypeError:  # not iterable, whatever its class says
+        texts = [None]
+    if len(texts) > _MOST_TEXTS or not all(isinstance(text, str) and text for text in texts):
+        must_be = f"a sequence of texts, {_MOST_TEXTS:,} at most"
+        raise InvalidParameterError(name, owner=_OWNER, must_be=must_be, got=given)
     return unique(map(str, texts))
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from evenhand.privacy.rational import as_text, decimal_context, exp_bounds
+from evenhand.privacy.rational import as_text, decimal_context, exp_bounds, leading_zeros
 from evenhand.privacy.units import Measure, Trust, Unit
 from evenhand.privacy.zcdp import epsilon_from_zcdp
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from evenhand.privacy.guarantee import Guarantee
 
-__all__ = ["amount_text", "cautions_of", "delta_text", "sentence_of"]
+__all__ = ["amount_text", "caution", "cautions_of", "delta_text", "sentence_of", "troubles_of"]
 
 _LARGE_EPSILON = 10
 _LARGE_DELTA = Fraction(1, 100)
@@ -35,6 +36,8 @@ def sentence_of(guarantee: Guarantee) -> str:
         else "Nothing is declared to be in the clear."
     )
     sentences.append(said)
+    if clear and not guarantee.protects and guarantee.trust is not Trust.NONE:
+        sentences.append("No declared column is protected.")
     if guarantee.assumptions:
         sentences.append(f"Assumes: {'; '.join(guarantee.assumptions)}.")
     sentences.extend(cautions.values())
@@ -42,29 +45,49 @@ def sentence_of(guarantee: Guarantee) -> str:
 
 
 def cautions_of(guarantee: Guarantee) -> dict[str, str]:
-    """Return what a reader would misjudge, by kind: ``delta``, ``people``, ``epsilon``, ``rho``."""
-    found: dict[str, str] = {}
-    delta, people = guarantee.delta, guarantee.people
-    if delta >= _LARGE_DELTA:
-        found["delta"] = f"This is no meaningful guarantee: {_meaning_of_large_delta(guarantee)}."
-    if people is not None and delta * people >= 1 and guarantee.trust is not Trust.NONE:
-        found["people"] = (
-            f"Caution: {_delta_fact(delta)} is at least one in {people:,} people, which allows "
-            "publishing a random person's row."
+    """Return what a reader would misjudge, by kind."""
+    people = guarantee.people
+    return {kind: caution(kind, guarantee, people) for kind in troubles_of(guarantee, people)}
+
+
+def troubles_of(guarantee: Guarantee, people: int | None) -> tuple[str, ...]:
+    """Return the kinds of trouble, ``delta``, ``people``, ``epsilon`` or ``rho``, without wording them."""
+    delta, epsilon, rho = guarantee.delta, guarantee.epsilon, guarantee.rho
+    found = {
+        "delta": delta >= _LARGE_DELTA,
+        "people": people is not None and guarantee.trust is not Trust.NONE and delta * people >= 1,
+        "epsilon": epsilon is not None and epsilon > _LARGE_EPSILON,
+        "rho": rho is not None and rho > _LARGE_RHO,
+    }
+    return tuple(kind for kind, there in found.items() if there)
+
+
+def caution(kind: str, guarantee: Guarantee, people: int | None) -> str:
+    """Return the sentence for a kind of trouble that the guarantee has."""
+    if kind == "delta":
+        return f"This is no meaningful guarantee: {_meaning_of_large_delta(guarantee)}."
+    if kind == "people":
+        return (
+            f"Caution: {_delta_fact(guarantee.delta)} with {people:,} people, so delta is at least one in "
+            "their number, which allows publishing a random person's row."
         )
-    if guarantee.epsilon is not None and guarantee.epsilon > _LARGE_EPSILON:
-        found["epsilon"] = (
-            f"Caution: {amount_text('epsilon', guarantee.epsilon)} allows odds to change by a factor of "
-            f"{_factor(guarantee.epsilon)}."
-        )
-    if guarantee.rho is not None and guarantee.rho > _LARGE_RHO:
-        epsilon = epsilon_from_zcdp(guarantee.rho, _READING_DELTA)
-        found["rho"] = (
-            f"Caution: {amount_text('rho', guarantee.rho)} means epsilon above {_LARGE_EPSILON} already at "
-            f"{_delta_fact(_READING_DELTA)}, which allows chances to change by a factor of "
+    if kind == "epsilon":
+        epsilon = guarantee.loss.amount
+        return (
+            f"Caution: {amount_text('epsilon', epsilon)} allows odds to change by a factor of "
             f"{_factor(epsilon)}."
         )
-    return found
+    rho = guarantee.loss.amount
+    return (
+        f"Caution: {amount_text('rho', rho)} means epsilon above {_LARGE_EPSILON} already at "
+        f"{_delta_fact(_READING_DELTA)}, which allows chances to change by a factor of "
+        f"{_factor(_epsilon_to_read(rho))}."
+    )
+
+
+@functools.lru_cache(maxsize=1024)
+def _epsilon_to_read(rho: Fraction) -> Fraction:
+    return epsilon_from_zcdp(rho, _READING_DELTA)
 
 
 def amount_text(name: str, value: Fraction) -> str:
@@ -111,7 +134,7 @@ def _claim(guarantee: Guarantee) -> str:
         change = f"by at most a factor of {_factor(guarantee.epsilon)}"
         return f"{_seeing(guarantee)} can change the odds {_pair(guarantee)} {change} {facts}."
     if guarantee.rho is not None:
-        epsilon, delta = epsilon_from_zcdp(guarantee.rho, _READING_DELTA), _READING_DELTA
+        epsilon, delta = _epsilon_to_read(guarantee.rho), _READING_DELTA
         reading = f", read at {_delta_fact(delta)}"
     else:
         epsilon, delta, reading = guarantee.epsilon or Fraction(0), guarantee.delta, ""
@@ -131,7 +154,8 @@ def _facts(guarantee: Guarantee) -> str:
         facts.append(_delta_fact(guarantee.delta))
     facts += [str(guarantee.measure), f"unit: {guarantee.unit}", f"trust: {guarantee.trust}"]
     if guarantee.group_size > 1:
-        facts.append(f"for {guarantee.group_size} people at once")
+        each = "reports" if guarantee.unit is Unit.ONE_REPORT else "people"
+        facts.append(f"for {guarantee.group_size:,} {each} at once")
     how = "tight" if guarantee.tight else "bound"
     by = f", by {guarantee.proof.replace('; ', ' and ')}" if guarantee.proof else ""
     return f"{', '.join(facts)}; {how}{by}"
@@ -140,45 +164,73 @@ def _facts(guarantee: Guarantee) -> str:
 def _seeing(guarantee: Guarantee) -> str:
     if guarantee.trust is Trust.CENTRAL:
         return "Seeing what is published"
+    many = guarantee.group_size > 1
     return {
-        Unit.ONE_REPORT: "Seeing one report",
-        Unit.ONE_PERSON: "Seeing everything one person sends",
+        Unit.ONE_REPORT: f"Seeing {_reports(guarantee)}",
+        Unit.ONE_PERSON: f"Seeing everything {_whose(guarantee)} {'send' if many else 'sends'}",
     }.get(guarantee.unit, "Seeing all reports")
 
 
 def _pair(guarantee: Guarantee) -> str:
     whose = _whose(guarantee)
-    columns = _listed(guarantee.protects)
     if guarantee.unit is Unit.ADD_OR_REMOVE_ONE:
         there = "being in the data and not being in it"
-        return f"between {whose} {there}, whatever their {columns or 'record'},"
-    if guarantee.unit is Unit.ONE_REPORT and guarantee.group_size == 1:
-        return f"between any two values of {columns or 'what was asked'}"
-    return f"between any two values of {whose}'s {columns or 'record'}"
+        return f"between {whose} {there}, whatever {_their(guarantee)},"
+    if guarantee.unit is not Unit.ONE_REPORT:
+        return f"between any two values of {_owned(guarantee)}"
+    if guarantee.group_size == 1:
+        besides = " besides" if guarantee.in_clear else ""
+        return f"between any two values of {_listed(guarantee.protects) or f'what was asked{besides}'}"
+    behind = "them" if guarantee.trust is Trust.LOCAL else _reports(guarantee)
+    return f"between any two values of the {_record(guarantee)} behind {behind}"
 
 
 def _changing(guarantee: Guarantee) -> str:
-    whose = _whose(guarantee)
-    columns = _listed(guarantee.protects) or "record"
-    reports = "one report" if guarantee.group_size == 1 else f"any {guarantee.group_size} reports"
+    whose, owned = _whose(guarantee), _owned(guarantee)
     return {
-        Unit.ONE_REPORT: f"Changing the {columns} behind {reports}",
-        Unit.ONE_PERSON: f"Changing {whose}'s {columns}",
-        Unit.REPLACE_ONE: f"Replacing {whose}'s {columns}",
-        Unit.ADD_OR_REMOVE_ONE: f"Adding or removing {whose}, whatever their {columns},",
+        Unit.ONE_REPORT: f"Changing the {_record(guarantee)} behind {_reports(guarantee)}",
+        Unit.ONE_PERSON: f"Changing {owned}",
+        Unit.REPLACE_ONE: f"Replacing {owned}",
+        Unit.ADD_OR_REMOVE_ONE: f"Adding or removing {whose}, whatever {_their(guarantee)},",
     }[guarantee.unit]
 
 
 def _whose(guarantee: Guarantee) -> str:
-    return "one person" if guarantee.group_size == 1 else f"any {guarantee.group_size} people"
+    return "one person" if guarantee.group_size == 1 else f"any {guarantee.group_size:,} people"
+
+
+def _reports(guarantee: Guarantee) -> str:
+    return "one report" if guarantee.group_size == 1 else f"any {guarantee.group_size:,} reports"
+
+
+def _record(guarantee: Guarantee) -> str:
+    return _listed(guarantee.protects) or ("rest of the record" if guarantee.in_clear else "record")
+
+
+def _owned(guarantee: Guarantee) -> str:
+    """Return what is protected of whom; beside columns in the clear it is not the whole record."""
+    rest = "" if guarantee.protects or not guarantee.in_clear else "the rest of "
+    return f"{rest}{_whose(guarantee)}'s {_listed(guarantee.protects) or 'record'}"
+
+
+def _their(guarantee: Guarantee) -> str:
+    rest = "" if guarantee.protects or not guarantee.in_clear else "the rest of "
+    return f"{rest}their {_listed(guarantee.protects) or 'record'}"
 
 
 def _factor(epsilon: Fraction) -> str:
+    """Return e to the epsilon, rounded up, with two digits of what it is above 1."""
     if epsilon == 0:
         return "1"
     if epsilon > 500:
         return f"e^{_readable(_upward(epsilon, digits=5))}"
-    return _readable(_upward(exp_bounds(epsilon, digits=20)[1], digits=3))
+    factor = exp_bounds(epsilon, digits=20 + leading_zeros(epsilon))[1]
+    if factor >= 2:
+        return _readable(_upward(factor, digits=3))
+    above = _upward(factor - 1, digits=2)
+    if above.adjusted() < -6:
+        return f"1 + {above:.1e}"
+    return _readable(decimal_context(20).add(1, above))
 
 
 def _upward(value: Fraction, *, digits: int) -> Decimal:

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
 from evenhand._validate import integer, one_of
-from evenhand.errors import GuaranteeError, InvalidParameterError, PrivacyWarning
+from evenhand.errors import GuaranteeError, InvalidParameterError
 from evenhand.privacy._compose import (
+    MOST_PEOPLE,
     NOTHING,
     Composed,
     check_same_group,
-    merged_words,
+    derived_terms,
     parallel_loss,
+    people_in,
     proof_names,
+    sum_loss,
 )
 from evenhand.privacy._convert import common_unit, convert
-from evenhand.privacy._terms import amounts_of, checked_terms, read_terms, shown_terms, written_terms
+from evenhand.privacy._notice import warn_of_new_trouble
+from evenhand.privacy._terms import checked_terms, read_terms, shown_terms, written_terms
 from evenhand.privacy._wording import cautions_of, sentence_of
 from evenhand.privacy.loss import Loss
 from evenhand.privacy.rational import Number, exact
@@ -29,8 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 __all__ = ["Guarantee"]
-
-_WARNED = {"epsilon", "people"}  # the other cautions are told wherever a guarantee is shown
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -52,8 +53,8 @@ class Guarantee:
     Parameters
     ----------
     epsilon : int, float, str, Fraction or Decimal, optional
-        At least 0; kept as a rational. A float means the decimal it prints: ``0.1`` is ``"1/10"``.
-        Left out when `rho` is given.
+        At least 0; kept as a rational, exact up to 1,000 digits and rounded up beyond. A float means the
+        decimal it prints: ``0.1`` is ``"1/10"``. Left out when `rho` is given.
     delta : int, float, str, Fraction or Decimal
         From 0 to 1.
     rho : int, float, str, Fraction or Decimal, optional
@@ -80,8 +81,8 @@ class Guarantee:
     Attributes
     ----------
     blocks : tuple of Loss
-        The two heaviest parts of a parallel composition under 'replace one', kept so that ``a | b | c``
-        counts two parts and not three. Empty otherwise.
+        The two heaviest parts of a parallel composition in which a person may change parts, kept so that
+        ``a | b | c`` counts two parts and not three. Empty otherwise.
 
     Raises
     ------
@@ -161,7 +162,7 @@ class Guarantee:
             }
         )
         _fill(self, terms)
-        _warn_of_new_trouble(self, (), stacklevel=3)
+        warn_of_new_trouble(self, people=self.people)
 
     @classmethod
     def pure(cls, epsilon: Number, *, unit: Unit | str, trust: Trust | str, **details: Any) -> Guarantee:
@@ -222,14 +223,17 @@ class Guarantee:
     def __add__(self, other: Guarantee) -> Guarantee:
         if not isinstance(other, Guarantee):
             return NotImplemented
-        check_same_group((self, other))
+        parts = (self, other)
         unit = common_unit(self.unit, other.unit)
-        parts = first, second = self.as_unit(unit), other.as_unit(unit)
         people = max((part.people for part in parts if part.people is not None), default=None)
-        if Trust.NONE in {first.trust, second.trust}:
-            return _derived(parts, Composed(NOTHING), people=people)
-        total = Composed(first.loss.plus(second.loss))
-        return _derived(parts, total, tight=_is_tight(total, parts), people=people)
+        if Trust.NONE in {self.trust, other.trust}:
+            return _derived(parts, Composed(NOTHING), unit=unit, people=people)
+        check_same_group(parts)
+        same = [_read_for(part, unit) for part in parts]
+        total = sum_loss(*same)
+        made = _derived(same, total, tight=_is_tight(total, same), people=people)
+        warn_of_new_trouble(made, parts, people=people)
+        return made
 
     def __radd__(self, other: object) -> Guarantee:  # so that sum() can start at 0
         return self if type(other) is int and other == 0 else NotImplemented
@@ -238,22 +242,23 @@ class Guarantee:
         return Guarantee.parallel(self, other) if isinstance(other, Guarantee) else NotImplemented
 
     @staticmethod
-    def parallel(*parts: Guarantee, membership: Literal["private", "public"] = "private") -> Guarantee:
+    def parallel(*parts: Guarantee, membership: Literal["private", "public"] | None = None) -> Guarantee:
         """Compose mechanisms that each see a part of the people, every person in one part.
 
-        Adding or removing a person touches one part, so the largest amount counts. So it does for one report
-        or one person, where the part is fixed. Replacing a person may take one out of a part and put another
-        into a second part, so the two largest amounts add; this assumes that each part's guarantee also holds
-        when the number of people in the part changes by one, which a proof for 'replace one' alone does not
-        give.
+        Adding or removing a person touches one part, so the largest amount counts. Changing or replacing a
+        person's record may take it out of one part and put it into a second part, so the two largest amounts
+        add; this assumes that each part's guarantee also holds when the number of people in the part changes
+        by one, which a proof for 'replace one' alone does not give. One report, or one person, with local
+        trust comes out of the one part in which the person answers: the largest amount counts, and that the
+        part is fixed becomes an assumption.
 
         Parameters
         ----------
         *parts : Guarantee
             One or more.
-        membership : {"private", "public"}
-            ``"public"``: it is known and fixed who is in which part, so under 'replace one' only a
-            replacement inside a part counts, and the largest amount is enough.
+        membership : {"private", "public"}, optional
+            ``"public"``: it is known and fixed who is in which part, so only a change inside a part counts,
+            and the largest amount is enough. ``"private"``: with local trust too, the two largest add.
 
         Examples
         --------
@@ -261,21 +266,23 @@ class Guarantee:
         >>> Guarantee.parallel(*counties).epsilon, Guarantee.parallel(*counties, membership="public").epsilon
         (Fraction(3, 4), Fraction(1, 2))
         """
-        one_of("membership", membership, ("private", "public"), owner="Guarantee.parallel")
-        if not parts:
-            raise InvalidParameterError(
-                "parts", owner="Guarantee.parallel", must_be="one or more guarantees", got=parts
-            )
+        owner = "Guarantee.parallel"
+        if membership is not None:
+            one_of("membership", membership, ("private", "public"), owner=owner)
+        if not parts or not all(isinstance(part, Guarantee) for part in parts):
+            raise InvalidParameterError("parts", owner=owner, must_be="one or more guarantees", got=parts)
         if len(parts) == 1:
             return parts[0]
-        check_same_group(parts, alone=True)
         unit = functools.reduce(common_unit, (part.unit for part in parts))
-        same = [part.as_unit(unit) for part in parts]
-        people = sum(part.people or 0 for part in parts) or None
+        people, at_least = people_in(parts)
         if any(part.trust is Trust.NONE for part in parts):
-            return _derived(same, Composed(NOTHING), people=people)
-        total = parallel_loss(same, public=membership == "public")
-        return _derived(same, total, tight=_is_tight(total, same), people=people)
+            return _derived(parts, Composed(NOTHING), unit=unit, people=people)
+        check_same_group(parts, alone=True)
+        same = [_read_for(part, unit) for part in parts]
+        total = parallel_loss(same, membership=membership)
+        made = _derived(same, total, tight=_is_tight(total, same), people=people)
+        warn_of_new_trouble(made, parts, people=at_least)
+        return made
 
     def as_unit(self, unit: Unit | str, *, reports: int | None = None) -> Guarantee:
         """Read the guarantee for another unit, where that is valid.
@@ -287,6 +294,8 @@ class Guarantee:
         one person          replace one         none
         add or remove one   replace one         epsilon doubles, delta times 1 + e**epsilon, rho times 4
         ==================  ==================  ==========================================================
+
+        Local parts composed by ``|`` count by the largest alone; read for 'replace one', the two largest add.
 
         Parameters
         ----------
@@ -311,28 +320,13 @@ class Guarantee:
         owner = "Guarantee.as_unit"
         target = one_of("unit", unit, tuple(Unit), owner=owner)
         if reports is not None:
-            reports = integer("reports", reports, owner=owner, low=1)
+            reports = integer("reports", reports, owner=owner, low=1, high=MOST_PEOPLE)
             if self.unit is not Unit.ONE_REPORT or target is self.unit:
                 must_be = f"left out unless '{Unit.ONE_REPORT}' is read for another unit"
                 raise InvalidParameterError("reports", owner=owner, must_be=must_be, got=reports)
-        if target is self.unit:
-            return self
-        if self.trust is Trust.NONE:
-            return _derived((self,), Composed(NOTHING), unit=target, people=self.people)
-        if self.group_size > 1:
-            raise GuaranteeError(
-                "A guarantee for a group of people is not read for another unit. "
-                "Hint: call .as_unit(...) first and .group(...) on its result."
-            )
-        loss, assumptions, proof = convert(self, target, reports=reports)
-        return _derived(
-            (self,),
-            Composed(loss, assumptions),
-            unit=target,
-            tight=self.tight and not proof,
-            proof=proof,
-            people=self.people,
-        )
+        made = _read_for(self, target, reports)
+        warn_of_new_trouble(made, (self,), people=self.people)
+        return made
 
     def to_approximate(self, *, epsilon: Number | None = None, delta: Number | None = None) -> Guarantee:
         """Turn zCDP into an (epsilon, delta) guarantee for the epsilon, or the delta, that is given.
@@ -362,7 +356,9 @@ class Guarantee:
             loss = self.loss.at_delta(exact(delta, name="delta", owner=owner, least=0, most=1))
         if loss == self.loss:
             return self
-        return _derived((self,), Composed(loss), proof="conversion from zCDP", people=self.people)
+        made = _derived((self,), Composed(loss), proof="conversion from zCDP", people=self.people)
+        warn_of_new_trouble(made, (self,), people=self.people)
+        return made
 
     def group(self, size: int) -> Guarantee:
         r"""Extend the guarantee to `size` people who change at once.
@@ -374,13 +370,14 @@ class Guarantee:
         >>> household.epsilon, household.group_size
         (Fraction(1, 1), 4)
         """
-        size = integer("size", size, owner="Guarantee.group", low=1)
+        most = MOST_PEOPLE // self.group_size
+        size = integer("size", size, owner="Guarantee.group", low=1, high=most)
         if size == 1 or self.trust is Trust.NONE:
             return self
-        total = Composed(self.loss.for_group(size))
-        return _derived(
-            (self,), total, proof="group privacy", people=self.people, group_size=size * self.group_size
-        )
+        total, together = Composed(self.loss.for_group(size)), size * self.group_size
+        made = _derived((self,), total, proof="group privacy", people=self.people, group_size=together)
+        warn_of_new_trouble(made, (self,), people=self.people)
+        return made
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for a JSON file, amounts as text such as ``"1/10"``.
@@ -431,6 +428,22 @@ def _is_tight(total: Composed, parts: Sequence[Guarantee]) -> bool:
     return any(part.tight and part.loss == total.loss for part in parts)
 
 
+def _read_for(guarantee: Guarantee, target: Unit, reports: int | None = None) -> Guarantee:
+    """Return the guarantee for the target unit, without a word of warning."""
+    if target is guarantee.unit:
+        return guarantee
+    if guarantee.trust is Trust.NONE:
+        return _derived((guarantee,), Composed(NOTHING), unit=target, people=guarantee.people)
+    if guarantee.group_size > 1:
+        raise GuaranteeError(
+            "A guarantee for a group of people is not read for another unit. "
+            "Hint: call .as_unit(...) first and .group(...) on its result."
+        )
+    total, proof = convert(guarantee, target, reports=reports)
+    tight = guarantee.tight and not proof and total.loss == guarantee.loss
+    return _derived((guarantee,), total, unit=target, tight=tight, proof=proof, people=guarantee.people)
+
+
 def _derived(
     parts: Sequence[Guarantee],
     total: Composed,
@@ -441,30 +454,12 @@ def _derived(
     people: int | None,
     group_size: int | None = None,
 ) -> Guarantee:
-    """Return the guarantee that follows from the parts; only trouble that none of them had is warned of."""
-    first = parts[0]
-    terms: dict[str, Any] = {
-        **amounts_of(total.loss),
-        "unit": unit or first.unit,
-        "tight": tight,
-        "people": people,
-        "group_size": group_size or first.group_size,
-        "blocks": total.blocks,
-        **merged_words(parts, proof=proof, assumptions=total.assumptions),
-    }
-    made = _fill(object.__new__(Guarantee), terms)
-    _warn_of_new_trouble(made, parts, stacklevel=4)
-    return made
+    """Return the guarantee that follows from the parts."""
+    terms = derived_terms(parts, total, unit=unit, proof=proof, group_size=group_size)
+    return _fill(object.__new__(Guarantee), terms | {"tight": tight, "people": people})
 
 
 def _fill(guarantee: Guarantee, terms: dict[str, Any]) -> Guarantee:
     for name, value in terms.items():
         object.__setattr__(guarantee, name, value)
     return guarantee
-
-
-def _warn_of_new_trouble(guarantee: Guarantee, parts: Sequence[Guarantee], *, stacklevel: int) -> None:
-    known = {kind for part in parts for kind in cautions_of(part)}
-    for kind, sentence in cautions_of(guarantee).items():
-        if kind in _WARNED and kind not in known:
-            warnings.warn(sentence, PrivacyWarning, stacklevel=stacklevel)

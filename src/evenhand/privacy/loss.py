@@ -7,7 +7,15 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from evenhand.errors import GuaranteeError
-from evenhand.privacy.rational import exp_bounds, leading_zeros, log_below, round_up
+from evenhand.privacy.rational import (
+    LARGEST_AMOUNT,
+    SMALLEST_AMOUNT,
+    exp_bounds,
+    leading_zeros,
+    log_below,
+    longest_part,
+    round_up,
+)
 from evenhand.privacy.units import Measure
 from evenhand.privacy.zcdp import STATED_DIGITS, delta_from_zcdp, epsilon_from_zcdp
 
@@ -17,15 +25,25 @@ if TYPE_CHECKING:
 __all__ = ["Loss"]
 
 _WORKING_DIGITS = 50
+_LONGEST_EXACT = 1_000
+_SHORT_DIGITS = 60
 
 
 @dataclass(frozen=True)
 class Loss:
-    """An amount of privacy lost: epsilon with delta, or rho when `concentrated`."""
+    """An amount of privacy lost: epsilon with delta, or rho when `concentrated`.
+
+    Amounts are exact while their numerators and denominators have at most 1,000 digits. Longer ones are
+    rounded up to 60 significant digits, and those below 10**-400 to that, so that every loss can be written.
+    """
 
     amount: Fraction
     delta: Fraction = Fraction(0)
     concentrated: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "amount", _short(self.amount))
+        object.__setattr__(self, "delta", _short(self.delta))
 
     @property
     def measure(self) -> Measure:
@@ -39,6 +57,10 @@ class Loss:
         first, second = in_one_measure((self, other))
         delta = min(Fraction(1), first.delta + second.delta)
         return Loss(first.amount + second.amount, delta, first.concentrated)
+
+    def within(self, other: Loss) -> bool:
+        """Whether neither the amount nor delta is above the other's, in the same measure."""
+        return self.amount <= other.amount and self.delta <= other.delta
 
     def repeated(self, times: int) -> Loss:
         """Return what so many uses lose, each with fresh randomness."""
@@ -69,6 +91,16 @@ class Loss:
                 "Hint: only a zCDP guarantee can be read at a smaller one."
             )
         return self
+
+
+def _short(value: Fraction) -> Fraction:
+    if value > LARGEST_AMOUNT:
+        raise GuaranteeError(
+            "An amount above 10**400 is not stated. Hint: .nothing(...) says that nothing is guaranteed."
+        )
+    if 0 < value < SMALLEST_AMOUNT:
+        return SMALLEST_AMOUNT
+    return round_up(value, digits=_SHORT_DIGITS) if longest_part(value) > _LONGEST_EXACT else value
 
 
 def in_one_measure(losses: Sequence[Loss]) -> tuple[Loss, ...]:

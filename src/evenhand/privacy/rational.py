@@ -14,7 +14,20 @@ from numbers import Rational, Real
 
 from evenhand.errors import InvalidParameterError, LimitExceededError
 
-__all__ = ["Number", "as_text", "exact", "exp_bounds", "log_above", "log_below", "log_bounds", "round_up"]
+__all__ = [
+    "LARGEST_AMOUNT",
+    "SMALLEST_AMOUNT",
+    "Number",
+    "as_text",
+    "exact",
+    "exp_bounds",
+    "leading_zeros",
+    "log_above",
+    "log_below",
+    "log_bounds",
+    "longest_part",
+    "round_up",
+]
 
 Number = int | float | str | Fraction | Decimal
 """What may be given where a rational is wanted."""
@@ -22,6 +35,9 @@ Number = int | float | str | Fraction | Decimal
 _LONGEST_TEXT = 8_000
 _LONGEST_INTEGER = 3_900  # digits; Python itself refuses to read or write more than 4,300
 _LARGEST_EXPONENT = 400  # beyond any float, and small enough that no short text makes a huge integer
+_BITS_PER_DIGIT = math.log2(10)
+LARGEST_AMOUNT = Fraction(10**_LARGEST_EXPONENT)
+SMALLEST_AMOUNT = 1 / LARGEST_AMOUNT
 _LARGEST_POWER = 1_000_000  # e to this power has 434,295 digits
 
 
@@ -40,7 +56,8 @@ def exact(
     ----------
     value : int, float, str, Fraction or Decimal
         A float means the shortest decimal that prints as it does. A string may be a decimal
-        (``"0.1"``, ``"1e-6"``) or a ratio (``"1/10"``).
+        (``"0.1"``, ``"1e-6"``) or a ratio (``"1/10"``). Nought, or from 10**-400 to 10**400 in size, with at
+        most 3,900 digits above and below the line.
     name, owner : str
         For the message when `value` is refused.
     above, least, most : int, optional
@@ -60,8 +77,14 @@ def exact(
         or (least is not None and number < least)
         or (most is not None and number > most)
     ):
-        shown = f"{value[:60]}..." if isinstance(value, str) and len(value) > 60 else value
-        raise InvalidParameterError(name, owner=owner, must_be=_range_text(above, least, most), got=shown)
+        too_long = number is None and isinstance(value, Rational) and not isinstance(value, bool)
+        raise InvalidParameterError(
+            name,
+            owner=owner,
+            must_be=_range_text(above, least, most),
+            got=value,
+            hint="0, or 10**-400 to 10**400, in 3,900 digits at most" if too_long else "",
+        )
     return number
 
 
@@ -71,14 +94,18 @@ def as_text(value: Fraction) -> str:
     >>> as_text(Fraction(1, 10))
     '1/10'
     """
-    bits = max(value.numerator.bit_length(), value.denominator.bit_length())
-    if bits * math.log10(2) > _LONGEST_INTEGER:
+    if longest_part(value) > _LONGEST_INTEGER:
         raise LimitExceededError(
             f"A number whose parts have more than {_LONGEST_INTEGER:,} digits is not written as text. "
             "Hint: give budgets as short decimals or ratios, so that their sums stay short.",
             limit="digits",
         )
     return str(value)
+
+
+def longest_part(value: Fraction) -> float:
+    """Return about how many digits the longer of numerator and denominator has, without writing it."""
+    return max(value.numerator.bit_length(), value.denominator.bit_length()) / _BITS_PER_DIGIT
 
 
 def round_up(value: Fraction, *, digits: int) -> Fraction:
@@ -192,12 +219,14 @@ def _parse(value: object) -> Fraction | None:
     if isinstance(value, str):
         return _parse_text(value)
     if isinstance(value, Rational):  # whole numbers too, numpy's among them
-        return Fraction(int(value.numerator), int(value.denominator))
+        return _within_limits(int(value.numerator), int(value.denominator))
     if isinstance(value, Decimal):
-        return Fraction(value) if value.is_finite() and abs(value.adjusted()) <= _LARGEST_EXPONENT else None
-    if isinstance(value, Real):
-        return Fraction(str(value)) if math.isfinite(value) else None
-    return None
+        finite = value.is_finite() and abs(value.adjusted()) <= _LARGEST_EXPONENT
+        short = finite and len(value.as_tuple().digits) <= _LONGEST_INTEGER
+        return _within_limits(*value.as_integer_ratio()) if short else None
+    if isinstance(value, float):  # a class made from it may print anything; what a float prints is a number
+        return _parse_text(float.__repr__(value))
+    return _parse_text(str(value)) if isinstance(value, Real) else None
 
 
 def _parse_text(text: str) -> Fraction | None:
@@ -205,6 +234,15 @@ def _parse_text(text: str) -> Fraction | None:
     if len(text) > _LONGEST_TEXT or "_" in text or len(exponent.strip().lstrip("+-0")) > 3:
         return None
     try:
-        return Fraction(text) if abs(int(exponent or 0)) <= _LARGEST_EXPONENT else None
+        number = Fraction(text) if abs(int(exponent or 0)) <= _LARGEST_EXPONENT else None
     except (ValueError, ZeroDivisionError):
         return None
+    return None if number is None else _within_limits(number.numerator, number.denominator)
+
+
+def _within_limits(numerator: int, denominator: int) -> Fraction | None:
+    """Return the ratio unless it is too long or too far from 1; its length is looked at before all else."""
+    if max(numerator.bit_length(), denominator.bit_length()) > _LONGEST_INTEGER * _BITS_PER_DIGIT:
+        return None
+    number = Fraction(numerator, denominator)
+    return number if number == 0 or SMALLEST_AMOUNT <= abs(number) <= LARGEST_AMOUNT else None

@@ -6,8 +6,8 @@ A mechanism with :math:`\rho`-zCDP is :math:`(\varepsilon, \delta)`-DP for every
                    \left(1 - \frac{1}{\alpha}\right)^{\alpha}
 
 [1]_, Corollary 13. At :math:`\alpha = (\varepsilon + \rho) / 2\rho` the exponential alone is the simple
-bound :math:`e^{-(\varepsilon - \rho)^2 / 4\rho}` and the other factor is below :math:`1 / \alpha`, so the
-best order is always better than the simple bound.
+bound :math:`e^{-(\varepsilon - \rho)^2 / 4\rho}` and the other factor is below :math:`1 / \alpha`, so for
+:math:`\varepsilon > \rho` the best order is better than the simple bound.
 
 The best order is looked for with 35 digits. *Any* order gives a valid bound, so nothing hangs on that
 search: the bound is then evaluated at the order found, in rationals, with every logarithm and exponential
@@ -47,7 +47,8 @@ _WORKING_DIGITS = 60
 _SEARCH_DIGITS = 35
 _CLOSE_ENOUGH = Decimal("1e-18")  # of the order, relative; the bound then misses the best by its square
 _SMALLEST_DELTA = Fraction(1, 10**400)
-_SMALLEST_LOG = -922
+_LARGEST_DELTA = 1 - _SMALLEST_DELTA  # nearer to 1, a logarithm would need as many digits as there are nines
+_SMALLEST_LOG = -922  # e to this is below the smallest delta, so that it is stated instead
 
 
 def delta_from_zcdp(rho: Number, epsilon: Number) -> Fraction:
@@ -79,7 +80,8 @@ def epsilon_from_zcdp(rho: Number, delta: Number) -> Fraction:
     r"""Return an epsilon such that :math:`\rho`-zCDP implies :math:`(\varepsilon, \delta)`-DP.
 
     It is never below the infimum over all orders, nor below 0, and less than one part in :math:`10^{29}`
-    above the infimum (where that is above :math:`10^{-20}`).
+    above the infimum (where that is above :math:`10^{-20}`). A delta between :math:`1 - 10^{-400}` and 1 is
+    read as the former.
 
     Parameters
     ----------
@@ -104,6 +106,7 @@ def epsilon_from_zcdp(rho: Number, delta: Number) -> Fraction:
             must_be="a number > 0, since no finite epsilon goes with delta = 0",
             got=delta,
         )
+    allowed = min(allowed, _LARGEST_DELTA)
     return _epsilon_at(spent, allowed, _best_for_epsilon(spent, allowed))
 
 
@@ -115,7 +118,7 @@ def _delta_at(rho: Fraction, epsilon: Fraction, order: Fraction) -> Fraction:
     if exponent < _SMALLEST_LOG:
         return _SMALLEST_DELTA
     above = exp_bounds(exponent, digits=digits)[1]
-    return min(Fraction(1), round_up(above, digits=STATED_DIGITS))
+    return min(Fraction(1), max(_SMALLEST_DELTA, round_up(above, digits=STATED_DIGITS)))
 
 
 def _epsilon_at(rho: Fraction, delta: Fraction, order: Fraction) -> Fraction:

@@ -2,12 +2,14 @@
 
 import copy
 import dataclasses
+import itertools
 import json
 import pickle
 import warnings
 from decimal import Decimal
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -88,7 +90,7 @@ def test_units_and_trust_are_given_as_words_or_as_members():
         ({"epsilon": 1, "proof": None}, r"'proof' parameter of Guarantee must be a str"),
         (
             {"epsilon": 1, "people": 0},
-            r"'people' parameter of Guarantee must be a whole number of at least 1",
+            r"'people' parameter of Guarantee must be a whole number from 1 to 1000000000000000",
         ),
         ({"epsilon": 1, "group_size": 0}, r"'group_size' parameter of Guarantee must be a whole number"),
         (
@@ -236,12 +238,17 @@ GOOD = {"epsilon": "3", "unit": "replace one", "trust": "central"}
         (GOOD | {"blocks": [["1", "0"]]}, "'blocks' parameter"),
         (
             GOOD | {"blocks": [["1", "0"], ["1", "0"]]},
-            "two pairs of an amount and a delta that sum to the whole",
+            "two pairs of an amount and a delta that make up the whole",
         ),
         (GOOD | {"blocks": [["2", "0"], ["-1", "0"]]}, "'blocks' parameter"),
         (GOOD | {"blocks": [["2", "0"], ["1"]]}, "'blocks' parameter"),
         (GOOD | {"blocks": 3}, "'blocks' parameter"),
-        (GOOD | {"unit": "one person", "blocks": [["2", "0"], ["1", "0"]]}, "'blocks' parameter"),
+        (GOOD | {"unit": "add or remove one", "blocks": [["2", "0"], ["1", "0"]]}, "'blocks' parameter"),
+        (GOOD | {"unit": "one person", "blocks": [["2", "0"], ["2", "0"]]}, "'blocks' parameter"),
+        (GOOD | {"blocks": [["2", "0"], ["1", "0"], ["0", "0"]]}, "'blocks' parameter"),
+        (GOOD | {"blocks": itertools.repeat(["1", "0"])}, "'blocks' parameter"),
+        (GOOD | {"measure": np.array(["pure", "zCDP"])}, "'measure' parameter"),
+        (GOOD | {"trust": "none", "blocks": [["0", "1"], ["0", "0"]]}, "'blocks' parameter"),
     ],
 )
 def test_a_record_that_is_not_one_is_refused(record, words):

@@ -1,5 +1,6 @@
 """Guarantees add over the same people and combine over disjoint people, by the rules of their unit."""
 
+import itertools
 from fractions import Fraction
 
 import pytest
@@ -11,8 +12,12 @@ from evenhand.privacy.loss import Loss
 CENTRAL = {"unit": "replace one", "trust": "central"}
 ADD = {"unit": "add or remove one", "trust": "central"}
 REPORT = {"unit": "one report", "trust": "local"}
-SIZES = "each part's guarantee also holds when the number of people in its part changes by one"
-FIXED = "which part a person belongs to is public and fixed"
+SIZES = (
+    "where the two largest of several parts count, each part's guarantee also holds when the number of "
+    "people in the part changes by one"
+)
+FIXED = "where only the largest of several parts counts, which part a person is in is public and fixed"
+OWN = "where only the largest of several local parts counts, the part a person answers in is fixed"
 
 
 # -- one after the other ----------------------------------------------------------------------------
@@ -139,7 +144,8 @@ def test_the_larger_number_of_people_counts_in_a_sum_and_both_in_parallel():
 
     assert (first + second).people == 7
     assert (first | second).people == 12
-    assert (first + unknown).people == (first | unknown).people == 5
+    assert (first + unknown).people == 5
+    assert (first | unknown).people is (unknown | first).people is None
     assert (unknown + unknown).people is (unknown | unknown).people is None
 
 
@@ -196,7 +202,7 @@ def test_a_person_stays_in_one_part(unit):
     whole = a | b | c
 
     assert (whole.epsilon, whole.delta) == (Fraction(1, 2), Fraction(3, 10**6))
-    assert whole.assumptions == (FIXED,)
+    assert whole.assumptions == (OWN,)
 
 
 def test_replacing_a_person_touches_two_parts():
@@ -272,3 +278,153 @@ def test_parallel_warns_of_new_trouble_only():
         whole = six | seven
 
     assert (whole | six).epsilon == 13
+
+
+# -- who may change parts ---------------------------------------------------------------------------
+
+LOCAL_UNITS = [("one report", "local"), ("one person", "local")]
+MOVING_UNITS = [("one report", "central"), ("one person", "central"), ("replace one", "central")]
+
+
+@pytest.mark.parametrize(("unit", "trust"), MOVING_UNITS)
+def test_a_record_that_changes_may_change_parts(unit, trust):
+    """A table for each race: a person whose race is another one moves a count in both, and loses the sum."""
+    a, b, c = parts_with(unit, trust)
+    whole = a | b | c
+
+    assert (whole.epsilon, whole.delta) == (Fraction(3, 4), Fraction(4, 10**6))
+    assert whole.assumptions == (SIZES,)
+    assert whole == a | (b | c) == Guarantee.parallel(c, a, b) == Guarantee.from_dict(whole.to_dict())
+
+
+@pytest.mark.parametrize(("unit", "trust"), LOCAL_UNITS + MOVING_UNITS)
+def test_membership_that_is_said_to_be_private_counts_two_parts(unit, trust):
+    whole = Guarantee.parallel(*parts_with(unit, trust), membership="private")
+
+    assert (whole.epsilon, whole.delta) == (Fraction(3, 4), Fraction(4, 10**6))
+    assert whole.assumptions == (SIZES,)
+    assert Guarantee.from_dict(whole.to_dict()) == whole
+
+
+@pytest.mark.parametrize(("unit", "trust"), LOCAL_UNITS + MOVING_UNITS)
+def test_membership_that_is_said_to_be_public_counts_the_largest(unit, trust):
+    whole = Guarantee.parallel(*parts_with(unit, trust), membership="public")
+
+    assert (whole.epsilon, whole.delta) == (Fraction(1, 2), Fraction(3, 10**6))
+    assert (whole.assumptions, whole.blocks) == ((FIXED,), ())
+
+
+@pytest.mark.parametrize("membership", [None, "private", "public"])
+def test_membership_means_nothing_to_adding_or_removing(membership):
+    whole = Guarantee.parallel(*parts_with("add or remove one"), membership=membership)
+
+    assert (whole.epsilon, whole.delta, whole.assumptions) == (Fraction(1, 2), Fraction(3, 10**6), ())
+
+
+@pytest.mark.parametrize(("unit", "trust"), LOCAL_UNITS + MOVING_UNITS)
+@pytest.mark.parametrize("reports", [1, 3])
+def test_a_whole_read_for_replace_one_is_never_below_its_parts_read_for_it(unit, trust, reports):
+    """Otherwise the order of two steps would halve what is claimed."""
+    a, b, c = parts_with(unit, trust)
+    asked = {"unit": "replace one"} | ({"reports": reports} if unit == "one report" else {})
+    first = (a | b | c).as_unit(**asked)
+    last = a.as_unit(**asked) | b.as_unit(**asked) | c.as_unit(**asked)
+
+    assert last.loss.within(first.loss)
+    assert OWN not in first.assumptions
+    assert SIZES in first.assumptions
+    assert Guarantee.from_dict(first.to_dict()) == first
+
+
+def test_a_local_whole_keeps_its_parts_on_the_way_to_replace_one():
+    a, b = (Guarantee.pure(epsilon, **REPORT) for epsilon in (1, 2))
+    person = (a | b).as_unit("one person", reports=2)
+
+    assert (person.epsilon, person.assumptions) == (4, (OWN, "each person sends at most 2 reports"))
+    assert Guarantee.from_dict(person.to_dict()) == person
+    assert person.as_unit("replace one").epsilon == 6
+    assert not (a | b).as_unit("replace one").tight
+
+
+def test_a_local_whole_keeps_its_parts_in_a_sum():
+    a, b, c, d = (Guarantee.pure(epsilon, **REPORT) for epsilon in (1, 2, 4, 8))
+
+    assert ((a | b) + c).epsilon == 6
+    assert ((a | b) + c).as_unit("replace one").epsilon == 7
+    assert ((a | b) + (c | d)).epsilon == 10
+    with pytest.warns(PrivacyWarning, match="epsilon = 15"):
+        assert ((a | b) + (d | c)).as_unit("replace one").epsilon == 15
+    assert ((a | b) + Guarantee.zcdp(1, **REPORT)).as_unit("replace one").rho == Fraction(7, 2)
+
+
+def test_a_local_whole_whose_parts_are_forgotten_counts_twice_for_replace_one():
+    """After a conversion nobody knows the second part any more; it may be as large as the first."""
+    whole = (Guarantee.zcdp("1/10", **REPORT) | Guarantee.zcdp("1/20", **REPORT)).to_approximate(delta="1e-6")
+    moved = whole.as_unit("replace one")
+    c = Guarantee.pure("1/7", **REPORT)
+
+    assert (whole.blocks, moved.loss) == ((), whole.loss.plus(whole.loss))
+    assert OWN not in moved.assumptions
+    assert (whole + c).as_unit("replace one").epsilon == 2 * whole.epsilon + Fraction(1, 7)
+    assert Guarantee.parallel(whole, c, membership="private").epsilon == 2 * whole.epsilon
+
+
+def test_a_local_whole_beside_a_central_part_counts_two_parts():
+    a, b = (Guarantee.pure(epsilon, unit="one person", trust="local") for epsilon in (1, 2))
+    c = Guarantee.pure(4, unit="one person", trust="central")
+
+    assert ((a | b) | c).epsilon == (a | (b | c)).epsilon == 6
+    assert (a | b) | c == a | (b | c)
+    assert ((a | b) | c).assumptions == (SIZES,)
+
+
+def test_what_was_said_to_be_public_stays_an_assumption():
+    a, b, c = (Guarantee.pure(epsilon, **REPORT) for epsilon in (1, 2, 4))
+    whole = Guarantee.parallel(Guarantee.parallel(a, b, membership="public"), c, membership="private")
+
+    assert (whole.epsilon, whole.assumptions) == (6, (FIXED, SIZES))
+
+
+def test_a_record_cannot_claim_less_than_its_largest_part():
+    record = (Guarantee.pure(1, **REPORT) | Guarantee.pure(2, **REPORT)).to_dict()
+
+    assert Guarantee.from_dict(record).epsilon == 2
+    for epsilon in ("1", "4"):
+        with pytest.raises(InvalidParameterError, match="'blocks' parameter"):
+            Guarantee.from_dict(record | {"epsilon": epsilon})
+    with pytest.raises(InvalidParameterError, match="'blocks' parameter"):
+        Guarantee.from_dict(record | {"assumptions": []})
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
+@pytest.mark.parametrize(
+    ("terms", "expected"),
+    [
+        ([(REPORT, 1), (CENTRAL, 2), (ADD, 3)], (Unit.REPLACE_ONE, 8)),
+        ([(REPORT, 1), ({"unit": "one person", "trust": "local"}, 2), (REPORT, 3)], (Unit.ONE_PERSON, 3)),
+        ([(REPORT, 1), ({"unit": "one person", "trust": "central"}, 2), (REPORT, 3)], (Unit.ONE_PERSON, 5)),
+        ([(ADD, 1), (ADD, 2), (CENTRAL, 1)], (Unit.REPLACE_ONE, 6)),
+    ],
+)
+def test_three_parts_of_mixed_units_cost_the_same_in_each_order(order, terms, expected):
+    parts = [Guarantee.pure(terms[index][1], **terms[index][0]) for index in order]
+    whole = Guarantee.parallel(*parts)
+
+    assert (whole.unit, whole.epsilon) == expected
+    assert whole == Guarantee.parallel(*reversed(parts))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Guarantee.pure(1, unit="one report", trust="central"),
+        Guarantee.pure(1, unit="add or remove one", trust="central", group_size=3),
+        Guarantee.zcdp(1, unit="one person", trust="local"),
+        Guarantee.approximate(1, "1e-6", unit="one report", trust="local", group_size=2),
+    ],
+)
+@pytest.mark.parametrize("unit", list(Unit))
+def test_nothing_beside_what_cannot_be_converted_is_still_nothing(unit, other):
+    nothing = Guarantee.nothing(unit=unit)
+    for whole in (nothing + other, other + nothing, nothing | other, other | nothing):
+        assert (whole.trust, whole.epsilon, whole.delta, whole.group_size) == (Trust.NONE, 0, 1, 1)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from evenhand.errors import PrivacyWarning
 from evenhand.privacy import Guarantee, Trust, Unit
-from evenhand.privacy._wording import _factor, amount_text, delta_text
+from evenhand.privacy._wording import _epsilon_to_read, _factor, amount_text, delta_text
 
 READINGS = [
     (
@@ -83,8 +83,72 @@ READINGS = [
         """
             Changing the record behind any 2 reports changes the chance of anything that can be
             seen by at most a factor of 2.72 plus 2.7e-9 (epsilon = 1, delta <= 2.7e-9,
-            approximate, unit: one report, trust: local, for 2 people at once; bound, by group
+            approximate, unit: one report, trust: local, for 2 reports at once; bound, by group
             privacy). Nothing is declared to be in the clear.
+        """,
+    ),
+    (
+        Guarantee.pure("1/4", unit="one report", trust="local", protects=["race"]).group(3),
+        """
+            Seeing any 3 reports can change the odds between any two values of the race behind
+            them by at most a factor of 2.12 (epsilon = 3/4, pure, unit: one report, trust:
+            local, for 3 reports at once; bound, by group privacy). Nothing is declared to be
+            in the clear.
+        """,
+    ),
+    (
+        Guarantee.pure("1/4", unit="one report", trust="central").group(3),
+        """
+            Seeing what is published can change the odds between any two values of the record
+            behind any 3 reports by at most a factor of 2.12 (epsilon = 3/4, pure, unit: one
+            report, trust: central, for 3 reports at once; bound, by group privacy). Nothing is
+            declared to be in the clear.
+        """,
+    ),
+    (
+        Guarantee.pure("1/4", unit="one person", trust="local", protects=["race"]).group(3),
+        """
+            Seeing everything any 3 people send can change the odds between any two values of
+            any 3 people's race by at most a factor of 2.12 (epsilon = 3/4, pure, unit: one
+            person, trust: local, for 3 people at once; bound, by group privacy). Nothing is
+            declared to be in the clear.
+        """,
+    ),
+    (
+        Guarantee.pure("1/1000", unit="one report", trust="local", in_clear=["race"]),
+        """
+            Seeing one report can change the odds between any two values of what was asked
+            besides by at most a factor of 1.0011 (epsilon = 1/1000, pure, unit: one report,
+            trust: local; bound). In the clear, and so not protected: race. No declared column
+            is protected.
+        """,
+    ),
+    (
+        Guarantee.pure("1/4", unit="replace one", trust="central", protects=["race"])
+        + Guarantee.pure("1/4", unit="replace one", trust="central", in_clear=["race"]),
+        """
+            Seeing what is published can change the odds between any two values of the rest of
+            one person's record by at most a factor of 1.65 (epsilon = 1/2, pure, unit: replace
+            one, trust: central; bound). In the clear, and so not protected: race. No declared
+            column is protected.
+        """,
+    ),
+    (
+        Guarantee.approximate("1/4", "1e-9", unit="one report", trust="central", in_clear=["race"]),
+        """
+            Changing the rest of the record behind one report changes the chance of anything
+            that can be seen by at most a factor of 1.29 plus 1.0e-9 (epsilon = 1/4, delta =
+            1.0e-9, approximate, unit: one report, trust: central; bound). In the clear, and so
+            not protected: race. No declared column is protected.
+        """,
+    ),
+    (
+        Guarantee.pure("1/4", unit="add or remove one", trust="central", in_clear=["race"]),
+        """
+            Seeing what is published can change the odds between one person being in the data
+            and not being in it, whatever the rest of their record, by at most a factor of 1.29
+            (epsilon = 1/4, pure, unit: add or remove one, trust: central; bound). In the
+            clear, and so not protected: race. No declared column is protected.
         """,
     ),
     (
@@ -145,24 +209,24 @@ def test_the_cautions_stand_in_the_text():
     first, second = made.cautions
 
     assert first == (
-        "Caution: delta = 0.001 is at least one in 1,000 people, which allows publishing a random "
-        "person's row."
+        "Caution: delta = 0.001 with 1,000 people, so delta is at least one in their number, which allows "
+        "publishing a random person's row."
     )
     assert second == "Caution: epsilon = 12 allows odds to change by a factor of 163,000."
     assert str(made).endswith(" ".join(made.cautions))
 
 
-@given(st.fractions(0, 600))
+@given(st.fractions(0, 600) | st.fractions(0, 1) | st.integers(1, 399).map(lambda n: Fraction(7, 10**n)))
 def test_a_shown_factor_is_never_below_the_true_one(epsilon):
     """'At most a factor of 2.71' would be false at epsilon 1."""
     import mpmath
 
     shown = _factor(epsilon)
-    with mpmath.workdps(50):
+    with mpmath.workdps(900):
         log = (
             mpmath.mpf(shown[2:])
             if shown.startswith("e^")
-            else mpmath.log(mpmath.mpf(shown.replace(",", "")))
+            else mpmath.log(sum(mpmath.mpf(term.replace(",", "")) for term in shown.split(" + ")))
         )
 
         assert log >= mpmath.mpf(epsilon.numerator) / epsilon.denominator
@@ -170,8 +234,12 @@ def test_a_shown_factor_is_never_below_the_true_one(epsilon):
 
 @pytest.mark.parametrize(
     ("epsilon", "shown"),
-    [(0, "1"), (1, "2.72"), (3, "20.1"), (7, "1,100"), (12, "163,000"), (100, "2.69e+43"), (1000, "e^1,000")],
-)
+    [
+        (0, "1"), ("1e-300", "1 + 1.1e-300"), ("1e-6", "1.0000011"), ("0.001", "1.0011"),
+        ("0.009", "1.0091"), ("0.1", "1.11"), ("0.6931", "2"), (1, "2.72"), (3, "20.1"), (7, "1,100"),
+        (12, "163,000"), (100, "2.69e+43"), (1000, "e^1,000"),
+    ],
+)  # fmt: skip
 def test_factors_are_short(epsilon, shown):
     assert _factor(Fraction(epsilon)) == shown
 
@@ -196,9 +264,22 @@ def test_amounts_are_exact_when_short_and_rounded_up_when_long(value, shown):
     assert amount_text("rho", value) == shown
 
 
+def test_a_rounded_delta_is_not_said_to_be_both_at_most_and_at_least():
+    with pytest.warns(PrivacyWarning, match="delta <= 0.0013 with 1,000 people, so delta is at least one in"):
+        Guarantee.approximate(1, "0.00123456", unit="replace one", trust="central", people=1_000)
+
+
+def test_a_rho_is_read_once_and_not_for_every_text():
+    made = Guarantee.zcdp("1/17", unit="replace one", trust="central")
+    str(made)
+    before = _epsilon_to_read.cache_info().hits
+    str(made)
+
+    assert _epsilon_to_read.cache_info().hits == before + 1
+
+
 def test_the_text_does_not_depend_on_the_callers_decimal_settings():
-    made, expected = READINGS[5]
     with decimal.localcontext() as context:
         context.prec, context.rounding, context.capitals = 1, decimal.ROUND_DOWN, 1
-
-        assert str(made) == " ".join(expected.split())
+        for made, expected in READINGS:
+            assert str(made) == " ".join(expected.split())

@@ -1,11 +1,15 @@
 """zCDP becomes (epsilon, delta) by the better bound; the random comparisons are among the property tests."""
 
+import time
 from fractions import Fraction
 
+import mpmath
 import pytest
 
 from evenhand.errors import InvalidParameterError
+from evenhand.privacy import zcdp
 from evenhand.privacy.zcdp import _best_for_delta, delta_from_zcdp, epsilon_from_zcdp
+from property._zcdp_truth import DIGITS, precise, true_delta
 
 
 def test_the_known_values_come_out():
@@ -103,3 +107,41 @@ def test_impossible_amounts_are_refused(name, given):
         InvalidParameterError, match=f"'{name}' parameter of epsilon_from_zcdp must be a number >= 0"
     ):
         epsilon_from_zcdp(*given)
+
+
+def near_the_smallest_delta():
+    """Pairs whose ln delta goes from about -880 to -930 in small steps, for small, middling and large rho."""
+    for rho in (Fraction(1, 100), Fraction(1), Fraction(50)):
+        for target in range(1_760, 1_864):
+            gap = Fraction(str(round(2 * (float(rho) * target / 2) ** 0.5, 6)))
+            yield rho, rho + gap
+
+
+def test_deltas_are_stated_down_to_the_smallest_and_none_below_the_truth():
+    """A delta that is called the smallest although it is larger is a promise that is not kept."""
+    smallest = Fraction(1, 10**400)
+    kinds = set()
+    for rho, epsilon in near_the_smallest_delta():
+        stated, truth = delta_from_zcdp(rho, epsilon), true_delta(rho, epsilon)
+        kinds.add(stated == smallest)
+        with mpmath.workdps(DIGITS):
+            assert precise(stated) >= truth
+            assert precise(stated) <= max(truth, precise(smallest)) * (1 + mpmath.mpf(10) ** -29)
+
+    assert kinds == {True, False}
+
+
+@pytest.mark.parametrize("broken", [-890, -915, -920])
+def test_a_smallest_delta_that_comes_too_early_is_caught(monkeypatch, broken):
+    monkeypatch.setattr(zcdp, "_SMALLEST_LOG", broken)
+    with pytest.raises(AssertionError):
+        test_deltas_are_stated_down_to_the_smallest_and_none_below_the_truth()
+
+
+@pytest.mark.parametrize("rho", ["1e-300", 1, 3_000, "1e300"])
+def test_a_delta_very_near_to_one_is_read_as_a_little_less_and_costs_no_time(rho):
+    begun = time.process_time()
+    far = epsilon_from_zcdp(rho, "0." + "9" * 3_899)
+
+    assert time.process_time() - begun < 1
+    assert far == epsilon_from_zcdp(rho, "0." + "9" * 400)
