@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["as_html", "as_text", "rates_frame", "summary_frame"]
 
+_TABLE_STYLE = "border-collapse:collapse;color:inherit;background:transparent;font-size:14px;margin:0 0 12px"
+_CELL_STYLE = "padding:4px 0 4px 16px;border-bottom:1px solid rgba(128,128,128,.4)"
 _LEVEL = 0.95
 _GROUPS_SHOWN = 30
 _GROUPS_PAIRED = 200  # with more groups, the intervals of all pairs would make printing slow
@@ -138,12 +140,18 @@ def _aligned(rows: list[list[str]]) -> list[str]:
 
 
 def _html_table(rows: list[list[str]]) -> str:
-    head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in rows[0])
+    head = "".join(_html_cell('th scope="col"', cell, place) for place, cell in enumerate(rows[0]))
     body = ""
-    for row in rows[1:]:
-        cells = "".join(f"<td>{escape(cell).replace('-', '−')}</td>" for cell in row[1:])
-        body += f'<tr><th scope="row">{escape(row[0])}</th>{cells}</tr>'
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    for first, *rest in rows[1:]:
+        cells = "".join(_html_cell("td", cell.replace("-", "−"), 1) for cell in rest)
+        heading = _html_cell('th scope="row"', first, 0)
+        body += f"<tr>{heading}{cells}</tr>"
+    return f'<table style="{_TABLE_STYLE}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+
+
+def _html_cell(tag: str, text: str, place: int) -> str:
+    side = "right" if place else "left"
+    return f'<{tag} style="text-align:{side};{_CELL_STYLE}">{escape(text)}</{tag[:2]}>'
 
 
 def _number(value: float) -> str:
