@@ -33,7 +33,10 @@ def one_of(name: str, value: object, choices: Collection[Choice], *, owner: str)
         if isinstance(value, str) and value == choice:
             return choice
     listed = ", ".join(f"'{choice!s}'" for choice in choices)
-    raise InvalidParameterError(name, owner=owner, must_be=f"one of {listed}", got=value)
+    spaced = isinstance(value, str) and " " in value  # it would pass for a description without its quotes
+    raise InvalidParameterError(
+        name, owner=owner, must_be=f"one of {listed}", got=repr(value) if spaced else value
+    )
 
 
 def _range_text(low: int | None, high: int | None) -> str:

@@ -33,3 +33,8 @@ def test_a_choice_is_one_of_those_listed():
         InvalidParameterError, match=r"must be one of 'uniform', 'optimal'\. Got 'best' instead"
     ):
         one_of("how", "best", ("uniform", "optimal"), owner="split_budget")
+
+
+def test_a_wrong_choice_of_several_words_is_shown_in_quotes():
+    with pytest.raises(InvalidParameterError, match=r"Got 'replce one' instead"):
+        one_of("unit", "replce one", ("replace one", "one person"), owner="Guarantee")
