@@ -7,7 +7,7 @@ draw has exactly the law it claims if the units are uniform.
 **Running out.** Reading past the end gives "all ones" and moves the position past the end. "All ones"
 ends every inner loop below (each comment says why), the outer loop sees the position, and the caller's
 loop throws the unfinished draw away and returns ``(draws done, units used by them)``. The driver in
-``sampling.py`` then calls again with the unused units in front of fresh ones, so the draws do not
+``feeding.py`` then calls again with the unused units in front of fresh ones, so the draws do not
 depend on how the units were cut into buffers.
 
 **No wrap.** The driver never passes more than 2**26 units, so a draw counts at most 2**26 of anything.

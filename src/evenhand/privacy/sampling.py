@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand._validate import integer
-from evenhand.errors import InvalidParameterError, RandomSourceError
+from evenhand.errors import InvalidParameterError
+from evenhand.privacy.feeding import feed
 from evenhand.privacy.randomness import Source
 from evenhand.privacy.rational import Number, exact
 from evenhand.privacy.scales import LARGEST, is_representable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from fractions import Fraction
 
     import numpy.typing as npt
@@ -28,10 +28,6 @@ if TYPE_CHECKING:
     Size = int | tuple[int, ...]
 
 __all__ = ["bernoulli", "discrete_gaussian", "discrete_laplace", "subsets", "uniform_below"]
-
-_MOST_WORDS = 1 << 15  # words asked for at a time
-_FEWEST_WORDS = 64
-_LONGEST_DRAW = 1 << 21  # units; a random source needs more with probability below 10**-10000
 
 
 def bernoulli(probability: Number, *, size: Size, source: Source) -> npt.NDArray[np.bool_]:
@@ -279,35 +275,5 @@ def _draw(
 
     _check_source(source, owner)
     out = np.empty(_shape(size, owner), dtype=dtype)
-    _fill(getattr(_kernels, kernel or owner), out.reshape(-1), parameters, source, units, words)
+    feed(getattr(_kernels, kernel or owner), out.reshape(-1), parameters, source, units=units, words=words)
     return out
-
-
-def _fill(
-    kernel: Callable[..., tuple[int, int]],
-    out: npt.NDArray[Any],
-    parameters: tuple[Any, ...],
-    source: Source,
-    units: type[np.unsignedinteger[Any]],
-    words: float,
-) -> None:
-    """Call the kernel with one buffer after another; what it did not use comes first in the next.
-
-    A buffer at least doubles what was left over, so a long draw costs its length, not the square of it.
-    """
-    little = np.dtype(units).newbyteorder("<")
-    buffer = np.empty(0, dtype=units)
-    done = 0
-    while done < out.size:
-        wanted = min(_MOST_WORDS, _FEWEST_WORDS + math.ceil(words * (out.size - done)))
-        wanted = max(wanted, buffer.nbytes // 8)
-        fresh = source.words(wanted).astype("<u8", copy=False).view(little).astype(units, copy=False)
-        buffer = np.concatenate((buffer, fresh))
-        before = done
-        done, used = kernel(buffer, out, done, *parameters)
-        if done == before and buffer.size > _LONGEST_DRAW:
-            raise RandomSourceError(
-                f"{source!r} gave {buffer.size} numbers and no finished draw: it is not random. "
-                "Hint: check the machine's generator; nothing was drawn."
-            )
-        buffer = buffer[used:]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from evenhand.errors import RandomSourceError
-from evenhand.privacy import _kernels, sampling
+from evenhand.privacy import _kernels, feeding
 from evenhand.privacy.randomness import SeededSource
 from evenhand.privacy.sampling import bernoulli, discrete_gaussian, discrete_laplace, subsets, uniform_below
 from unit.privacy._slow_sampling import (
@@ -223,7 +223,7 @@ def test_the_products_of_the_gaussian_stay_below_their_bounds(p, q):
 
 def test_a_buffer_never_passes_the_bound_of_the_kernels():
     """What is left over is one draw, at most the limit; a buffer at most doubles it twice."""
-    assert 4 * sampling._LONGEST_DRAW + 2 * sampling._MOST_WORDS <= _kernels.MOST_UNITS
+    assert 4 * feeding.LONGEST_DRAW + 2 * feeding.MOST_WORDS <= _kernels.MOST_UNITS
 
 
 # --- rare branches, by script ------------------------------------------------------------------
@@ -357,7 +357,7 @@ def test_equal_digits_ask_for_the_next_one(kernels, bytes_, expected):
 
 @pytest.mark.parametrize(("following", "expected"), [(127, True), (128, False)])
 def test_equal_digits_at_the_end_of_a_buffer_wait_for_the_next(kernels, following, expected, monkeypatch):
-    monkeypatch.setattr(sampling, "_MOST_WORDS", 1)
+    monkeypatch.setattr(feeding, "MOST_WORDS", 1)
     words = [int.from_bytes([0] * 7 + [38], "little"), following]
     drawn = bernoulli(Fraction(77, 512), size=8, source=ScriptedSource(words, then=SeededSource(8)))
 
@@ -378,9 +378,9 @@ def test_one_over_e_agrees_on_random_tapes(trial):
 @pytest.mark.parametrize("name", SAMPLERS)
 def test_the_draws_do_not_depend_on_how_words_are_cut(kernels, name, monkeypatch):
     whole = SAMPLERS[name](size=120, source=SeededSource(10))
-    monkeypatch.setattr(sampling, "_FEWEST_WORDS", 1)
+    monkeypatch.setattr(feeding, "FEWEST_WORDS", 1)
     for most in (1, 2, 3, 7, 64):
-        monkeypatch.setattr(sampling, "_MOST_WORDS", most)
+        monkeypatch.setattr(feeding, "MOST_WORDS", most)
 
         assert np.array_equal(SAMPLERS[name](size=120, source=SeededSource(10)), whole)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evenhand.errors import InvalidParameterError
-from evenhand.privacy import sampling
+from evenhand.privacy import feeding
 from evenhand.privacy.randomness import SecureSource, SeededSource
 from evenhand.privacy.sampling import bernoulli, discrete_gaussian, discrete_laplace, subsets, uniform_below
 from unit.privacy._slow_sampling import SAMPLERS, ScriptedSource
@@ -17,7 +17,7 @@ def test_memory_is_the_result_and_a_constant(name):
     source = ScriptedSource([], then=SeededSource(11))
     SAMPLERS[name](size=100_000, source=source)
 
-    assert max(source.asked) <= sampling._MOST_WORDS == 2**15
+    assert max(source.asked) <= feeding.MOST_WORDS == 2**15
 
 
 # --- what comes in -----------------------------------------------------------------------------

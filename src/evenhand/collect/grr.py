@@ -1,0 +1,130 @@
+"""Generalized randomized response: say the truth with a known probability, else another value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from evenhand.collect.base import Protocol
+from evenhand.collect.codes import code_type
+from evenhand.collect.dyadic import exp_above, round_up
+from evenhand.collect.layouts import IntegerLayout
+from evenhand.errors import InvalidParameterError
+from evenhand.privacy.sampling import bernoulli, uniform_below
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from evenhand.privacy.randomness import Source
+
+__all__ = ["GRR", "flip_probability"]
+
+
+def flip_probability(k: int, epsilon: Fraction, *, owner: str) -> Fraction:
+    r"""Return the probability of one given false value, :math:`1/(e^\varepsilon+k-1)` rounded up.
+
+    What is left for the truth is :math:`1 - (k - 1)` times that.
+    """
+    shrunk = exp_above(-epsilon)
+    other = round_up(shrunk / (1 + (k - 1) * shrunk))
+    if 1 - (k - 1) * other <= other:
+        raise InvalidParameterError(
+            "epsilon",
+            owner=owner,
+            must_be=f"large enough that {k:,} values can be told apart with probabilities of 53 bits",
+            got=str(epsilon),
+            hint="use OUE or SS, whose probabilities do not shrink with the number of values.",
+        )
+    return other
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class GRR(Protocol):
+    r"""Say the true value with a known probability, otherwise another value (k-RR, direct encoding).
+
+    .. math:: \Pr[y \mid v] = \begin{cases} e^\varepsilon / (e^\varepsilon + k - 1) & y = v \\
+              1 / (e^\varepsilon + k - 1) & y \neq v \end{cases}
+
+    where :math:`\varepsilon` is ``epsilon`` and :math:`k` is ``k``. A report supports the value it says.
+
+    **Guarantee.** Pure local differential privacy with ``epsilon``; unit: one report; tight (met by the
+    report that says the truth). Assumes that the values are public and each report uses fresh randomness.
+    Numerics: exact. May be used for release.
+
+    Parameters
+    ----------
+    k : int
+        How many values there are, at least 2.
+    epsilon : int, float, str, Fraction or Decimal
+        Privacy parameter of one report, > 0.
+
+    Notes
+    -----
+    The probability of each false value is rounded up to a multiple of :math:`2^{-53}`, and the truth gets
+    what is left, so the ratio never exceeds :math:`e^\varepsilon`. Above epsilon of about 36 the grid is
+    too coarse for the ratio asked for: the report is then more private than asked, and `guarantee` says how
+    much.
+
+    References
+    ----------
+    .. [1] Kairouz, Bonawitz, Ramage (2016). Discrete distribution estimation under local privacy. ICML.
+    .. [2] Wang, Blocki, Li, Jha (2017). Locally differentially private protocols for frequency estimation.
+           USENIX Security. Direct encoding.
+
+    Examples
+    --------
+    >>> grr = GRR(k=10, epsilon=1)
+    >>> f"{grr.p:.4f} {grr.q:.4f} {grr.variance():.4f}"
+    '0.2320 0.0853 3.6302'
+    >>> reports = grr.privatize([0, 3, 9], rng=7)
+    >>> len(reports), grr.indicators(reports).shape
+    (3, (3, 10))
+    """
+
+    name: ClassVar[str] = "grr"
+    title: ClassVar[str] = "generalized randomized response"
+
+    def _probabilities(self) -> tuple[Fraction, Fraction]:
+        other = flip_probability(self.k, self.epsilon, owner="GRR")
+        return 1 - (self.k - 1) * other, other
+
+    def _worst_ratio(self) -> Fraction:
+        return self.p_exact / self.q_exact
+
+    def _bits(self) -> int:
+        return (self.k - 1).bit_length()
+
+    def _layout(self) -> IntegerLayout:
+        return IntegerLayout(self.k)
+
+    def _privatize(self, codes: npt.NDArray[Any], source: Source) -> npt.NDArray[Any]:
+        return respond(codes, self.k, self.p_exact, source)
+
+    def _counts(self, values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+        return np.bincount(values, minlength=self.k)
+
+    def _indicators(self, values: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
+        out = np.zeros((len(values), self.k), dtype=np.uint8)
+        out[np.arange(len(values)), values] = 1
+        return out
+
+    def _law(self) -> npt.NDArray[Any]:
+        self._check_few(self.k)
+        law = np.full((self.k, self.k), self.q_exact, dtype=object)
+        np.fill_diagonal(law, self.p_exact)
+        return law
+
+    def _outputs(self) -> npt.NDArray[Any]:
+        self._check_few(self.k)
+        return np.arange(self.k, dtype=code_type(self.k))
+
+
+def respond(codes: npt.NDArray[Any], k: int, keep: Fraction, source: Source) -> npt.NDArray[Any]:
+    """Return each code with probability `keep`, else a uniform one of the others."""
+    kept = bernoulli(keep, size=codes.size, source=source)
+    other = uniform_below(k - 1, size=codes.size, source=source)
+    other += other >= codes
+    return np.where(kept, codes, other).astype(code_type(k))
