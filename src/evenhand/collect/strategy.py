@@ -1,0 +1,261 @@
+"""What every way to report several attributes of a person has in common."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from evenhand.collect.base import Protocol
+from evenhand.collect.codes import checked_codes
+from evenhand.collect.joint_reports import JointReports
+from evenhand.collect.reports import Reports
+from evenhand.errors import ColumnNotFoundError, InvalidParameterError
+from evenhand.privacy.randomness import SeededSource, Source, source_from
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from fractions import Fraction
+
+    import numpy as np
+    import numpy.typing as npt
+
+    from evenhand.collect.estimate import Frequencies
+    from evenhand.collect.joint_estimate import JointFrequencies
+    from evenhand.privacy.guarantee import Guarantee
+
+    Codes = dict[str, npt.NDArray[Any]]
+    Sent = tuple[list[Reports], npt.NDArray[Any] | None]
+
+__all__ = ["Strategy", "checked_names", "checked_protocols", "streams"]
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Strategy(ABC):
+    """A way to report several attributes of a person under local differential privacy.
+
+    A strategy fixes which columns are reported, by which protocols, and so the epsilon of the whole report:
+    everything that one person sends.
+    """
+
+    name: ClassVar[str]
+    """The strategy's name in plans and files."""
+
+    in_clear: tuple[str, ...]
+    """Columns that are known to be sent as they are, for the guarantee."""
+
+    def _set(self, **values: object) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    # --- what is promised -------------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def protocols(self) -> dict[str, Protocol]:
+        """For each column, the protocol whose p, q and variance its reports follow."""
+
+    @property
+    @abstractmethod
+    def epsilon(self) -> Fraction:
+        """Privacy parameter of a person's whole report."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are reported."""
+        return tuple(self.protocols)
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """How many values each column has."""
+        return {column: protocol.k for column, protocol in self.protocols.items()}
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What a person's whole report promises."""
+        return self.guarantee_for(in_clear=self.in_clear)
+
+    @abstractmethod
+    def guarantee_for(self, *, in_clear: Sequence[str] = ()) -> Guarantee:
+        """Return what a person's whole report promises when the columns named are sent as they are."""
+
+    def epsilon_within_report(self, column: str) -> Fraction:
+        """Return the epsilon of one column when the whole report is seen.
+
+        Two people who differ in this column alone send any given report with probabilities whose ratio is at
+        most e to this number.
+        """
+        return self._protocol(column).epsilon
+
+    def epsilon_if_seen_alone(self, column: str) -> float:
+        """Return the epsilon of one column if only this column is seen.
+
+        This is never a guarantee: whoever gets the report sees the other columns too.
+        """
+        return float(self.epsilon_within_report(column))
+
+    # --- people and server ------------------------------------------------------------------------
+
+    def privatize(self, codes: Mapping[str, Any], *, rng: Any = None) -> JointReports:
+        """Return what each person sends.
+
+        Parameters
+        ----------
+        codes : mapping of str to array of int
+            Each person's value of each column, 0 to ``k - 1``. Other columns than those of the strategy are
+            left alone.
+        rng : None, int, Generator or Source
+            Nothing for the operating system's secure source. Anything else makes a simulation, in which each
+            column has a stream of its own: adding a column does not change what is drawn for the others.
+
+        Raises
+        ------
+        ColumnNotFoundError
+            If a column is missing.
+        InvalidParameterError
+            If the codes are not whole numbers of the domain, or not as many for each column. Nothing is drawn
+            in either case.
+        """
+        checked = self._checked(codes)
+        sent, asked = self._privatize(checked, source_from(rng))
+        return JointReports(sent, strategy=self, asked=asked)
+
+    def indicators(self, reports: JointReports) -> dict[str, npt.NDArray[np.uint8]]:
+        """Return for each column an array of one row per person and one column per value.
+
+        An entry is 1 where the person's report supports the value. A person who was not asked has noughts.
+        """
+        own = self.own(reports).by_column
+        return {column: self._protocol(column).indicators(part) for column, part in own.items()}
+
+    def estimate(self, reports: JointReports) -> dict[str, Frequencies]:
+        """Estimate for each column what share of the people has each value."""
+        own = self.own(reports).by_column
+        return {column: self._protocol(column).estimate(part) for column, part in own.items()}
+
+    @abstractmethod
+    def estimate_joint(self, reports: JointReports) -> JointFrequencies:
+        """Estimate what share of the people has each combination of values."""
+
+    def own(self, reports: object) -> JointReports:
+        """Return `reports` if they are joint reports of this strategy, else refuse them."""
+        if not isinstance(reports, JointReports) or reports.strategy != self:
+            joint = isinstance(reports, JointReports)
+            raise InvalidParameterError(
+                "reports",
+                owner=type(self).__name__,
+                must_be=f"joint reports of {self!r}",
+                got="joint reports of another strategy" if joint else f"a {type(reports).__name__}",
+            )
+        return reports
+
+    # --- what a strategy defines ------------------------------------------------------------------
+
+    @abstractmethod
+    def _privatize(self, codes: Codes, source: Source) -> Sent: ...
+
+    @property
+    def senders(self) -> tuple[Protocol, ...]:
+        """The protocols that make what is sent, in the order of :attr:`JointReports.sent`."""
+        return tuple(self.protocols.values())
+
+    def decoded(self, sent: Sequence[Reports]) -> dict[str, Reports]:
+        """Return the reports of each column from what was sent."""
+        return dict(zip(self.columns, sent, strict=True))
+
+    def checked_sent(self, sent: Sequence[Reports], asked: Any) -> tuple[Reports, ...]:
+        """Return what was sent if it is one set of reports of each sender, as long as it must be."""
+        if len(sent) != len(self.senders) or asked is not None:
+            raise self._not_sent("another number of reports" if asked is None else "who was asked")
+        parts = tuple(Reports.of(part, sender) for part, sender in zip(sent, self.senders, strict=True))
+        if len({len(part) for part in parts}) > 1:
+            raise self._not_sent("reports of different numbers of people")
+        return parts
+
+    def _not_sent(self, got: str) -> InvalidParameterError:
+        must_be = f"what people send under {self!r}, as many of each"
+        return InvalidParameterError("sent", owner="JointReports", must_be=must_be, got=got)
+
+    def _protocol(self, column: str) -> Protocol:
+        found = self.protocols.get(column)
+        if found is None:
+            raise ColumnNotFoundError(column, self.columns, place="among those reported")
+        return found
+
+    def _checked(self, codes: Mapping[str, Any]) -> Codes:
+        owner = f"{type(self).__name__}.privatize"
+        if not hasattr(codes, "keys"):
+            must_be, got = "a mapping of columns to codes", f"a {type(codes).__name__}"
+            raise InvalidParameterError("codes", owner=owner, must_be=must_be, got=got)
+        for column in self.columns:
+            if column not in codes:
+                known = [each for each in codes.keys() if isinstance(each, str)]  # noqa: SIM118 - frames too
+                raise ColumnNotFoundError(column, known, place="among the codes given")
+        checked = {column: checked_codes(codes[column], k, owner=owner) for column, k in self.sizes.items()}
+        if len({array.size for array in checked.values()}) > 1:
+            must_be = "arrays of one length, one code for each person"
+            raise InvalidParameterError("codes", owner=owner, must_be=must_be, got="different lengths")
+        return checked
+
+    # --- for people to read -----------------------------------------------------------------------
+
+    def describe(self) -> str:
+        """Return a table of what is reported, and with which epsilon."""
+        rows = [self._row(column) for column in self.columns]
+        cells = [tuple(rows[0]), *(tuple(row.values()) for row in rows)]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in cells]
+        return "\n".join([*lines, f"whole report: epsilon {float(self.epsilon):.6g}"])
+
+    def _row(self, column: str) -> dict[str, str]:
+        return {
+            "column": column,
+            "k": f"{self.sizes[column]:,}",
+            "protocol": type(self._protocol(column)).__name__,
+            "epsilon within the report": f"{float(self.epsilon_within_report(column)):.6g}",
+            "if only this column is seen": f"{self.epsilon_if_seen_alone(column):.6g}",
+        }
+
+    def __str__(self) -> str:
+        return self.describe()
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{column!r}: {protocol!r}" for column, protocol in self.protocols.items())
+        return f"{type(self).__name__}({{{shown}}})"
+
+
+def streams(source: Source, columns: Iterable[str]) -> dict[str, Source]:
+    """Return a source for each column, none of which depends on what the others draw.
+
+    The secure source never repeats itself, so it serves all of them. A seeded source gives 256 bits, which
+    with a column's name make the column's seed: using the same source twice gives other streams.
+    """
+    if not source.simulated:
+        return dict.fromkeys(columns, source)
+    seed = int.from_bytes(source.words(4).astype(">u8").tobytes(), "big")
+    return {column: SeededSource(seed).for_cell(column) for column in columns}
+
+
+def checked_names(names: Iterable[object], *, parameter: str, owner: str) -> tuple[str, ...]:
+    """Return the names of columns, each a text and there once, else refuse them."""
+    columns = (names,) if isinstance(names, str) else tuple(names)
+    texts = tuple(each for each in columns if isinstance(each, str) and each)
+    if len(set(texts)) < len(columns):
+        must_be = "different names of columns"
+        raise InvalidParameterError(parameter, owner=owner, must_be=must_be, got=columns)
+    return texts
+
+
+def checked_protocols(protocols: Mapping[str, Protocol], *, owner: str) -> tuple[tuple[str, Protocol], ...]:
+    """Return pairs of a column and its protocol, else refuse them."""
+    must_be = "a mapping of columns to protocols, one or more"
+    hint = "strategy_for(sizes, epsilon=..., protocol='grr') makes the protocols."
+    if not hasattr(protocols, "items") or not protocols:
+        got = f"a {type(protocols).__name__}" if protocols else "none"
+        raise InvalidParameterError("protocols", owner=owner, must_be=must_be, got=got, hint=hint)
+    columns = checked_names(protocols, parameter="protocols", owner=owner)
+    for column in columns:
+        if not isinstance(protocols[column], Protocol):
+            got = f"a {type(protocols[column]).__name__} for column '{column}'"
+            raise InvalidParameterError("protocols", owner=owner, must_be=must_be, got=got, hint=hint)
+    return tuple((column, protocols[column]) for column in columns)
