@@ -27,12 +27,12 @@ def dyadic_shares(amounts: Sequence[Fraction]) -> tuple[Fraction, ...]:
 
 
 def decimal_parts(total: Fraction, amounts: Sequence[float]) -> tuple[Fraction, ...]:
-    """Return decimals, all above nought, in proportion to the amounts, that sum to at most `total`.
+    """Return rationals, all above nought, in proportion to the amounts, that sum to `total`.
 
-    What is lost to rounding down is below `total` / 10**15.
+    All but the largest are decimals rounded down; the largest takes the rest, less than `total` / 10**15.
 
     >>> decimal_parts(Fraction(1), [1.0, 2.0])
-    (Fraction(333333333333333333, 1000000000000000000), Fraction(333333333333333333, 500000000000000000))
+    (Fraction(333333333333333333, 1000000000000000000), Fraction(666666666666666667, 1000000000000000000))
     """
     if len(amounts) == 1:
         return (total,)
@@ -40,10 +40,10 @@ def decimal_parts(total: Fraction, amounts: Sequence[float]) -> tuple[Fraction, 
     unit = Fraction(1, 10**digits) if digits >= 0 else Fraction(10**-digits)
     whole = sum(map(Fraction, amounts))
     units = [max(1, math.floor(Fraction(amount) / whole * total / unit)) for amount in amounts]
-    over = math.ceil(sum(units) - total / unit)
-    if over > 0:  # some part was lifted to one unit
-        units[units.index(max(units))] -= over
-    return tuple(each * unit for each in units)
+    parts = [each * unit for each in units]
+    largest = units.index(max(units))
+    parts[largest] += total - sum(parts)  # below nought where some part was lifted to one unit
+    return tuple(parts)
 
 
 def float_below(amount: Fraction) -> float:

@@ -73,9 +73,8 @@ def split_budget(
     Returns
     -------
     tuple, or dict where `sizes` is a mapping
-        In the order of `sizes`. The decimals that the floats print sum to at most `epsilon`. Fractions of
-        ``uniform`` and ``k-based`` sum to exactly `epsilon`, those of ``optimal`` to less by at most 1e-15 of
-        it, and the probabilities of ``sample`` are multiples of 2**-53 that sum to exactly 1.
+        In the order of `sizes`. The decimals that the floats print sum to at most `epsilon`, Fractions to exactly
+        `epsilon`.
 
     Notes
     -----

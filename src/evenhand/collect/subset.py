@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -13,17 +12,26 @@ import numpy as np
 
 from evenhand.collect.base import Protocol
 from evenhand.collect.codes import code_type
-from evenhand.collect.dyadic import exp_below, round_down
+from evenhand.collect.dyadic import GRID, exp_below, round_down
 from evenhand.collect.layouts import SetLayout
-from evenhand.privacy.sampling import bernoulli, subsets, uniform_below
+from evenhand.errors import InvalidParameterError, LimitExceededError
+from evenhand.privacy.feeding import feed
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from fractions import Fraction
+
     import numpy.typing as npt
 
     from evenhand.privacy.randomness import Source
     from evenhand.privacy.rational import Number
 
 __all__ = ["SS"]
+
+_MOST_IN_PAIRS = 1 << 14  # values, so that two choices fit a unit of 32 bits and few units are thrown away
+_LARGEST_REPORT = 1 << 20  # values; what a report draws has to fit a buffer
+_LARGEST_COUNTED = 1 << 17  # values whose sets are counted exactly; beyond, logarithms do
+_BLOCK = 1 << 20  # named values that are counted at a time
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -48,6 +56,12 @@ class SS(Protocol):
     as_printed : bool
         Take the whole number nearest to :math:`k / (e^\varepsilon + 1)` as size, as in the literature,
         instead of the neighbour of least variance.
+
+    Notes
+    -----
+    A report is a list of the values of its set, in an order that tells nothing: every order has the same
+    probability. The probability that the true value is named is rounded down to a multiple of
+    :math:`2^{-53}`, so the ratio never exceeds :math:`e^\varepsilon`.
 
     References
     ----------
@@ -82,14 +96,22 @@ class SS(Protocol):
         return min(max(1, math.floor(ideal)), math.ceil(ideal), key=self._variance_of)
 
     def _variance_of(self, size: int) -> float:
+        """Return the variance up to a factor that no size changes: p - q may be too small for a float."""
         shrunk = math.exp(-min(float(self.epsilon), 700.0))
-        p = size / (size + (self.k - size) * shrunk)
-        q = (size - p) / (self.k - 1)
-        return q * (1 - q) / (p - q) ** 2
+        weight = size + (self.k - size) * shrunk
+        q = (size - size / weight) / (self.k - 1)
+        return q * (1 - q) / (size * (self.k - size) / weight) ** 2
 
     def _probabilities(self) -> tuple[Fraction, Fraction]:
         raised = self.size * exp_below(self.epsilon)
         p = round_down(raised / (raised + self.k - self.size))
+        if p * self.k <= self.size:  # p <= q
+            raise InvalidParameterError(
+                "epsilon",
+                owner="SS",
+                must_be=f"large enough to tell {self.k:,} values apart with probabilities of 53 bits",
+                got=str(self.epsilon),
+            )
         return p, (self.size - p) / (self.k - 1)
 
     def _worst_ratio(self) -> Fraction:
@@ -97,34 +119,87 @@ class SS(Protocol):
 
     def _bits(self) -> int:
         listed = self.size * (self.k - 1).bit_length()
-        return min(listed, (math.comb(self.k, self.size) - 1).bit_length())
+        if self.k <= _LARGEST_COUNTED:
+            return min(listed, (math.comb(self.k, self.size) - 1).bit_length())
+        ways = math.lgamma(self.k + 1) - math.lgamma(self.size + 1) - math.lgamma(self.k - self.size + 1)
+        return min(listed, math.ceil(ways / math.log(2) + 1e-3))  # lgamma errs by less, so it is enough
 
     def _layout(self) -> SetLayout:
         return SetLayout(self.k, self.size)
 
     def _privatize(self, codes: npt.NDArray[Any], source: Source) -> npt.NDArray[Any]:
-        n, place = codes.size, np.arange(codes.size)
-        held = codes.astype(np.int64)[:, None]
-        rows = subsets(self.k - 1, self.size, size=n, source=source).astype(np.int64)
-        rows += rows >= held
-        chosen = uniform_below(self.size, size=n, source=source)
-        kept = bernoulli(self.p_exact, size=n, source=source)
-        rows[place[kept], chosen[kept]] = codes[kept]
-        return rows.astype(code_type(self.k))
+        from evenhand.collect import _kernels_subset as kernels  # noqa: PLC0415 - starts the compiler
+
+        if self.size > _LARGEST_REPORT:
+            raise LimitExceededError(
+                f"A report of {self!r} would name {self.size:,} values, more than {_LARGEST_REPORT:,}. "
+                "Hint: use OLH, whose reports stay small.",
+                limit="k",
+            )
+        each, table = self._bounds
+        out = np.empty((codes.size, self.size), dtype=code_type(self.k))
+        out[:, 0] = codes
+        parameters = (
+            np.arange(self.k, dtype=np.uint32),
+            np.empty(2 * table.shape[1], dtype=np.uint64),
+            table,
+            np.uint64(each),
+            np.uint64(self.p_exact * GRID),
+            np.uint64((1 << 32) % self.size),
+        )
+        words = 1 + table.shape[1] / 2
+        feed(kernels.select, out, parameters, source, units=np.uint32, words=words)
+        return out
+
+    @cached_property
+    def _bounds(self) -> tuple[int, npt.NDArray[np.uint64]]:
+        """How many swaps of the deck a unit makes, and for each unit both bounds and 2**32 mod their product.
+
+        The last unit of an odd number of swaps makes one; its second bound is 1, which changes nothing.
+        """
+        each = 2 if self.k <= _MOST_IN_PAIRS else 1
+        column = np.arange(0, self.size, each, dtype=np.uint64)
+        first = np.uint64(self.k - 1) - column
+        paired = column + np.uint64(1) < (self.size if each == 2 else 0)
+        second = np.where(paired, first - np.uint64(1), np.uint64(1))
+        return each, np.stack([first, second, np.uint64(1 << 32) % (first * second)])
 
     def _counts(self, values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-        return np.bincount(values.ravel(), minlength=self.k)
+        from evenhand.collect import _kernels_subset as kernels  # noqa: PLC0415 - starts the compiler
+
+        counts = np.zeros(self.k, dtype=np.int64)
+        for _, rows in self._blocks(values):
+            self._require(kernels.count(rows.reshape(-1), counts))
+        return counts
 
     def _indicators(self, values: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
+        from evenhand.collect import _kernels_subset as kernels  # noqa: PLC0415 - starts the compiler
+
         out = np.zeros((len(values), self.k), dtype=np.uint8)
-        out[np.arange(len(values))[:, None], values] = 1
+        for start, rows in self._blocks(values):
+            self._require(kernels.indicate(rows, out[start : start + len(rows)]))
         return out
+
+    def _require(self, right: bool) -> None:  # noqa: FBT001 - what a kernel says of its reports
+        if not right:
+            must_be = f"reports of {self!r}, with values from 0 to {self.k - 1}"
+            raise InvalidParameterError("reports", owner="SS", must_be=must_be, got="something else")
+
+    def _blocks(self, values: npt.NDArray[Any]) -> Iterator[tuple[int, npt.NDArray[Any]]]:
+        """Yield where a block of reports starts, and the block without gaps."""
+        size = max(1, _BLOCK // self.size)
+        if values.dtype != self.layout.dtype:
+            values = self.layout.checked(values)
+        for start in range(0, len(values), size):
+            yield start, np.ascontiguousarray(values[start : start + size])
 
     def _law(self) -> npt.NDArray[Any]:
         inside = self._indicators(self._outputs()).T == 1
         with_it = self.p_exact / math.comb(self.k - 1, self.size - 1)
         without = (1 - self.p_exact) / math.comb(self.k - 1, self.size)
-        return np.where(inside, with_it, without)
+        law = np.full(inside.shape, without, dtype=object)
+        law[inside] = with_it
+        return law
 
     def _outputs(self) -> npt.NDArray[Any]:
         self._check_few(math.comb(self.k, self.size))
