@@ -22,6 +22,7 @@ __all__ = [
     "EvenhandError",
     "EvenhandWarning",
     "GuaranteeError",
+    "IndependenceWarning",
     "InvalidParameterError",
     "LimitExceededError",
     "MissingExtraError",
@@ -155,7 +156,7 @@ class LimitExceededError(EvenhandError, ValueError):
 
 
 class GuaranteeError(EvenhandError, ValueError):
-    """Two guarantees cannot be composed, or one cannot be converted as asked."""
+    """A guarantee cannot be composed or converted as asked, or does not hold for what was drawn."""
 
 
 class RandomSourceError(EvenhandError, RuntimeError):
@@ -196,6 +197,10 @@ class EvenhandWarning(UserWarning):
 
 class DomainInferredWarning(EvenhandWarning):
     """A domain was read from the rows, which tells who is in them."""
+
+
+class IndependenceWarning(EvenhandWarning):
+    """An outcome was made from the reports it is set against, so rates computed from both are wrong."""
 
 
 class PrivacyWarning(EvenhandWarning):

@@ -12,13 +12,14 @@ import numpy as np
 
 from evenhand._validate import integer
 from evenhand.collect.codes import checked_codes
+from evenhand.collect.describe import protocol_html, protocol_text
 from evenhand.collect.dyadic import realised_epsilon, require_private
 from evenhand.collect.estimate import Frequencies
 from evenhand.collect.reports import Reports
-from evenhand.errors import LimitExceededError
+from evenhand.errors import InvalidParameterError, LimitExceededError
 from evenhand.privacy.guarantee import Guarantee
 from evenhand.privacy.randomness import Source, source_from
-from evenhand.privacy.rational import Number, exact, round_up
+from evenhand.privacy.rational import Number, as_text, exact, round_up
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,12 +28,15 @@ if TYPE_CHECKING:
 
     from evenhand.collect.layouts import Layout
 
-__all__ = ["Protocol"]
+__all__ = ["MOST_INDICATOR_BYTES", "Protocol"]
+
+MOST_INDICATOR_BYTES = 1 << 31
+"""Most bytes of an array of indicators, unless more are allowed."""
 
 _TIGHT = Fraction(1, 10**12)
 _NOTED = Fraction(1, 10**6)  # a share of epsilon lost to rounding that is worth a smaller claim
 _MOST_CELLS = 1 << 22  # of a transition matrix
-_MOST_BYTES = 1 << 31  # of an array of indicators
+_CHUNK_BYTES = 1 << 26
 _LARGEST_DOMAIN = 2**31 - 1
 
 
@@ -48,12 +52,27 @@ class Protocol(ABC):
 
     where :math:`C_v` of the :math:`n` reports support :math:`v`.
 
+    A protocol cannot be changed, and two are equal if they are of one class with equal parameters.
+
     Parameters
     ----------
     k : int
         How many values there are, at least 2.
     epsilon : int, float, str, Fraction or Decimal
         Privacy parameter of one report, > 0. ``0.1`` and ``"1/10"`` mean one tenth exactly.
+
+    Examples
+    --------
+    >>> from evenhand.collect import GRR
+    >>> GRR(5, 1) == GRR(k=5, epsilon="1")
+    True
+    >>> print(GRR(k=5, epsilon=1).describe())
+    GRR(k=5, epsilon=1): generalized randomized response
+      supports the true value  p = 0.40461
+      supports another value   q = 0.148848
+      guarantee                epsilon = 1, pure, local, for one report, tight
+      variance at f = 0        1.9368 / n
+      size of a report         3 bits; 1 byte in a file
     """
 
     name: ClassVar[str]
@@ -116,7 +135,19 @@ class Protocol(ABC):
     def realised_epsilon(self) -> Fraction:
         """The epsilon of the probabilities as drawn: at most `epsilon`, and often a hair below it."""
         ratio = require_private(self.worst_ratio, self.epsilon, owner=type(self).__name__)
-        return realised_epsilon(ratio)
+        return min(self.epsilon, realised_epsilon(ratio))
+
+    @property
+    def claimed_epsilon(self) -> Fraction:
+        """The epsilon that `guarantee` claims: `epsilon`, or less where the reports have noticeably less."""
+        if self.epsilon - self.realised_epsilon > _NOTED * self.epsilon:
+            return min(self.epsilon, round_up(self.realised_epsilon, digits=15))
+        return self.epsilon
+
+    @property
+    def tight(self) -> bool:
+        """Whether some report attains `claimed_epsilon`, to twelve digits."""
+        return self.claimed_epsilon - self.realised_epsilon <= _TIGHT
 
     @property
     def guarantee(self) -> Guarantee:
@@ -124,22 +155,36 @@ class Protocol(ABC):
         return self.guarantee_for()
 
     def guarantee_for(self, *, protects: Sequence[str] = (), in_clear: Sequence[str] = ()) -> Guarantee:
-        """Return what one report promises about the columns named."""
-        claimed = self.epsilon
-        if claimed - self.realised_epsilon > _NOTED * claimed:
-            claimed = min(claimed, round_up(self.realised_epsilon, digits=15))
+        """Return what one report promises about the columns named.
+
+        Parameters
+        ----------
+        protects : sequence of str
+            The columns whose value is reported.
+        in_clear : sequence of str
+            The columns that are sent as they are.
+
+        Examples
+        --------
+        >>> from evenhand.collect import GRR
+        >>> print(GRR(k=5, epsilon=1).guarantee_for(protects=["race"], in_clear=["income"]))
+        Seeing one report can change the odds between any two values of race
+        by at most a factor of 2.72 (epsilon = 1, pure, unit: one report, trust: local; tight,
+        by generalized randomized response). In the clear, and so not protected: income.
+        Assumes: the values a person may have are public; each report uses fresh randomness.
+        """
         return Guarantee(
-            epsilon=claimed,
+            epsilon=self.claimed_epsilon,
             unit="one report",
             trust="local",
             protects=protects,
             in_clear=in_clear,
-            tight=claimed - self.realised_epsilon <= _TIGHT,
+            tight=self.tight,
             proof=self.title,
             assumptions=("the values a person may have are public", "each report uses fresh randomness"),
         )
 
-    def variance(self, f: npt.ArrayLike = 0.0, n: int = 1) -> Any:
+    def variance(self, f: npt.ArrayLike = 0.0, n: npt.ArrayLike = 1) -> Any:
         r"""Return the variance of the estimated share of a value.
 
         .. math:: \frac{q(1-q) + f\,(p(1-p) - q(1-q))}{n\,(p-q)^2}
@@ -147,15 +192,28 @@ class Protocol(ABC):
         Parameters
         ----------
         f : float or array
-            The true share of the value among the people who report.
-        n : int
-            How many people report.
+            The true share of the value among the people who report, 0 to 1.
+        n : number or array
+            How many people report, at least 1.
+
+        Returns
+        -------
+        float or array
+            A float if `f` and `n` are numbers, else an array of their common shape.
+
+        Examples
+        --------
+        >>> from evenhand.collect import GRR
+        >>> f"{GRR(k=10, epsilon=1).variance(f=0.2, n=1000):.7f}"
+        '0.0045614'
         """
+        shares = _between("f", f, 0.0, 1.0, "a share, or an array of shares, from 0 to 1")
+        people = _between("n", n, 1.0, np.inf, "a number of people, or an array of such, of at least 1")
         p, q = self.p_exact, self.q_exact
         at_zero = float(q * (1 - q) / (p - q) ** 2)
         slope = float((p * (1 - p) - q * (1 - q)) / (p - q) ** 2)
-        found = (at_zero + np.asarray(f, dtype=float) * slope) / n
-        return float(found) if found.ndim == 0 else found
+        found = (at_zero + shares * slope) / people
+        return float(found) if np.ndim(found) == 0 else found
 
     def matrix(self, *, exact: bool = False) -> npt.NDArray[Any]:
         """Return the probability of every report (column) under every value (row).
@@ -171,13 +229,27 @@ class Protocol(ABC):
         ------
         LimitExceededError
             If there are too many different reports.
+
+        Examples
+        --------
+        >>> from evenhand.collect import GRR
+        >>> GRR(k=3, epsilon=1).matrix().round(3)
+        array([[0.576, 0.212, 0.212],
+               [0.212, 0.576, 0.212],
+               [0.212, 0.212, 0.576]])
         """
         law = self._law()
         return law if exact else law.astype(float)
 
     def outputs(self) -> Reports:
-        """Return every report there can be, one each, where they are few."""
-        return Reports(self._outputs(), protocol=self, simulated=True)
+        """Return every report there can be, one each, where they are few.
+
+        Raises
+        ------
+        LimitExceededError
+            If there are too many different reports.
+        """
+        return Reports._drawn(self._outputs(), self, simulated=True)  # noqa: SLF001 - made here
 
     @cached_property
     def layout(self) -> Layout:
@@ -200,48 +272,80 @@ class Protocol(ABC):
         ------
         InvalidParameterError
             If the codes are not whole numbers of the domain. Nothing is drawn then.
+
+        Examples
+        --------
+        >>> from evenhand.collect import GRR
+        >>> GRR(k=5, epsilon=1).privatize([0, 3, 4])
+        <3 reports of GRR(k=5, epsilon=1)>
         """
         source = source_from(rng)
         values = self._privatize(
             checked_codes(codes, self.k, owner=f"{type(self).__name__}.privatize"), source
         )
-        return Reports(values, protocol=self, simulated=source.simulated)
+        return Reports._drawn(values, self, simulated=source.simulated)  # noqa: SLF001 - made here
 
     def counts(self, reports: Any) -> npt.NDArray[np.int64]:
         """Return how many reports support each value."""
         return self._counts(self._values(reports))
 
-    def indicators(self, reports: Any) -> npt.NDArray[np.uint8]:
+    def indicators(self, reports: Any, *, most_bytes: int = MOST_INDICATOR_BYTES) -> npt.NDArray[np.uint8]:
         """Return an array of one row per report and one column per value: 1 where it supports the value.
+
+        Parameters
+        ----------
+        reports : Reports or array
+            Reports of this protocol.
+        most_bytes : int
+            How many bytes the array may take, 2 GiB unless told.
 
         Raises
         ------
         LimitExceededError
-            If the array would take more than 2 GiB; :meth:`indicator_chunks` gives it in parts.
+            If the array would take more; :meth:`indicator_chunks` gives it in parts.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from evenhand.collect import GRR
+        >>> GRR(k=3, epsilon=1).indicators(np.array([2, 0]))
+        array([[0, 0, 1],
+               [1, 0, 0]], dtype=uint8)
         """
         values = self._values(reports)
-        if len(values) * self.k > _MOST_BYTES:
+        most = integer("most_bytes", most_bytes, owner=f"{type(self).__name__}.indicators", low=0)
+        if len(values) * self.k > most:
             raise LimitExceededError(
                 f"Indicators of {len(values):,} reports by {self.k:,} values would take "
-                f"{len(values) * self.k / 2**30:,.1f} GiB, more than {_MOST_BYTES // 2**30} GiB. "
-                "Hint: estimate(reports) needs none of it; indicator_chunks(reports) gives it in parts.",
-                limit="bytes",
+                f"{len(values) * self.k:,} bytes, more than {most:,}. Hint: estimate(reports) needs none of "
+                "it; indicator_chunks(reports) gives it in parts; most_bytes=... allows more.",
+                limit="most_bytes",
             )
         return self._indicators(values)
 
     def indicator_chunks(self, reports: Any, *, rows: int | None = None) -> Iterator[npt.NDArray[np.uint8]]:
-        """Yield the indicators of one block of reports after the other.
+        """Return an iterator over the indicators of one block of reports after the other.
 
         Parameters
         ----------
+        reports : Reports or array
+            Reports of this protocol.
         rows : int, optional
             How many reports a block has; by default as many as take 64 MiB.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from evenhand.collect import GRR
+        >>> [block.shape for block in GRR(k=3, epsilon=1).indicator_chunks(np.array([2, 0, 1]), rows=2)]
+        [(2, 3), (1, 3)]
         """
         values = self._values(reports)
-        default = max(1, (1 << 26) // self.k)
-        step = default if rows is None else integer("rows", rows, owner="indicator_chunks", low=1)
-        for start in range(0, len(values), step):
-            yield self._indicators(values[start : start + step])
+        step = max(1, _CHUNK_BYTES // self.k)
+        if rows is not None:
+            step = integer("rows", rows, owner=f"{type(self).__name__}.indicator_chunks", low=1)
+        starts = range(0, len(values), step)
+        return (self._indicators(values[start : start + step]) for start in starts)
 
     def estimate(self, reports: Any) -> Frequencies:
         """Estimate what share of the people has each value."""
@@ -284,8 +388,9 @@ class Protocol(ABC):
 
     def _check_few(self, outputs: int) -> None:
         if outputs * self.k > _MOST_CELLS:
+            columns = f"{outputs:,}" if outputs < 1 << 62 else f"about 2**{outputs.bit_length() - 1}"
             raise LimitExceededError(
-                f"The matrix of {self!r} would have {self.k:,} rows and {outputs:,} columns, "
+                f"The matrix of {self!r} would have {self.k:,} rows and {columns} columns, "
                 f"more than {_MOST_CELLS:,} cells. Hint: p_exact and q_exact hold at any size.",
                 limit="cells",
             )
@@ -294,13 +399,21 @@ class Protocol(ABC):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for a JSON file; :func:`evenhand.collect.protocol_from` reads them back."""
-        record = {each.name: getattr(self, each.name) for each in fields(self)}
-        return {"protocol": self.name} | record | {"epsilon": str(self.epsilon)}
+        return {"protocol": self.name} | {
+            each.name: _plain(getattr(self, each.name)) for each in fields(self)
+        }
+
+    def describe(self) -> str:
+        """Return the protocol's figures as a few lines of text."""
+        return protocol_text(self)
+
+    def _repr_html_(self) -> str:
+        return protocol_html(self)
 
     def __repr__(self) -> str:
         told = [each.name for each in fields(self) if self._is_told(each)]
         shown = {each: repr(getattr(self, each)) for each in told} | {"epsilon": _shown(self.epsilon)}
-        return f"{type(self).__name__}({', '.join(f'{k}={v}' for k, v in shown.items())})"
+        return f"{type(self).__name__}({', '.join(f'{name}={text}' for name, text in shown.items())})"
 
     def _is_told(self, field: Field[Any]) -> bool:
         return field.default is MISSING or getattr(self, field.name) != field.default
@@ -312,3 +425,23 @@ def _shown(epsilon: Fraction) -> str:
         return str(epsilon.numerator)
     decimal = float(epsilon)
     return repr(decimal) if Fraction(repr(decimal)) == epsilon else repr(str(epsilon))
+
+
+def _plain(value: object) -> Any:
+    """Return a parameter as JSON has it: rationals as text, tuples as lists."""
+    if isinstance(value, Fraction):
+        return as_text(value)
+    return [_plain(each) for each in value] if isinstance(value, tuple) else value
+
+
+def _between(name: str, given: npt.ArrayLike, low: float, high: float, must_be: str) -> npt.NDArray[Any]:
+    """Return numbers as an array if all are finite and from `low` to `high`, else refuse them."""
+    try:
+        numbers = np.asarray(given, dtype=float)
+        right = bool(((numbers >= low) & (numbers <= high) & np.isfinite(numbers)).all())
+    except (TypeError, ValueError, OverflowError):
+        right = False
+    if not right:
+        got = given if isinstance(given, int | float | str | None) else "something else"
+        raise InvalidParameterError(name, owner="variance", must_be=must_be, got=got)
+    return numbers

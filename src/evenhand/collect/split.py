@@ -73,8 +73,8 @@ def split_budget(
     Returns
     -------
     tuple, or dict where `sizes` is a mapping
-        In the order of `sizes`. The decimals that the floats print sum to at most `epsilon`, Fractions to exactly
-        `epsilon`.
+        In the order of `sizes`. The decimals that the floats print sum to at most `epsilon`, Fractions to
+        exactly `epsilon`; the probabilities of ``sample`` are multiples of 2**-53 that sum to exactly 1.
 
     Notes
     -----

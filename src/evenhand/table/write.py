@@ -70,7 +70,7 @@ def write_csv(frame_or_table: Any, path: str | os.PathLike[str]) -> None:
     ]
     if len(shapes) == 1 and table.column(0).null_count:  # a lone empty cell would be a blank line
         shapes = [pa.field(shapes[0].name, pa.large_string())]
-    with _replacing(path) as file:
+    with replacing(path) as file:
         try:
             with arrow_csv.CSVWriter(file, pa.schema(shapes)) as writer:
                 for batch in table.to_batches(max_chunksize=_BATCH_ROWS):
@@ -99,7 +99,7 @@ def write_parquet(frame_or_table: Any, path: str | os.PathLike[str]) -> None:
     import pyarrow.parquet as pq  # noqa: PLC0415 - takes time to import
 
     table = _arrow(frame_or_table, owner="write_parquet").replace_schema_metadata(None)
-    with _replacing(path) as file:
+    with replacing(path) as file:
         try:
             pq.write_table(table, file, compression="zstd")
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
@@ -149,7 +149,7 @@ def _inert_batch(batch: Any, text: list[bool], shapes: pa.Schema) -> pa.RecordBa
 
 
 @contextmanager
-def _replacing(path: str | os.PathLike[str]) -> Iterator[Any]:
+def replacing(path: str | os.PathLike[str]) -> Iterator[Any]:
     """Open a new file beside the old one and put it in its place once it is complete.
 
     The new file has the permissions of the old one, else those of any new file.
