@@ -7,29 +7,38 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from evenhand import datasets, errors, measure, privacy, schema, table
+    from evenhand import collect, datasets, errors, learn, measure, privacy, schema, table
+    from evenhand.collect.privatizer import LocalPrivatizer
     from evenhand.privacy import Guarantee
+    from evenhand.privacy.audit import audit
     from evenhand.schema import Schema
     from evenhand.table import Table
 
 __version__ = "0.1.0"
 
 __all__ = [
-    # what is promised
     "Guarantee",
-    # what is public about the data, and the data as codes
+    "LocalPrivatizer",
     "Schema",
     "Table",
-    # packages
+    "audit",
+    "collect",
     "datasets",
     "errors",
+    "learn",
     "measure",
     "privacy",
     "schema",
     "table",
 ]
 
-_HOMES = {"Guarantee": "privacy", "Schema": "schema", "Table": "table"}
+_HOMES = {
+    "Guarantee": "privacy",
+    "LocalPrivatizer": "collect.privatizer",
+    "Schema": "schema",
+    "Table": "table",
+    "audit": "privacy.audit",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -29,6 +29,9 @@ SLOW_OR_EXTRA = [
     "vl_convert",
 ]
 
+SCIKIT_LEARN = "LocalPrivatizer"
+"""The one public name of `evenhand` whose class is a scikit-learn class."""
+
 
 def _modules_after(statement):
     code = f"{statement}\nimport sys\nprint(' '.join(sys.modules))"
@@ -44,9 +47,25 @@ def test_importing_evenhand_imports_next_to_nothing():
 
 def test_using_every_name_imports_no_extra_and_nothing_slow():
     """What is not needed at once is imported when it is needed."""
-    loaded = _modules_after("import evenhand\nfor name in evenhand.__all__: getattr(evenhand, name)")
+    names = sorted(set(evenhand.__all__) - {SCIKIT_LEARN})
+    loaded = _modules_after(f"import evenhand\nfor name in {names}: getattr(evenhand, name)")
 
     assert sorted(loaded.intersection(SLOW_OR_EXTRA)) == []
+
+
+def test_the_scikit_learn_class_imports_scikit_learn_and_no_extra():
+    loaded = _modules_after(f"import evenhand\nevenhand.{SCIKIT_LEARN}")
+
+    slow = loaded.intersection(SLOW_OR_EXTRA)
+
+    assert "sklearn" in slow
+    assert sorted(slow - _modules_after("import sklearn.base")) == []
+
+
+def test_importing_the_protocols_is_quick():
+    loaded = _modules_after("from evenhand.collect import GRR, OUE, SS, split_budget, group_rates")
+
+    assert sorted(loaded.intersection([*SLOW_OR_EXTRA, "pyarrow"])) == []
 
 
 def test_a_name_that_does_not_exist_is_an_attribute_error():

@@ -7,10 +7,13 @@ import pytest
 
 PUBLIC_MODULES = [
     "evenhand",
+    "evenhand.collect",
     "evenhand.datasets",
     "evenhand.errors",
+    "evenhand.learn",
     "evenhand.measure",
     "evenhand.privacy",
+    "evenhand.privacy.audit",
     "evenhand.privacy.laws",
     "evenhand.privacy.randomness",
     "evenhand.privacy.sampling",

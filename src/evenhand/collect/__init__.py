@@ -1,14 +1,38 @@
-"""Collecting answers from people who each randomise their own (local differential privacy)."""
+"""Collecting answers from people who each randomise their own (local differential privacy).
+
+`LocalPrivatizer` and `Memo` are loaded when they are first used, since scikit-learn and Arrow are slow to
+import.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from evenhand.collect.base import Protocol
 from evenhand.collect.estimate import Frequencies
+from evenhand.collect.group_rates import GroupRates, group_rates
 from evenhand.collect.grr import GRR
 from evenhand.collect.hashing import BLH, OLH
+from evenhand.collect.joint import (
+    Combined,
+    Independent,
+    JointFrequencies,
+    JointReports,
+    Sampled,
+    Single,
+    Strategy,
+    strategy_for,
+)
 from evenhand.collect.registry import PROTOCOLS, protocol_from, protocol_named
 from evenhand.collect.reports import Reports
+from evenhand.collect.simplex import ConsistentShares
+from evenhand.collect.split import sampling_cost, split_budget, split_cost
 from evenhand.collect.subset import SS
 from evenhand.collect.thresholded import THE
 from evenhand.collect.unary import OUE, RAPPOR
+
+if TYPE_CHECKING:
+    from evenhand.collect.memo import Memo
+    from evenhand.collect.privatizer import LocalPrivatizer
 
 __all__ = [
     "BLH",
@@ -19,9 +43,38 @@ __all__ = [
     "RAPPOR",
     "SS",
     "THE",
+    "Combined",
+    "ConsistentShares",
     "Frequencies",
+    "GroupRates",
+    "Independent",
+    "JointFrequencies",
+    "JointReports",
+    "LocalPrivatizer",
+    "Memo",
     "Protocol",
     "Reports",
+    "Sampled",
+    "Single",
+    "Strategy",
+    "group_rates",
     "protocol_from",
     "protocol_named",
+    "sampling_cost",
+    "split_budget",
+    "split_cost",
+    "strategy_for",
 ]
+
+_HOMES = {"LocalPrivatizer": "privatizer", "Memo": "memo"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        message = f"module 'evenhand.collect' has no attribute {name!r}"
+        raise AttributeError(message)
+    return getattr(import_module(f"evenhand.collect.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
