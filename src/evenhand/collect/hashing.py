@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -13,34 +12,28 @@ import numpy as np
 
 from evenhand._validate import integer
 from evenhand.collect.base import Protocol
-from evenhand.collect.grr import flip_probability, respond
+from evenhand.collect.dyadic import GRID
+from evenhand.collect.family import LARGEST_DOMAIN, MOST_BUCKETS, HashFamily
+from evenhand.collect.grr import flip_probability
 from evenhand.collect.layouts import HashedLayout
-from evenhand.errors import LimitExceededError
+from evenhand.errors import InvalidParameterError, LimitExceededError
+from evenhand.privacy.feeding import feed
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from fractions import Fraction
+
     import numpy.typing as npt
 
     from evenhand.privacy.randomness import Source
     from evenhand.privacy.rational import Number
 
-__all__ = ["BLH", "OLH", "LocalHashing", "bucket"]
+__all__ = ["BLH", "OLH", "LocalHashing"]
 
-_LARGEST_DOMAIN = 1 << 25
-_MOST_BUCKETS = 1 << 24
-
-
-def bucket(multiplier: Any, offset: Any, value: Any, *, width: int, top: int, g: int) -> Any:
-    r"""Return the bucket of a value under one hash function of the family.
-
-    .. math:: h(v) = \left\lfloor \frac{g \lfloor ((a v + b) \bmod 2^w) / 2^{w - l} \rfloor}{2^l} \right\rfloor
-
-    where :math:`a, b` are `multiplier` and `offset`, :math:`w` is `width` and :math:`l` is `top`.
-    """
-    word = np.dtype(f"u{width // 8}").type
-    with np.errstate(over="ignore"):
-        mixed = np.asarray(multiplier, word) * np.asarray(value).astype(word) + np.asarray(offset, word)
-    high = (mixed >> word(width - top)).astype(np.uint64)
-    return (high * np.uint64(g)) >> np.uint64(top)
+_BLOCK = 1 << 15  # reports whose hash functions are drawn at a time
+_SERVED = 1 << 18  # reports that a kernel counts at a time
+_NEAR = 1 << 11  # reports that stay in the nearest cache while they are counted
+_MOST_STARTS = 1 << 12  # buckets whose ranges are kept in a table
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -50,10 +43,13 @@ class LocalHashing(Protocol):
     Each person draws a hash function :math:`h` of a family in which the buckets of any two values are
     independent, reports it, and reports :math:`h(v)` by randomized response over the buckets. The report
     supports every value of the bucket it names.
+
+    The words of the hash functions are drawn first, for all people, and the noise on the buckets after
+    them: no bit serves both.
     """
 
     def __init__(self, k: int, epsilon: Number) -> None:
-        integer("k", k, owner=type(self).__name__, low=2, high=_LARGEST_DOMAIN)
+        integer("k", k, owner=type(self).__name__, low=2, high=LARGEST_DOMAIN)
         super().__init__(k, epsilon)
 
     @cached_property
@@ -64,58 +60,133 @@ class LocalHashing(Protocol):
     @abstractmethod
     def _buckets(self) -> int: ...
 
-    @property
-    def width(self) -> int:
-        """How many bits multiplier and offset have: 32 where that leaves the buckets even enough, else 64."""
-        return 32 if (self.k - 1).bit_length() + (self.g - 1).bit_length() <= 19 else 64
-
-    @property
-    def top(self) -> int:
-        """How many of the high bits choose the bucket."""
-        return 33 - (self.k - 1).bit_length() if self.width == 32 else 40
+    @cached_property
+    def family(self) -> HashFamily:
+        """The hash functions that a person draws from."""
+        return HashFamily.for_domain(self.k, self.g)
 
     @cached_property
     def flip_exact(self) -> Fraction:
         """Probability of one given false bucket, exactly as drawn."""
         return flip_probability(self.g, self.epsilon, owner=type(self).__name__)
 
+    @property
+    def collision_exact(self) -> Fraction:
+        """Probability that two values share a bucket: 1/g, and a hair more where g is no power of two."""
+        return self.family.collision_exact
+
     def _probabilities(self) -> tuple[Fraction, Fraction]:
         p = 1 - (self.g - 1) * self.flip_exact
         return p, self.flip_exact + (p - self.flip_exact) * self.collision_exact
-
-    @cached_property
-    def collision_exact(self) -> Fraction:
-        """Probability that two values share a bucket: 1/g, and a hair more where g is no power of two."""
-        small, larger = divmod(1 << self.top, self.g)
-        return Fraction(larger * (small + 1) ** 2 + (self.g - larger) * small**2, 1 << (2 * self.top))
 
     def _worst_ratio(self) -> Fraction:
         return self.p_exact / self.flip_exact
 
     def _bits(self) -> int:
-        return 2 * self.width + (self.g - 1).bit_length()
+        return 2 * self.family.width + (self.g - 1).bit_length()
 
     def _layout(self) -> HashedLayout:
-        return HashedLayout(self.width, self.g)
+        return HashedLayout(self.family.width, self.g)
 
-    def _bucket(self, values: npt.NDArray[Any], of: Any) -> Any:
-        shape = {"width": self.width, "top": self.top, "g": self.g}
-        return bucket(values["multiplier"], values["offset"], of, **shape)
+    def matrix_given(self, multiplier: int, offset: int, *, exact: bool = False) -> npt.NDArray[Any]:
+        """Return the probability of every bucket (column) under every value (row), given the hash function.
+
+        The hash function is drawn without regard to the value, so this is what protects the value.
+
+        Parameters
+        ----------
+        multiplier, offset : int
+            The hash function, as in a report.
+        exact : bool
+            Return Fractions, exactly as drawn, instead of floats.
+
+        Raises
+        ------
+        LimitExceededError
+            If there are too many cells.
+
+        Examples
+        --------
+        >>> BLH(k=3, epsilon=1).matrix_given(2654435769, 0).round(3)
+        array([[0.731, 0.269],
+               [0.269, 0.731],
+               [0.731, 0.269]])
+        """
+        owner, most = f"{type(self).__name__}.matrix_given", (1 << self.family.width) - 1
+        words = (
+            integer("multiplier", multiplier, owner=owner, low=0, high=most),
+            integer("offset", offset, owner=owner, low=0, high=most),
+        )
+        self._check_few(self.g)
+        values = np.arange(self.k)
+        law = np.full((self.k, self.g), self.flip_exact, dtype=object)
+        law[values, self.family.bucket(*words, values)] = self.p_exact
+        return law if exact else law.astype(float)
 
     def _privatize(self, codes: npt.NDArray[Any], source: Source) -> npt.NDArray[Any]:
+        from evenhand.collect import _kernels_hashing as kernels  # noqa: PLC0415 - starts the compiler
+
         out = np.empty(codes.size, dtype=self._layout().dtype)
-        words = source.words(codes.size * self.width // 32)
-        seeds = words.astype("<u8").view(f"<u{self.width // 8}").reshape(-1, 2)
-        out["multiplier"], out["offset"] = seeds[:, 0], seeds[:, 1]
-        out["value"] = respond(self._bucket(out, codes), self.g, self.p_exact, source)
+        rows, family, (top, g) = _rows_of(out), self.family, self._shape
+        for start in range(0, codes.size, _BLOCK):
+            block = codes[start : start + _BLOCK].astype(np.uint32)
+            words = source.words(block.size * family.width // 32).astype("<u8", copy=False)
+            seeds = words.view(f"<u{family.width // 8}").astype(family.word, copy=False)
+            kernels.seed(seeds, block, rows[start : start + _BLOCK], top, g)
+        parameters = (self._steps, np.uint64(self.flip_exact * GRID), g)
+        bytes_each = 1 + 6 * np.count_nonzero(self._steps == g) / self._steps.size
+        feed(kernels.add_noise, out["value"], parameters, source, units=np.uint8, words=bytes_each / 8)
         return out
 
+    @cached_property
+    def _steps(self) -> npt.NDArray[np.uint64]:
+        """How far the bucket moves for each first byte of a number of 53 bits; `g` if it is still open."""
+        first = np.arange(256, dtype=np.uint64) << np.uint64(45)
+        flip, g, one = np.uint64(self.flip_exact * GRID), np.uint64(self.g), np.uint64(1)
+        low, high = first // flip + one, (first + np.uint64((1 << 45) - 1)) // flip + one
+        return np.where(low >= g, 0, np.where(high == low, low, g)).astype(np.uint64)
+
     def _counts(self, values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-        found = [np.count_nonzero(self._bucket(values, v) == values["value"]) for v in range(self.k)]
-        return np.array(found, dtype=np.int64)
+        from evenhand.collect import _kernels_hashing as kernels  # noqa: PLC0415 - starts the compiler
+
+        counts = np.zeros(self.k, dtype=np.int64)
+        scratch = np.empty((3, _NEAR), dtype=self.family.word)
+        for _, rows in self._blocks(values):
+            self._require(kernels.count(rows, counts, self._starts, scratch, *self._shape))
+        return counts
 
     def _indicators(self, values: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
-        return (self._bucket(values[:, None], np.arange(self.k)) == values["value"][:, None]).astype(np.uint8)
+        from evenhand.collect import _kernels_hashing as kernels  # noqa: PLC0415 - starts the compiler
+
+        out = np.empty((len(values), self.k), dtype=np.uint8)
+        like = np.zeros(1, dtype=self.family.word)
+        for start, rows in self._blocks(values):
+            part = out[start : start + len(rows)]
+            self._require(kernels.indicate(rows, part, self._starts, like, *self._shape))
+        return out
+
+    @cached_property
+    def _starts(self) -> npt.NDArray[np.uint64]:
+        """The least high part of each bucket, or nothing where they are too many for a table."""
+        return self.family.starts(np.arange(self.g + 1 if self.g <= _MOST_STARTS else 0))
+
+    @property
+    def _shape(self) -> tuple[np.uint64, np.uint64]:
+        return np.uint64(self.family.top), np.uint64(self.g)
+
+    def _blocks(self, values: npt.NDArray[Any]) -> Iterator[tuple[int, npt.NDArray[np.uint8]]]:
+        """Yield where a block of reports starts, and its bytes."""
+        if values.dtype != self.layout.dtype:
+            values = self.layout.checked(values)
+        for start in range(0, len(values), _SERVED):
+            yield start, _rows_of(np.ascontiguousarray(values[start : start + _SERVED]))
+
+    def _require(self, right: bool) -> None:  # noqa: FBT001 - what a kernel says of its reports
+        if not right:
+            must_be = f"reports of {self!r}, with buckets from 0 to {self.g - 1}"
+            raise InvalidParameterError(
+                "reports", owner=type(self).__name__, must_be=must_be, got="something else"
+            )
 
     def _law(self) -> npt.NDArray[Any]:
         raise self._too_many()
@@ -125,8 +196,8 @@ class LocalHashing(Protocol):
 
     def _too_many(self) -> LimitExceededError:
         return LimitExceededError(
-            f"{type(self).__name__} has 2**{2 * self.width} hash functions, too many reports for a matrix. "
-            f"Hint: given the hash function it is GRR(k={self.g}, ...) on the bucket.",
+            f"{type(self).__name__} has 2**{2 * self.family.width} hash functions, too many reports for a "
+            "matrix. Hint: matrix_given(multiplier, offset) is the matrix of one hash function.",
             limit="cells",
         )
 
@@ -146,6 +217,12 @@ class BLH(LocalHashing):
         How many values there are, 2 to 2**25.
     epsilon : int, float, str, Fraction or Decimal
         Privacy parameter of one report, > 0.
+
+    Notes
+    -----
+    The family of hash functions is that of :class:`~evenhand.collect.family.HashFamily`, in which the buckets
+    of two values are independent: `q_exact` is no approximation. Reports are not interchangeable with those
+    of libraries that use xxhash.
 
     References
     ----------
@@ -186,6 +263,12 @@ class OLH(LocalHashing):
     as_printed : bool
         Round :math:`e^\varepsilon + 1` down, as in the literature.
 
+    Notes
+    -----
+    The family of hash functions is that of :class:`~evenhand.collect.family.HashFamily`, in which the buckets
+    of two values are independent: `q_exact` is no approximation. Reports are not interchangeable with those
+    of libraries that use xxhash.
+
     References
     ----------
     .. [1] Wang, Blocki, Li, Jha (2017). Locally differentially private protocols for frequency estimation.
@@ -210,6 +293,11 @@ class OLH(LocalHashing):
     def _buckets(self) -> int:
         raised = math.exp(min(float(self.epsilon), 50.0))
         low, high = (
-            min(max(2, each), _MOST_BUCKETS) for each in (math.floor(raised + 1), math.ceil(raised + 1))
+            min(max(2, each), MOST_BUCKETS) for each in (math.floor(raised + 1), math.ceil(raised + 1))
         )
         return low if self.as_printed else min(low, high, key=lambda g: (raised - 1 + g) ** 2 / (g - 1))
+
+
+def _rows_of(values: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
+    """Return the bytes of each report as a row, in place."""
+    return values.view(np.uint8).reshape(len(values), values.dtype.itemsize)

@@ -141,9 +141,9 @@ class SS(Protocol):
         out[:, 0] = codes
         parameters = (
             np.arange(self.k, dtype=np.uint32),
-            np.empty(2 * table.shape[1], dtype=np.uint64),
+            np.empty(table.shape[1], dtype=np.uint64),
             table,
-            np.uint64(each),
+            np.uint64(each - 1),
             np.uint64(self.p_exact * GRID),
             np.uint64((1 << 32) % self.size),
         )
@@ -152,7 +152,7 @@ class SS(Protocol):
         return out
 
     @cached_property
-    def _bounds(self) -> tuple[int, npt.NDArray[np.uint64]]:
+    def _bounds(self) -> tuple[int, npt.NDArray[np.uint32]]:
         """How many swaps of the deck a unit makes, and for each unit both bounds and 2**32 mod their product.
 
         The last unit of an odd number of swaps makes one; its second bound is 1, which changes nothing.
@@ -162,7 +162,8 @@ class SS(Protocol):
         first = np.uint64(self.k - 1) - column
         paired = column + np.uint64(1) < (self.size if each == 2 else 0)
         second = np.where(paired, first - np.uint64(1), np.uint64(1))
-        return each, np.stack([first, second, np.uint64(1 << 32) % (first * second)])
+        redrawn = np.uint64(1 << 32) % (first * second)
+        return each, np.stack([first, second, redrawn]).astype(np.uint32)
 
     def _counts(self, values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
         from evenhand.collect import _kernels_subset as kernels  # noqa: PLC0415 - starts the compiler
