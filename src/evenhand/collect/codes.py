@@ -17,16 +17,28 @@ _BLOCK = 1 << 18
 
 
 def code_type(k: int) -> np.dtype[Any]:
-    """Return the smallest unsigned type that holds 0 to ``k - 1``."""
+    """Return the smallest unsigned type that holds 0 to ``k - 1``.
+
+    >>> code_type(256), code_type(257)
+    (dtype('uint8'), dtype('uint16'))
+    """
     return np.min_scalar_type(k - 1)
 
 
 def checked_codes(codes: Any, k: int, *, owner: str) -> npt.NDArray[Any]:
     """Return `codes` as a one-dimensional integer array if all are from 0 to ``k - 1``, else refuse them.
 
-    The message tells what is wrong without telling any person's code.
+    The message tells what is wrong without telling any person's code. The array is not copied.
+
+    >>> checked_codes([2, 0, 1], 3, owner="example")
+    array([2, 0, 1])
     """
-    array = np.asarray(codes)
+    if isinstance(codes, np.ma.MaskedArray):
+        raise _refused(k, owner, "a masked array")
+    try:
+        array = np.asarray(codes)
+    except (TypeError, ValueError):
+        raise _refused(k, owner, "something that is no array") from None
     if array.dtype == np.bool_:
         array = array.view(np.uint8)
     if array.size == 0 and array.ndim == 1:
@@ -34,11 +46,17 @@ def checked_codes(codes: Any, k: int, *, owner: str) -> npt.NDArray[Any]:
     if array.ndim != 1 or array.dtype.kind not in "iu":
         got = f"{array.ndim} dimensions" if array.ndim != 1 else f"an array of {array.dtype.name}"
         raise _refused(k, owner, got)
-    for start in range(0, array.size, _BLOCK):
-        block = array[start : start + _BLOCK]
-        if int(block.min()) < 0 or int(block.max()) >= k:
-            raise _refused(k, owner, "codes outside")
+    if any(_outside(array[start : start + _BLOCK], k) for start in range(0, array.size, _BLOCK)):
+        raise _refused(k, owner, "codes outside")
     return array
+
+
+def _outside(block: npt.NDArray[Any], k: int) -> bool:
+    """Look at a block once: read without its sign, a negative code is a large one."""
+    if block.dtype.kind == "i" and k > np.iinfo(block.dtype).max:
+        return int(block.min()) < 0
+    unsigned = np.dtype(block.dtype.str.replace("i", "u"))
+    return int(block.view(unsigned).max()) >= k
 
 
 def _refused(k: int, owner: str, got: str) -> InvalidParameterError:

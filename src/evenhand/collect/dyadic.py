@@ -1,8 +1,8 @@
-"""Probabilities that a computer can draw exactly, rounded toward privacy.
+r"""Probabilities that a computer can draw exactly, rounded toward privacy.
 
 A protocol draws with probabilities that are multiples of 2**-53. They are computed from bounds of
-:math:`e^\\varepsilon` in rational arithmetic and rounded so that reports tell less, never more; the
-worst ratio between two values is then a rational that is compared with :math:`e^\\varepsilon` exactly.
+:math:`e^\varepsilon` in rational arithmetic and rounded so that reports tell less, never more; the
+worst ratio between two values is then a rational that is compared with :math:`e^\varepsilon` exactly.
 """
 
 from __future__ import annotations
@@ -18,16 +18,24 @@ __all__ = ["GRID", "exp_above", "exp_below", "realised_epsilon", "require_privat
 GRID = 1 << 53
 """Every probability is a multiple of 1 / GRID."""
 
-_MOST_DIGITS = 400
+_MOST_DIGITS = 640
 
 
 def round_up(probability: Fraction) -> Fraction:
-    """Return the smallest multiple of 1 / GRID that is not below `probability`, and above nought."""
+    """Return the smallest multiple of 1 / GRID that is not below `probability`, and above nought.
+
+    >>> round_up(Fraction(1, 3)) * GRID
+    Fraction(3002399751580331, 1)
+    """
     return Fraction(max(1, math.ceil(probability * GRID)), GRID)
 
 
 def round_down(probability: Fraction) -> Fraction:
-    """Return the largest multiple of 1 / GRID that is not above `probability`, and below one."""
+    """Return the largest multiple of 1 / GRID that is not above `probability`, and below one.
+
+    >>> round_down(Fraction(1, 3)) * GRID
+    Fraction(3002399751580330, 1)
+    """
     return Fraction(min(GRID - 1, math.floor(probability * GRID)), GRID)
 
 
@@ -43,6 +51,11 @@ def exp_below(exponent: Fraction) -> Fraction:
 
 def require_private(ratio: Fraction, epsilon: Fraction, *, owner: str) -> Fraction:
     """Return `ratio` if it is at most e to the `epsilon`, decided exactly; else refuse.
+
+    Raises
+    ------
+    GuaranteeError
+        If the ratio is larger, or cannot be told from e to the `epsilon` with 640 digits.
 
     >>> require_private(Fraction(271, 100), Fraction(1), owner="example")
     Fraction(271, 100)
@@ -61,5 +74,9 @@ def require_private(ratio: Fraction, epsilon: Fraction, *, owner: str) -> Fracti
 
 
 def realised_epsilon(ratio: Fraction) -> Fraction:
-    """Return the logarithm of a ratio of at least 1, rounded up in the fifteenth digit or later."""
-    return log_above(ratio, digits=20)
+    """Return the logarithm of a ratio of at least 1, rounded up beyond its thirtieth digit.
+
+    >>> float(realised_epsilon(Fraction(3)))
+    1.0986122886681098
+    """
+    return log_above(ratio, digits=40)

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from evenhand.collect.base import Protocol
 from evenhand.collect.codes import code_type
-from evenhand.collect.dyadic import exp_above, round_up
+from evenhand.collect.dyadic import GRID, exp_above, round_up
 from evenhand.collect.layouts import IntegerLayout
 from evenhand.errors import InvalidParameterError
-from evenhand.privacy.sampling import bernoulli, uniform_below
+from evenhand.privacy.feeding import feed
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from fractions import Fraction
+
     import numpy.typing as npt
 
     from evenhand.privacy.randomness import Source
 
-__all__ = ["GRR", "flip_probability"]
+__all__ = ["GRR", "flip_probability", "respond"]
+
+_BLOCK = 1 << 20  # reports counted at a time
+_FEW = 1 << 16  # values that leave room for several tables of counts
 
 
 def flip_probability(k: int, epsilon: Fraction, *, owner: str) -> Fraction:
@@ -104,12 +109,33 @@ class GRR(Protocol):
         return respond(codes, self.k, self.p_exact, source)
 
     def _counts(self, values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-        return np.bincount(values, minlength=self.k)
+        from evenhand.collect import _kernels_response  # noqa: PLC0415 - starts the compiler
+
+        tables = np.zeros((4 if self.k <= _FEW else 1, self.k), dtype=np.int64)
+        for block in self._blocks(values):
+            self._require_none(_kernels_response.add_counts(block, tables))
+        return np.asarray(tables.sum(axis=0) if len(tables) > 1 else tables[0])
 
     def _indicators(self, values: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
+        from evenhand.collect import _kernels_response  # noqa: PLC0415 - starts the compiler
+
         out = np.zeros((len(values), self.k), dtype=np.uint8)
-        out[np.arange(len(values)), values] = 1
+        start = 0
+        for block in self._blocks(values):
+            self._require_none(_kernels_response.mark(block, out[start : start + len(block)]))
+            start += len(block)
         return out
+
+    def _blocks(self, values: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any]]:
+        """Yield the reports in blocks without gaps, as the kernels want them."""
+        for start in range(0, len(values), _BLOCK):
+            yield np.ascontiguousarray(values[start : start + _BLOCK])
+
+    def _require_none(self, outside: int) -> None:
+        if outside:
+            raise InvalidParameterError(
+                "reports", owner="GRR", must_be=f"whole numbers from 0 to {self.k - 1}", got="something else"
+            )
 
     def _law(self) -> npt.NDArray[Any]:
         self._check_few(self.k)
@@ -123,8 +149,43 @@ class GRR(Protocol):
 
 
 def respond(codes: npt.NDArray[Any], k: int, keep: Fraction, source: Source) -> npt.NDArray[Any]:
-    """Return each code with probability `keep`, else a uniform one of the others."""
-    kept = bernoulli(keep, size=codes.size, source=source)
-    other = uniform_below(k - 1, size=codes.size, source=source)
-    other += other >= codes
-    return np.where(kept, codes, other).astype(code_type(k))
+    """Return each code with probability `keep`, else a uniform one of the others.
+
+    Parameters
+    ----------
+    codes : array of int
+        Whole numbers from 0 to ``k - 1``, checked by the caller.
+    k : int
+        How many values there are, at least 2.
+    keep : Fraction
+        A multiple of 2**-53 from 0 to 1.
+    source : Source
+        Where the randomness comes from.
+
+    Notes
+    -----
+    Both parts of the law are exact: see ``_kernels_response.py``. Within one call the reports do not depend
+    on the type of the codes, nor on how many random words are asked for at a time.
+    """
+    from evenhand.collect import _kernels_response  # noqa: PLC0415 - starts the compiler
+
+    out = codes.astype(code_type(k))
+    room = np.empty(_kernels_response.GROUP, dtype=np.uint32)
+    parameters = (*map(np.uint64, _thresholds(k, keep)), room)
+    feed(_kernels_response.respond, out, parameters, source, units=np.uint32, words=0.5)
+    return out
+
+
+def _thresholds(k: int, keep: Fraction) -> tuple[int, ...]:
+    """Return the numbers that the kernel compares with: flip, cell, others, reciprocal, shift, limit."""
+    flip = (1 - keep) * GRID
+    if flip.denominator != 1 or not 0 <= flip <= GRID:
+        raise InvalidParameterError("keep", owner="respond", must_be="a multiple of 2**-53", got=str(keep))
+    others = k - 1
+    cell = flip.numerator // others
+    if cell <= 1 << 21:  # a unit may span two cells: every code that may be flipped goes the slow way
+        return flip.numerator, cell, others, 0, 32, 0
+    spare = 31 - ((GRID // cell).bit_length() - 1)
+    reciprocal = (GRID << spare) // cell
+    limit = max(0, (1 << (32 + spare)) - reciprocal - (1 << 32))
+    return flip.numerator, cell, others, reciprocal, 32 + spare, limit

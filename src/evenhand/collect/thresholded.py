@@ -24,11 +24,13 @@ class THE(Unary):
     .. math:: p = 1 - \tfrac12 e^{\varepsilon'(\theta - 1)/2}, \qquad q = \tfrac12 e^{-\varepsilon'\theta/2}
 
     where :math:`\varepsilon'` is ``noise_epsilon`` and :math:`\theta`, between one half and 1, is the
-    ``threshold`` of least variance.
+    ``threshold`` of least variance. A report supports the values whose entries pass.
 
-    **Guarantee.** Pure local differential privacy; unit: one report; tight. The noisy vector would have
-    :math:`\varepsilon'`; what is sent, the thresholded set, has exactly
-    :math:`\ln\frac{p(1-q)}{q(1-p)} < \varepsilon'`, and `guarantee` says that figure.
+    **Guarantee.** Pure local differential privacy; unit: one report; tight (met by the reports in which the
+    bits of two values differ). The noisy vector would have :math:`\varepsilon'`; what is sent, the
+    thresholded set, has exactly :math:`\ln\frac{p(1-q)}{q(1-p)} < \varepsilon'`, and `guarantee` says that
+    figure. Assumes that the values are public and each report uses fresh randomness. Numerics: exact. May be
+    used for release.
 
     Parameters
     ----------
@@ -40,18 +42,27 @@ class THE(Unary):
         Lower the noise until the report has `epsilon` itself. By default the noise has `epsilon`, as in the
         literature, and the report has less.
 
+    Notes
+    -----
+    No noise is added to anything: an entry passes with probability :math:`p` or :math:`q`, each on its own,
+    so bits with these probabilities are drawn. :math:`q` is rounded up and :math:`p` down to multiples of
+    :math:`2^{-53}`, and :math:`p` further down where the ratio would still exceed :math:`e^\varepsilon`.
+    The threshold solves the equation for the least variance, where [1]_ minimises numerically; it is public
+    and any rounding in it changes the variance alone.
+
     References
     ----------
     .. [1] Wang, Blocki, Li, Jha (2017). Locally differentially private protocols for frequency estimation.
-           USENIX Security.
+           USENIX Security. Thresholding with histogram encoding.
 
     Examples
     --------
     >>> the = THE(k=10, epsilon=1)
     >>> f"{the.threshold:.4f} {float(the.guarantee.epsilon):.4f} {the.variance():.4f}"
     '0.6186 0.8960 4.8072'
-    >>> f"{THE(k=10, epsilon=1, recalibrated=True).variance():.4f}"
-    '3.8...'
+    >>> recalibrated = THE(k=10, epsilon=1, recalibrated=True)
+    >>> f"{recalibrated.noise_epsilon:.4f} {recalibrated.variance():.4f}"
+    '1.1305 3.8172'
     """
 
     name: ClassVar[str] = "the"
@@ -71,14 +82,15 @@ class THE(Unary):
         from scipy.optimize import brentq  # noqa: PLC0415 - slow to import
 
         target = float(self.epsilon)
-        return float(brentq(lambda noise: _exact_epsilon(noise) - target, target, 3 * target + 3, xtol=1e-14))
+        low, high = target / 2, 3 * target + 3  # the report has less than its noise, and at least half of it
+        return float(brentq(lambda noise: _exact_epsilon(noise) - target, low, high, xtol=1e-300))
 
     @cached_property
     def threshold(self) -> float:
         """The threshold of least variance."""
         return _best_threshold(self.noise_epsilon)
 
-    def _probabilities(self) -> tuple[Fraction, Fraction]:
+    def _bit_probabilities(self) -> tuple[Fraction, Fraction]:
         threshold = Fraction(self.threshold)
         q = round_up(exp_above(-self._noise * threshold / 2) / 2)
         p = round_down(1 - exp_above(self._noise * (threshold - 1) / 2) / 2)
@@ -90,9 +102,9 @@ class THE(Unary):
         return Fraction(self.noise_epsilon) if self.recalibrated else self.epsilon
 
 
-def _probabilities(noise: float, threshold: float) -> tuple[float, float]:
-    """Return one minus p, and q."""
-    return 0.5 * math.exp(noise * (threshold - 1) / 2), 0.5 * math.exp(-noise * threshold / 2)
+def _parts(noise: float, threshold: float) -> tuple[float, float]:
+    """Return 1 - 2 p and 2 q - 1, both below nought, without loss where p and q are near one half."""
+    return math.expm1(noise * (threshold - 1) / 2), math.expm1(-noise * threshold / 2)
 
 
 def _best_threshold(noise: float) -> float:
@@ -100,12 +112,16 @@ def _best_threshold(noise: float) -> float:
     from scipy.optimize import brentq  # noqa: PLC0415 - slow to import
 
     def slope(threshold: float) -> float:
-        missed, q = _probabilities(noise, threshold)
-        return 2 * (missed - q) / (1 - missed - q) - (1 - 2 * q) / (1 - q)
+        missed, false = _parts(noise, threshold)
+        return 2 * (false - missed) / (false + missed) + 2 * false / (1 - false)
 
     return float(brentq(slope, 0.5, 1.0, xtol=1e-15))
 
 
 def _exact_epsilon(noise: float) -> float:
-    missed, q = _probabilities(noise, _best_threshold(noise))
-    return math.log((1 - missed) * (1 - q) / (q * missed))
+    """Return the epsilon of the thresholded report.
+
+    The logarithm of p (1 - q) / (q (1 - p)) is noise / 2 + ln 2 p + ln 2 (1 - q).
+    """
+    missed, false = _parts(noise, _best_threshold(noise))
+    return noise / 2 + math.log1p(-missed) + math.log1p(-false)

@@ -26,6 +26,7 @@ __all__ = ["feed"]
 
 MOST_WORDS = 1 << 15  # words asked for at a time
 FEWEST_WORDS = 64
+SEAM = 1 << 10  # units of two buffers that are joined
 LONGEST_DRAW = 1 << 21  # units; a random source needs more with probability below 10**-10000
 
 
@@ -64,12 +65,33 @@ def feed(
         wanted = min(MOST_WORDS, FEWEST_WORDS + math.ceil(words * (len(out) - done)))
         wanted = max(wanted, buffer.nbytes // 8)
         fresh = source.words(wanted).astype("<u8", copy=False).view(little).astype(units, copy=False)
-        buffer = np.concatenate((buffer, fresh))
         before = done
-        done, used = kernel(buffer, out, done, *parameters)
+        done, buffer = _use(kernel, out, done, parameters, buffer, fresh)
         if done == before and buffer.size > LONGEST_DRAW:
             raise RandomSourceError(
                 f"{source!r} gave {buffer.size} numbers and no finished draw: it is not random. "
                 "Hint: check the machine's generator; nothing was drawn."
             )
-        buffer = buffer[used:]
+
+
+def _use(
+    kernel: Callable[..., tuple[int, int]],
+    out: npt.NDArray[Any],
+    done: int,
+    parameters: tuple[Any, ...],
+    left: npt.NDArray[Any],
+    fresh: npt.NDArray[Any],
+) -> tuple[int, npt.NDArray[Any]]:
+    """Call the kernel with the units left over, then the fresh ones; return the rows done and what is left.
+
+    The few units left over are joined with the first of the fresh ones only, and copied, so that the memory
+    of the fresh ones, still in the cache, is given out again: copying all of them took a fifth of the time.
+    """
+    if 0 < left.size <= SEAM:
+        seam = np.concatenate((left, fresh[:SEAM]))
+        done, used = kernel(seam, out, done, *parameters)
+        fresh = fresh[used - left.size :] if used >= left.size else np.concatenate((left[used:], fresh))
+    elif left.size:
+        fresh = np.concatenate((left, fresh))
+    done, used = kernel(fresh, out, done, *parameters)
+    return done, fresh[used:].copy()
