@@ -1,0 +1,143 @@
+"""Drawing from a mechanism that is only known from outside, in chunks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenhand.errors import InvalidParameterError
+from evenhand.privacy._columns import columns_of, support_columns
+from evenhand.privacy._views import Chunk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from evenhand.privacy._columns import Columns
+    from evenhand.privacy.randomness import Source
+
+__all__ = ["Draws"]
+
+_MOST_AT_ONCE = 1 << 16  # outputs
+_MOST_BYTES_AT_ONCE = 1 << 23
+_PROBE = 16
+
+
+class Draws:
+    """Outputs of a mechanism for either input of a pair.
+
+    Parameters
+    ----------
+    mechanism, pair, features, progress
+        As in :func:`~evenhand.privacy.audit.audit`.
+    source : Source
+        Passed on to the mechanism.
+
+    Attributes
+    ----------
+    rows : int
+        How many outputs are asked for at a time, from the size of the first few.
+    together : tuple of str
+        Columns that belong together.
+    planned : int
+        Draws that will be made, for `progress`.
+    """
+
+    def __init__(
+        self,
+        mechanism: Any,
+        pair: Any,
+        source: Source,
+        *,
+        features: Callable[[Any], Any] | None,
+        progress: Callable[[int, int], object] | None,
+    ) -> None:
+        self._mechanism, self._source = mechanism, source
+        self._features, self._progress = features, progress
+        self._reports = hasattr(mechanism, "privatize")
+        self.pair = _checked_pair(pair, codes=self._reports)
+        if not self._reports and not callable(mechanism):
+            raise InvalidParameterError(
+                "mechanism",
+                owner="audit",
+                must_be="a function of value, size and rng, or an object with 'privatize'",
+                got=f"a value of type {type(mechanism).__name__}",
+            )
+        if features is not None and not callable(features):
+            raise InvalidParameterError("features", owner="audit", must_be="a function", got=features)
+        self._done = self.planned = 0
+        few = self._sample(0, _PROBE)
+        columns = self._read(few)
+        self.together = tuple(name for name in columns if name.startswith("support of "))
+        held = max(getattr(few, "nbytes", 0), sum(each.nbytes for each in columns.values()))
+        self.rows = max(_PROBE, min(_MOST_AT_ONCE, _MOST_BYTES_AT_ONCE * _PROBE // max(1, held)))
+
+    def draw(self, which: int, size: int) -> Iterator[Chunk]:
+        """Yield `size` outputs for an input of the pair, in chunks."""
+        for start in range(0, size, self.rows):
+            rows = min(self.rows, size - start)
+            chunk = Chunk(self._read(self._sample(which, rows)))
+            self._done += rows
+            if self._progress is not None:
+                self._progress(self._done, self.planned)
+            yield chunk
+
+    def _sample(self, which: int, size: int) -> Any:
+        value = self.pair[which]
+        if not self._reports:
+            outputs = self._mechanism(value, size, self._source)
+        elif hasattr(value, "items"):
+            people = {name: np.full(size, code) for name, code in value.items()}
+            outputs = self._mechanism.privatize(people, rng=self._source)
+        else:
+            outputs = self._mechanism.privatize(np.full(size, value), rng=self._source)
+        self._check_count("mechanism", outputs, size)
+        return outputs
+
+    def _read(self, outputs: Any) -> Columns:
+        if self._features is not None:
+            found = self._features(outputs)
+            self._check_count("features", found, len(outputs))
+            return columns_of(found)
+        if not self._reports or not hasattr(self._mechanism, "indicators"):
+            return columns_of(outputs)
+        columns = support_columns(self._mechanism, outputs, self.pair)
+        return columns if hasattr(self.pair[0], "items") else columns | columns_of(outputs)
+
+    def _check_count(self, name: str, outputs: Any, size: int) -> None:
+        try:
+            found = len(outputs)
+        except TypeError:
+            found = None
+        if found != size:
+            got = "a value without a length" if found is None else f"{found:,} outputs for {size:,} asked"
+            must_be = "a function that returns as many outputs as it is asked for"
+            raise InvalidParameterError(name, owner="audit", must_be=must_be, got=got)
+
+
+def _checked_pair(pair: Any, *, codes: bool) -> tuple[Any, Any]:
+    two = isinstance(pair, list | tuple) and len(pair) == 2
+    if two and codes:
+        two = all(_is_code(each) for each in pair) or all(hasattr(each, "items") for each in pair)
+        two = two and (_is_code(pair[0]) or list(pair[0]) == list(pair[1]))
+    if not two or _same(pair[0], pair[1]):
+        what = (
+            "two different codes, or two mappings from the same names to codes"
+            if codes
+            else "two different inputs"
+        )
+        got = "two equal ones" if two else "something else"
+        raise InvalidParameterError("pair", owner="audit", must_be=what, got=got)
+    return pair[0], pair[1]
+
+
+def _is_code(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def _same(first: Any, second: Any) -> bool:
+    if hasattr(first, "equals"):
+        return bool(first.equals(second))
+    if isinstance(first, np.ndarray) or isinstance(second, np.ndarray):
+        return np.array_equal(first, second)
+    return bool(first == second)

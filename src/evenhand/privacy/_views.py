@@ -1,0 +1,281 @@
+"""Ways to sort outputs into few categories, learnt from a first batch of draws."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    Array = npt.NDArray[Any]
+
+__all__ = ["Chunk", "View", "views_of"]
+
+MOST_VALUES = 256  # told apart in one column; the rest is one category
+BINS = 64
+SHOWN = 4  # values written out in the words for an event
+ALWAYS, ALONE, SCORED = 3, 8, 32  # columns looked at always, alone if they tell, in the score if they tell
+TELLING = 4.0  # standard deviations
+
+
+class View(Protocol):
+    """A way to sort outputs into categories 0 to ``size - 1``."""
+
+    @property
+    def size(self) -> int: ...
+
+    def encode(self, chunk: Chunk) -> Array:
+        """Return the category of each output."""
+
+    def words(self, codes: Sequence[int]) -> str:
+        """Say that an output is in one of the categories."""
+
+
+class Chunk:
+    """The columns of some outputs, and their categories under the views that were asked for."""
+
+    def __init__(self, columns: dict[str, Array]) -> None:
+        self.columns = columns
+        self._codes: dict[int, Array] = {}
+
+    def codes(self, view: View) -> Array:
+        """Return the category of each output under a view, worked out once."""
+        if id(view) not in self._codes:
+            self._codes[id(view)] = view.encode(self)
+        return self._codes[id(view)]
+
+    def counts(self, view: View) -> Array:
+        """Return how many outputs are in each category."""
+        return np.bincount(self.codes(view), minlength=view.size)
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """The values themselves, and one category for every other value."""
+
+    column: str
+    known: Array
+
+    @property
+    def size(self) -> int:
+        return len(self.known) + 1
+
+    def encode(self, chunk: Chunk) -> Array:
+        return self.of(chunk.columns[self.column])
+
+    def of(self, values: Array) -> Array:
+        """Return the place of each value among the known ones."""
+        if self.known.dtype == object:
+            codes = {value: code for code, value in enumerate(self.known.tolist())}
+            found = (codes.get(value, len(codes)) for value in values.tolist())
+            return np.fromiter(found, dtype=np.int64, count=len(values))
+        if values.dtype.kind in "bu" and values.dtype.itemsize == 1 and self.known.dtype == values.dtype:
+            table = np.full(256, len(self.known), dtype=np.int64)
+            table[self.known.astype(np.uint8)] = np.arange(len(self.known))
+            return table[values.view(np.uint8)]
+        places = np.minimum(np.searchsorted(self.known, values), len(self.known) - 1)
+        nearest = self.known[places]
+        same = nearest == values
+        if values.dtype.kind == "f":
+            same |= np.isnan(nearest) & np.isnan(values)
+        return np.where(same, places, len(self.known))
+
+    def words(self, codes: Sequence[int]) -> str:
+        named = [f"{self.known[code]!s}" for code in sorted(codes) if code < len(self.known)]
+        if len(named) < len(codes) and len(self.known) - len(named) <= SHOWN:  # fewer are left out
+            left = [str(each) for code, each in enumerate(self.known) if code not in codes]
+            return f"{self.column} is not {_listed(left)}"
+        others = ["some other value"] if len(named) < len(codes) else []
+        return f"{self.column} is {_listed(named + others)}"
+
+
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """Intervals between quantiles; a value that is frequent has one of its own, and so has 'not a number'."""
+
+    column: str
+    edges: Array
+
+    @property
+    def size(self) -> int:
+        return len(self.edges) + 2
+
+    def encode(self, chunk: Chunk) -> Array:
+        return self.of(chunk.columns[self.column])
+
+    def of(self, values: Array) -> Array:
+        """Return which interval each value is in."""
+        numbers = values.astype(np.float64)
+        return np.where(np.isnan(numbers), self.size - 1, np.searchsorted(self.edges, numbers, side="right"))
+
+    def words(self, codes: Sequence[int]) -> str:
+        runs, last = [], self.size - 2  # the last interval; what follows is not a number
+        finite = (code for code in sorted(codes) if code <= last)
+        for _, run in itertools.groupby(enumerate(finite), lambda each: each[1] - each[0]):
+            inside = [code for _, code in run]
+            runs.append(self._interval(inside[0], inside[-1]))
+        runs += ["not a number"] * (last + 1 in codes)
+        return f"{self.column} is {_listed(runs)}"
+
+    def _interval(self, first: int, last: int) -> str:
+        low = f"at least {self.edges[first - 1]:.6g}" if first else ""
+        high = f"below {self.edges[last]:.6g}" if last < len(self.edges) else ""
+        return f"{low} and {high}" if low and high else low or high or "any number"
+
+
+@dataclass(frozen=True, eq=False)
+class Together:
+    """The categories of several columns at once."""
+
+    parts: tuple[Values | Bins, ...]
+    inner: Values
+
+    @classmethod
+    def of(cls, parts: tuple[Values | Bins, ...], first: Chunk, second: Chunk) -> Together:
+        """Learn which combinations there are."""
+        combined = [_combined(parts, chunk) for chunk in (first, second)]
+        return cls(parts, _values("", *combined))
+
+    @property
+    def size(self) -> int:
+        return self.inner.size
+
+    def encode(self, chunk: Chunk) -> Array:
+        return self.inner.of(_combined(self.parts, chunk))
+
+    def words(self, codes: Sequence[int]) -> str:
+        named = [self._one(int(self.inner.known[code])) for code in codes if code < len(self.inner.known)]
+        others = ["another combination"] if len(named) < len(codes) else []
+        return _listed(named + others, gap="; or ", last="; or ")
+
+    def _one(self, combination: int) -> str:
+        told = []
+        for part in reversed(self.parts):
+            combination, code = divmod(combination, part.size)
+            told.append(part.words([code]))
+        return " and ".join(reversed(told))
+
+
+@dataclass(frozen=True, eq=False)
+class Score:
+    """The logarithms of the likelihood ratios of several columns, added up as if they were independent."""
+
+    parts: tuple[Values | Bins, ...]
+    weights: tuple[Array, ...]
+    inner: Values | Bins
+
+    @classmethod
+    def of(cls, parts: tuple[Values | Bins, ...], first: Chunk, second: Chunk) -> Score:
+        """Learn the weights; what may well be chance gets none."""
+        weights = []
+        for part in parts:
+            ours, theirs = first.counts(part), second.counts(part)
+            ratio = np.log((ours + 0.5) / (theirs + 0.5))
+            weights.append(np.where(np.abs(ours - theirs) > 2 * np.sqrt(ours + theirs), ratio, 0.0).round(9))
+        scores = [_score(parts, tuple(weights), chunk) for chunk in (first, second)]
+        return cls(parts, tuple(weights), _encoders("the score of all columns", *scores)[-1])
+
+    @property
+    def size(self) -> int:
+        return self.inner.size
+
+    def encode(self, chunk: Chunk) -> Array:
+        return self.inner.of(_score(self.parts, self.weights, chunk))
+
+    def words(self, codes: Sequence[int]) -> str:
+        return self.inner.words(codes)
+
+
+def views_of(first: Chunk, second: Chunk, *, together: Sequence[str] = ()) -> list[View]:
+    """Return the views that a first batch of draws under both inputs suggests.
+
+    Columns that differ between the inputs are looked at alone, in pairs, all together, and through their
+    score; the simplest come first.
+
+    Parameters
+    ----------
+    together : sequence of str
+        Columns to be looked at together in any case.
+    """
+    encoders = {name: _encoders(name, values, second.columns[name]) for name, values in first.columns.items()}
+    told = {name: max(_difference(each, first, second) for each in made) for name, made in encoders.items()}
+    ranked = sorted(told, key=lambda name: -told[name])
+    kept = [name for place, name in enumerate(ranked) if place < ALWAYS or told[name] > TELLING][:SCORED]
+    groups = [tuple(together), *itertools.combinations(kept[:ALWAYS], 2), tuple(kept)]
+    combined: list[View] = []
+    for group in dict.fromkeys(tuple(sorted(each)) for each in groups if len(each) > 1):
+        parts = tuple(encoders[name][0] for name in group)
+        if math.prod(part.size for part in parts) < 1 << 62:
+            combined.append(Together.of(parts, first, second))
+    if len(kept) > 1:
+        combined.append(Score.of(tuple(encoders[name][-1] for name in kept), first, second))
+    alone = [each for name in kept[:ALONE] for each in encoders[name]]
+    return [*sorted(alone, key=lambda each: each.size), *combined]
+
+
+def _difference(view: View, first: Chunk, second: Chunk) -> float:
+    """Return by how many standard deviations the categories differ between the inputs."""
+    ours, theirs = first.counts(view), second.counts(view)
+    seen = ours + theirs > 0
+    free = max(1, int(seen.sum()) - 1)
+    found = ((ours - theirs)[seen] ** 2 / (ours + theirs)[seen]).sum()
+    return float((found - free) / math.sqrt(2 * free))
+
+
+def _encoders(name: str, ours: Array, theirs: Array) -> list[Values | Bins]:
+    """Return one view of the values and, for many different numbers, one of intervals."""
+    exact = _values(name, ours, theirs)
+    if len(exact.known) < MOST_VALUES - 1 or ours.dtype.itemsize == 1 or ours.dtype.kind not in "iuf":
+        return [exact]
+    numbers = np.concatenate((ours, theirs)).astype(np.float64)
+    numbers = np.sort(numbers[~np.isnan(numbers)])
+    places = np.linspace(0, numbers.size - 1, BINS + 1).astype(np.int64)[1:]
+    cuts, times = np.unique(numbers[places], return_counts=True)
+    frequent = np.nextafter(cuts[times > 1], np.inf)
+    return [exact, Bins(name, np.union1d(cuts, frequent))]
+
+
+def _values(name: str, ours: Array, theirs: Array) -> Values:
+    """Return a view of the values, of those that differ most in frequency if there are many."""
+    both = np.concatenate((ours, theirs))
+    if both.dtype == object:
+        places: dict[Any, int] = {}
+        inverse = np.array([places.setdefault(value, len(places)) for value in both.tolist()], dtype=np.int64)
+        known = np.empty(len(places), dtype=object)
+        known[:] = list(places)
+    else:
+        known, inverse = np.unique(both, return_inverse=True)
+    if len(known) > MOST_VALUES:
+        counts = [
+            np.bincount(part, minlength=len(known)) for part in (inverse[: len(ours)], inverse[len(ours) :])
+        ]
+        differ = np.abs(counts[0] - counts[1]) / np.sqrt(counts[0] + counts[1])
+        known = known[np.sort(np.argsort(-differ, kind="stable")[: MOST_VALUES - 1])]
+    return Values(name, known)
+
+
+def _combined(parts: tuple[Values | Bins, ...], chunk: Chunk) -> Array:
+    total = np.zeros((), dtype=np.int64)
+    for part in parts:
+        total = total * part.size + chunk.codes(part)
+    return total
+
+
+def _score(parts: tuple[Values | Bins, ...], weights: tuple[Array, ...], chunk: Chunk) -> Array:
+    total: Array = np.zeros((), dtype=np.float64)
+    for part, weight in zip(parts, weights, strict=True):
+        total = total + weight[chunk.codes(part)]
+    return np.round(total, 6)
+
+
+def _listed(names: Sequence[str], *, gap: str = ", ", last: str = " or ") -> str:
+    if len(names) > SHOWN:
+        return gap.join(names[:SHOWN]) + f"{last}one of {len(names) - SHOWN} more"
+    return last.join([gap.join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
