@@ -12,7 +12,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: $(VENV)/.demo  ## set up and show the built-in data, its schema and a group report
+demo: $(VENV)/.demo  ## set up and show built-in data, who gets what, and the same gap under local privacy
 	@$(BIN)/python examples/first_look.py
 
 test: $(VENV)/.test  ## set up and run the tests (under 5 minutes)
