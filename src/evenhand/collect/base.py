@@ -388,12 +388,16 @@ class Protocol(ABC):
 
     def _check_few(self, outputs: int) -> None:
         if outputs * self.k > _MOST_CELLS:
-            columns = f"{outputs:,}" if outputs < 1 << 62 else f"about 2**{outputs.bit_length() - 1}"
-            raise LimitExceededError(
-                f"The matrix of {self!r} would have {self.k:,} rows and {columns} columns, "
-                f"more than {_MOST_CELLS:,} cells. Hint: p_exact and q_exact hold at any size.",
-                limit="cells",
+            raise self._too_many_cells(
+                f"{outputs:,}" if outputs < 1 << 62 else f"about 2**{outputs.bit_length() - 1}"
             )
+
+    def _too_many_cells(self, columns: str) -> LimitExceededError:
+        return LimitExceededError(
+            f"The matrix of {self!r} would have {self.k:,} rows and {columns} columns, "
+            f"more than {_MOST_CELLS:,} cells. Hint: p_exact and q_exact hold at any size.",
+            limit="cells",
+        )
 
     # --- records --------------------------------------------------------------------------------
 

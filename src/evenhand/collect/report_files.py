@@ -81,8 +81,12 @@ def _note(source: Source) -> Mapping[str, Any]:
     import pyarrow.parquet as pq  # noqa: PLC0415 - slow to import
 
     source.stream.seek(0)
-    found = pq.read_schema(source.stream).metadata or {}
+    file = pq.ParquetFile(source.stream)
+    found, shown = file.metadata.metadata or {}, file.schema_arrow.metadata or {}
     texts = {name: found[name.encode()] for name in NOTES if name.encode() in found}
+    keys = [name.encode() for name in NOTES]
+    if any(found.get(key) != shown.get(key) for key in keys) or _one_is_twice(keys, file.metadata):
+        refuse(source.name, "it says something about itself twice.")
     if any(len(text) > _LONGEST_NOTE for text in texts.values()):
         refuse(source.name, "what it says about itself is too long.")
     try:
@@ -91,6 +95,17 @@ def _note(source: Source) -> Mapping[str, Any]:
         }
     except ValueError:
         refuse(source.name, "what it says about itself cannot be understood.")
+
+
+def _one_is_twice(keys: list[bytes], metadata: Any) -> bool:
+    """Whether the footer has one of the keys twice: readers differ in which of the two they believe.
+
+    Arrow shows only one of them. So it writes the footer again, in the one form it has for a text: the byte
+    0x18 (the next field, a text), the length, and the text. A column called like a key counts too.
+    """
+    footer = io.BytesIO()
+    metadata.write_metadata_file(footer)
+    return any(footer.getvalue().count(bytes([0x18, len(key)]) + key) > 1 for key in keys)
 
 
 @contextmanager

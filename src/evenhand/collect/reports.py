@@ -55,7 +55,10 @@ class Reports:
     __slots__ = ("_protocol", "_simulated", "_values")
 
     def __init__(self, values: npt.NDArray[Any], *, protocol: Protocol, simulated: bool) -> None:
-        self._fill(protocol.layout.checked(np.asarray(values)), protocol, simulated=bool(simulated))
+        kept = _checked(values, protocol)
+        if kept is values or kept.base is not None:  # whoever has that array could change the reports
+            kept = kept.copy()
+        self._fill(kept, protocol, simulated=bool(simulated))
 
     def _fill(self, values: npt.NDArray[Any], protocol: Protocol, *, simulated: bool) -> None:
         self._values = values.view()  # the flag of a view: the array it looks at stays as it was
@@ -74,10 +77,10 @@ class Reports:
     def of(cls, reports: Any, protocol: Protocol) -> Reports:
         """Return `reports`, or the reports in a bare array, if they can be reports of `protocol`.
 
-        A bare array counts as simulated: nobody knows where it came from.
+        A bare array counts as simulated: nobody knows where it came from. It is looked at, not copied.
         """
         if not isinstance(reports, Reports):
-            return cls(reports, protocol=protocol, simulated=True)
+            return cls._drawn(_checked(reports, protocol), protocol, simulated=True)
         if reports.protocol != protocol:
             raise InvalidParameterError(
                 "reports",
@@ -94,10 +97,11 @@ class Reports:
 
         They count as simulated if any of them does.
         """
-        if not parts:
-            raise InvalidParameterError(
-                "parts", owner="Reports.concat", must_be="not empty", got="no reports"
-            )
+        parts = () if isinstance(parts, Reports) else tuple(parts)
+        if not parts or not all(isinstance(part, Reports) for part in parts):
+            got = "something else" if parts else "no reports"
+            must_be = "a list of Reports, and not empty"
+            raise InvalidParameterError("parts", owner="Reports.concat", must_be=must_be, got=got)
         protocol = parts[0].protocol
         values = np.concatenate([cls.of(part, protocol).values for part in parts])
         return cls._drawn(values, protocol, simulated=any(part.simulated for part in parts))
@@ -134,7 +138,8 @@ class Reports:
 
     def __getitem__(self, which: Any) -> Any:
         found = self.values[which]
-        if isinstance(which, slice) or (not isinstance(which, tuple) and np.ndim(which) == 1):
+        rows = isinstance(which, slice) or (not isinstance(which, tuple) and np.ndim(which) == 1)
+        if rows and found.dtype == self.dtype:  # a list of names takes parts of every report
             return Reports._drawn(found, self.protocol, simulated=self.simulated)
         return found
 
@@ -274,6 +279,16 @@ class Reports:
         from evenhand.collect.report_json import reports_from_text  # noqa: PLC0415 - imports this module
 
         return reports_from_text(text, limits=limits)
+
+
+def _checked(values: Any, protocol: Protocol) -> npt.NDArray[Any]:
+    """Return an array of what can be reports of `protocol`, in its type, or refuse it."""
+    layout = protocol.layout
+    try:
+        array = np.asarray(None if isinstance(values, np.ma.MaskedArray) else values)
+    except (TypeError, ValueError):  # rows of different lengths
+        array = np.asarray(None)
+    return layout.checked(array)
 
 
 def _rebuilt(values: npt.NDArray[Any], protocol: Protocol, simulated: bool) -> Reports:  # noqa: FBT001 - for copies

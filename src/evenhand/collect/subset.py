@@ -30,6 +30,7 @@ __all__ = ["SS"]
 
 _MOST_IN_PAIRS = 1 << 14  # values, so that two choices fit a unit of 32 bits and few units are thrown away
 _LARGEST_REPORT = 1 << 20  # values; what a report draws has to fit a buffer
+_LARGEST_DECK = 1 << 26  # values; the deck that reports are drawn from takes four bytes for each
 _LARGEST_COUNTED = 1 << 17  # values whose sets are counted exactly; beyond, logarithms do
 _BLOCK = 1 << 20  # named values that are counted at a time
 
@@ -136,6 +137,12 @@ class SS(Protocol):
                 "Hint: use OLH, whose reports stay small.",
                 limit="k",
             )
+        if self.k > _LARGEST_DECK:
+            raise LimitExceededError(
+                f"Reports of {self!r} would be drawn from a deck of {4 * self.k:,} bytes, more than "
+                f"{4 * _LARGEST_DECK:,}. Hint: use GRR or OLH, which need none.",
+                limit="k",
+            )
         each, table = self._bounds
         out = np.empty((codes.size, self.size), dtype=code_type(self.k))
         out[:, 0] = codes
@@ -203,5 +210,7 @@ class SS(Protocol):
         return law
 
     def _outputs(self) -> npt.NDArray[Any]:
+        if self.k > _LARGEST_COUNTED:  # the number of sets alone would take minutes to compute
+            raise self._too_many_cells(f"about 2**{self._bits()}")
         self._check_few(math.comb(self.k, self.size))
         return np.array(list(combinations(range(self.k), self.size)), dtype=code_type(self.k))

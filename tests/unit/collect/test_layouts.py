@@ -318,3 +318,17 @@ def test_other_columns_are_refused(example):
     ):
         with pytest.raises(InvalidParameterError, match="Got other columns instead"):
             layout.from_columns(wrong)
+
+
+@pytest.mark.parametrize("k", range(2, 18))
+def test_every_bit_past_the_last_value_is_refused_and_no_other(k):
+    """A bit that no value has can carry what no guarantee speaks of."""
+    layout = BitsLayout(k)
+    for bit in range(8 * layout.width):
+        row = np.zeros((1, layout.width), dtype=np.uint8)
+        row[0, bit // 8] = 1 << bit % 8
+        if bit < k:
+            assert (layout.checked(row) == row).all()
+        else:
+            with pytest.raises(InvalidParameterError, match=f"hold {k} bits"):
+                layout.checked(row)

@@ -1,5 +1,6 @@
 """Files of reports: what they say about themselves, and what is refused."""
 
+import base64
 import io
 import json
 
@@ -284,6 +285,47 @@ def test_a_note_that_is_no_text_is_refused(path, collected):
     pq.write_table(table.replace_schema_metadata(note), path)
     with pytest.raises(UnreadableFileError, match="cannot be understood"):
         Reports.read_parquet(path)
+
+
+def _with_notes(path, pairs):
+    """Return the columns of the file with other key-value pairs in its footer, in their order."""
+    table, file = pq.read_table(path).replace_schema_metadata(None), io.BytesIO()
+    with pq.ParquetWriter(file, table.schema, store_schema=False) as writer:
+        writer.write_table(table)
+        writer.add_key_value_metadata(pa.KeyValueMetadata(pairs))
+    return io.BytesIO(file.getvalue())
+
+
+def _hidden(path, notes):
+    """Return the pair in which Arrow keeps a schema of its own, here with notes of its own."""
+    schema = pq.read_schema(path).with_metadata(notes)
+    return ("ARROW:schema", base64.b64encode(schema.serialize().to_pybytes()))
+
+
+@pytest.mark.parametrize("name", ["format", "evenhand", "rng", "protocol", "guarantee"])
+@pytest.mark.parametrize("same", [True, False])
+@pytest.mark.parametrize("before", [True, False])
+def test_a_note_twice_is_refused(path, collected, name, same, before):
+    """One reader believes the first, another the last: the file would be of two epsilons."""
+    said = list(_metadata(path).items())
+    second = [(name, _metadata(path)[name] if same else "seeded")]
+    hidden = [_hidden(path, _metadata(path))]  # with it, Arrow itself shows no trace of the second
+    for pairs in (second + said if before else said + second, said + hidden + second):
+        with pytest.raises(UnreadableFileError, match="it says something about itself twice"):
+            Reports.read_parquet(_with_notes(path, pairs))
+
+    assert (Reports.read_parquet(_with_notes(path, said)) == collected).all()
+    assert (Reports.read_parquet(_with_notes(path, said + hidden)) == collected).all()
+
+
+def test_notes_in_the_schema_of_arrow_do_not_replace_those_of_the_file(path, collected):
+    """Arrow prefers them; every other reader of Parquet sees those of the file."""
+    other = GRR(k=5, epsilon=2)
+    notes = {"protocol": json.dumps(other.to_dict()), "guarantee": json.dumps(other.guarantee.to_dict())}
+    hidden = _hidden(path, _metadata(path) | notes)
+    for pairs in ([*_metadata(path).items(), hidden], [hidden]):
+        with pytest.raises(UnreadableFileError, match="it says something about itself twice"):
+            Reports.read_parquet(_with_notes(path, pairs))
 
 
 def test_notes_of_other_programs_do_not_matter(path, collected):

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from evenhand.collect.grr import GRR
+from evenhand.collect.hashing import OLH
 from evenhand.collect.reports import Reports
 from evenhand.collect.unary import OUE
 from evenhand.errors import InvalidParameterError
@@ -89,6 +90,39 @@ def test_the_array_they_were_made_of_stays_as_it_was():
     assert values.tolist() == [3, 2]
 
 
+def test_the_array_they_were_made_of_is_not_theirs():
+    """They are checked once: what is changed behind them would be counted as if somebody had sent it."""
+    values = np.array([1, 2], dtype=np.uint8)
+    for given in (values, values[:], memoryview(values)):
+        reports = Reports(given, protocol=FIVE, simulated=False)
+        values[0] = 4
+
+        assert np.asarray(reports).tolist() == [1, 2]
+        values[0] = 1
+
+
+def test_a_bare_array_is_looked_at_where_it_is():
+    """Counting a large array must not need room for two."""
+    values = np.array([1, 2], dtype=np.uint8)
+
+    assert np.shares_memory(Reports.of(values, FIVE).values, values)
+
+
+def test_parts_of_every_report_are_no_reports():
+    sent = OLH(k=20, epsilon=1).privatize([0, 3])
+
+    assert type(sent["value"]) is np.ndarray
+    assert type(sent[["multiplier", "offset"]]) is np.ndarray
+
+
+@pytest.mark.parametrize("wrong", [[[1], [2, 3]], np.ma.masked_array([1, 2], mask=[False, True])], ids=str)
+def test_what_is_no_plain_array_is_refused(wrong):
+    """A masked report is one that somebody took out: counting it would put it back."""
+    for ask in (lambda: Reports(wrong, protocol=FIVE, simulated=False), lambda: FIVE.counts(wrong)):
+        with pytest.raises(InvalidParameterError, match="must be whole numbers from 0 to 4"):
+            ask()
+
+
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda each: pickle.loads(pickle.dumps(each))])
 def test_copies_are_reports_too(reports, copied):
     made = copied(reports)
@@ -128,6 +162,10 @@ def test_batches_are_put_together(reports):
     assert Reports.concat([reports, simulated]).simulated
     with pytest.raises(InvalidParameterError, match="not empty"):
         Reports.concat([])
+    for wrong in (reports, [reports, np.array([1])], [np.array([1]), reports]):
+        with pytest.raises(InvalidParameterError, match=r"'parts' parameter of Reports\.concat"):
+            Reports.concat(wrong)
+    assert len(Reports.concat(part for part in (reports, reports))) == 8
     with pytest.raises(InvalidParameterError, match="use reports"):
         Reports.concat([reports, GRR(k=5, epsilon=2).privatize([1], rng=1)])
 

@@ -340,6 +340,23 @@ def test_a_matrix_of_too_many_cells_is_refused():
         SS(k=74, epsilon=1).matrix()
 
 
+@pytest.mark.parametrize("ask", ["matrix", "outputs"])
+def test_a_matrix_of_a_huge_domain_is_refused_at_once(ask, monkeypatch):
+    """The number of its sets has hundreds of millions of digits: computing it for the message is a hang."""
+    monkeypatch.setattr(math, "comb", None)
+    with pytest.raises(LimitExceededError, match=r"2,147,483,647 rows and about 2\*\*1803\d+ columns"):
+        getattr(SS(k=2**31 - 1, epsilon=1), ask)()
+
+
+def test_a_deck_of_a_huge_domain_is_refused_before_anything_is_drawn():
+    """It takes four bytes for each value: eight gigabytes, for however few people."""
+    source = ScriptedSource([])
+    with pytest.raises(LimitExceededError, match="a deck of 8,589,934,588 bytes, more than 268,435,456"):
+        SS(k=2**31 - 1, epsilon=25).privatize([3], rng=source)
+
+    assert source.asked == []
+
+
 @pytest.mark.parametrize("value", [74, 255])
 def test_a_value_outside_the_domain_is_refused_even_behind_the_checks(kernels, value):
     """The kernels index the counts with it."""
