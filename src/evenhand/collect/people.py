@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 import narwhals as nw
@@ -47,6 +49,9 @@ def checked_people(people: Any, *, kind: str | None, owner: str) -> pa.Array:
 
 
 def _arrow(people: Any) -> pa.Array:
+    unordered = isinstance(people, str | bytes | AbstractSet | Mapping)  # one text is no list of ids
+    if unordered or nw.dependencies.is_into_dataframe(people):
+        raise TypeError
     series = nw.from_native(people, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
         people = series.to_arrow()

@@ -13,11 +13,11 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 from evenhand._validate import one_of
 from evenhand.collect.privatized import remember
 from evenhand.collect.privatizer_columns import OTHERS, layout_for
-from evenhand.collect.privatizer_input import Frame, names_for, open_input, renamed
-from evenhand.collect.privatizer_output import Container, check_size, laid_out, one_hot, passed_types
+from evenhand.collect.privatizer_input import Frame, names_for, open_input, refuse_other_names, renamed
+from evenhand.collect.privatizer_output import Container, Room, check_size, mark, passed_types
 from evenhand.collect.privatizer_plan import DEFAULT_SPLIT, chosen_columns, made_strategy, reported_columns
 from evenhand.collect.spent import Collections
-from evenhand.collect.streams import stream_for
+from evenhand.collect.streams import check_rng, stream_for
 from evenhand.errors import InvalidParameterError, PrivacyWarning
 from evenhand.privacy.rational import Number, as_text
 from evenhand.schema import Schema
@@ -47,7 +47,8 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     **Guarantee.** That of the strategy, for each call of :meth:`transform`: pure local differential privacy
     with ``epsilon`` for a person's whole report. Each call is a new collection. `guarantee_` is the total for
-    a person who was in every call so far, and only ever grows; fitting alone collects nothing.
+    a person who was in every call so far, and only ever grows; fitting alone collects nothing. Clones, and
+    copies in other processes, count for themselves.
     Numerics: exact. May be used for release if no `rng` is given.
 
     Parameters
@@ -137,6 +138,7 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             There as scikit-learn asks for it.
         """
         others = one_of("others", self.others, OTHERS, owner=_OWNER)
+        check_rng(self.rng)
         given: object = self.schema
         if not isinstance(given, Schema | None):
             got = f"a value of type {type(given).__name__}"
@@ -174,15 +176,22 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             At the second call: a person who is in both has spent twice. For clean columns of people to be
             scored use :meth:`encode`.
         """
-        frame, table = self._encoded(X)
+        check_rng(self.rng)
+        table, room = self._encoded(X)
         number = self._collections.add(self.strategy_, self._in_clear)
         if number == 1:
             self._warn_of_repetition()
         source = stream_for(self.rng, f"collection {number}")
         self._collections.simulated |= source.simulated
         reports = self.strategy_.privatize({name: table[name] for name in self.private_columns_}, rng=source)
-        blocks = self.strategy_.indicators(reports)
-        return remember(self._filled(frame, table, blocks))
+        self._mark_clean(table, room)
+        start = 0
+        for block in self.strategy_.indicator_chunks(reports):
+            stop = start + len(block[self.private_columns_[0]])
+            for name in self.private_columns_:
+                room.views[name][start:stop] = block[name]
+            start = stop
+        return remember(room.made())
 
     def encode(self, X: Any) -> Any:  # noqa: N803 - as above
         """Return the same columns with the true values: what a model is given for people it scores.
@@ -194,8 +203,11 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         X : pandas, Polars or Arrow frame, or array
             With the columns that :meth:`fit` saw.
         """
-        frame, table = self._encoded(X)
-        return self._filled(frame, table, {})
+        table, room = self._encoded(X)
+        self._mark_clean(table, room)
+        for name in self.private_columns_:
+            mark(table[name], room.views[name])
+        return room.made()
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
         """Return the names of the output columns, ``gender_Female`` and so on.
@@ -271,7 +283,8 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _in_clear(self) -> tuple[str, ...]:
         label = None if self.schema is None else self.schema.target
         known = () if label is None or label in self.private_columns_ else (label,)
-        return tuple(dict.fromkeys((*self._layout.in_clear, *known)))
+        read = ("domains read from the rows",) if self.schema is None else ()
+        return tuple(dict.fromkeys((*self._layout.in_clear, *known, *read)))
 
     def _warn_of_repetition(self) -> None:
         total = as_text(self._collections.epsilon)
@@ -305,23 +318,24 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         shape = frame.head(0).to_native() if named else np.empty((0, frame.shape[1]))
         validate_data(self, shape, skip_check_array=True, reset=reset)
 
-    def _encoded(self, X: Any) -> tuple[Frame, Table]:  # noqa: N803 - as above
+    def _encoded(self, X: Any) -> tuple[Table, Room]:  # noqa: N803 - as above
+        """Return the codes, and room for what comes out; all that can fail for `X` fails here."""
         check_is_fitted(self)
         frame, named = open_input(X, owner=_OWNER)
         self._check_features(frame, named=named, reset=False)
+        if named and not self._named and self.schema is not None:
+            refuse_other_names(frame, self._layout.inputs, owner=_OWNER)
         frame = renamed(frame, self._layout.inputs)
         container = self._container()
         types = passed_types(frame, self._layout, container)
         check_size(len(frame), self._layout, types, container)
-        return frame, Table.encode(frame.to_native(), self._layout.schema)
+        table = Table.encode(frame.to_native(), self._layout.schema)
+        return table, Room(frame, self._layout, container)
 
-    def _filled(self, frame: Frame, table: Table, blocks: Mapping[str, npt.NDArray[np.uint8]]) -> Any:
-        clean = {
-            column.name: one_hot(table[column.name], column.size)
-            for column in self._layout.schema
-            if column.name not in blocks
-        }
-        return laid_out(frame, self._layout, {**clean, **blocks}, self._container())
+    def _mark_clean(self, table: Table, room: Room) -> None:
+        for column in self._layout.schema:
+            if column.name not in self.private_columns_:
+                mark(table[column.name], room.views[column.name])
 
     def _container(self) -> Container:
         config = getattr(self, "_sklearn_output_config", {})

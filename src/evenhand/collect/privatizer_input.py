@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from evenhand.schema import Schema
 
-__all__ = ["Frame", "names_for", "open_input"]
+__all__ = ["Frame", "names_for", "open_input", "refuse_other_names", "renamed"]
 
 Frame = nw.DataFrame[Any]
 
@@ -28,7 +28,11 @@ def open_input(X: Any, *, owner: str) -> tuple[Frame, bool]:  # noqa: N803 - sci
     """
     if isinstance(X, pa.RecordBatch) or nw.dependencies.is_into_dataframe(X) or hasattr(X, "collect"):
         frame = eager_frame(X, owner=owner, parameter="X")
-        if not all(isinstance(name, str) for name in frame.columns):
+        texts = [isinstance(name, str) for name in frame.columns]
+        if any(texts) and not all(texts):
+            must_be, got = "a frame whose columns are all named, or all numbered", "some of each"
+            raise InvalidParameterError("X", owner=owner, must_be=must_be, got=got)
+        if not all(texts):
             native = frame.to_native().set_axis([f"x{place}" for place in range(frame.shape[1])], axis=1)
             return nw.from_native(native, eager_only=True), False
         return frame, True
@@ -52,6 +56,18 @@ def names_for(frame: Frame, *, named: bool, schema: Schema | None, owner: str) -
         "(the target may be left out)",
         got=f"an array of {width} columns without names",
     )
+
+
+def refuse_other_names(frame: Frame, names: Sequence[str], *, owner: str) -> None:
+    """Refuse a frame whose columns are not the ones that an array without names was said to have."""
+    if tuple(frame.columns) != tuple(names):
+        raise InvalidParameterError(
+            "X",
+            owner=owner,
+            must_be=f"an array, or a frame with the columns {', '.join(names)} in this order, which those of "
+            "the array at fit were taken for",
+            got="a frame with other columns or in another order",
+        )
 
 
 def renamed(frame: Frame, names: Sequence[str]) -> Frame:

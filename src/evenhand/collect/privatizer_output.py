@@ -12,17 +12,16 @@ import pyarrow as pa
 from evenhand.errors import InvalidParameterError, LimitExceededError, MissingExtraError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import numpy.typing as npt
 
     from evenhand.collect.privatizer_columns import Layout
     from evenhand.collect.privatizer_input import Frame
 
-__all__ = ["Container", "check_size", "laid_out", "one_hot", "passed_types"]
+__all__ = ["Container", "Room", "check_size", "mark", "passed_types"]
 
 Container = Literal["default", "pandas", "polars", "pyarrow"]
 MOST_BYTES = 1 << 31
+_ROWS = 1 << 16  # that are marked at a time
 
 
 def passed_types(frame: Frame, layout: Layout, container: Container) -> list[np.dtype[Any]]:
@@ -51,53 +50,86 @@ def check_size(rows: int, layout: Layout, types: list[np.dtype[Any]], container:
     each = np.result_type(np.uint8, *types).itemsize if container == "default" else 1
     if rows * width * each > MOST_BYTES:
         raise LimitExceededError(
-            f"Indicators of {rows:,} rows by {width:,} columns of {each} bytes would take "
-            f"{rows * width * each / 2**30:,.1f} GiB, more than {MOST_BYTES // 2**30} GiB. "
+            f"Indicators in {width:,} columns of {each} bytes would take more than {MOST_BYTES:,} bytes, "
+            f"enough for {MOST_BYTES // (width * each):,} rows. "
             "Hint: declare coarser domains, take the rows in parts, or use a protocol's privatize and "
             "estimate, which need no indicators.",
             limit="bytes",
         )
 
 
-def one_hot(codes: npt.NDArray[Any], size: int) -> npt.NDArray[np.uint8]:
-    """Return one column for each code: 1 where a row has it."""
-    out = np.zeros((len(codes), size), dtype=np.uint8)
-    out[np.arange(len(codes)), codes] = 1
-    return out
+def mark(codes: npt.NDArray[Any], view: npt.NDArray[Any]) -> None:
+    """Write one column for each code into `view`: 1 where a row has it, else 0."""
+    view[:] = 0
+    for start in range(0, len(codes), _ROWS):
+        part = codes[start : start + _ROWS]
+        view[np.arange(start, start + len(part)), part] = 1
 
 
-def laid_out(
-    frame: Frame, layout: Layout, blocks: Mapping[str, npt.NDArray[np.uint8]], container: Container
-) -> Any:
-    """Return the blocks of encoded columns, and the other columns as they are, side by side."""
-    if container == "default":
-        return _array(frame, layout, blocks)
-    if importlib.util.find_spec(container) is None:
-        raise MissingExtraError(container, feature=f"Output as a {container} frame")
-    parts = [
-        _indicator_frame(blocks[name], names, container)
-        if name in blocks
-        else _in_library(frame.select(name), container)
-        for name, names in layout.parts()
-    ]
-    made = nw.concat(parts, how="horizontal").to_native()
-    if container == "pandas" and frame.implementation.is_pandas():
-        made.index = frame.to_native().index
-    return made
+class Room:
+    """Room for the output, taken before anything is drawn for it.
 
+    Whatever can fail fails here: a library that is missing, a column that cannot pass, too little memory.
 
-def _array(frame: Frame, layout: Layout, blocks: Mapping[str, npt.NDArray[np.uint8]]) -> npt.NDArray[Any]:
-    columns = {
-        name: blocks[name] if name in blocks else _numbers(frame.get_column(name))[:, None]
-        for name in layout.inputs
-    }
-    kind = np.result_type(np.uint8, *(each.dtype for each in columns.values()))
-    out = np.empty((len(frame), layout.width), dtype=kind)
-    start = 0
-    for each in columns.values():
-        out[:, start : start + each.shape[1]] = each
-        start += each.shape[1]
-    return out
+    Parameters
+    ----------
+    frame : Frame
+        The input.
+    layout : Layout
+        What becomes of its columns.
+    container : {"default", "pandas", "polars", "pyarrow"}
+        What is asked for.
+
+    Attributes
+    ----------
+    views : dict of str to array
+        For each encoded column an array of one row per person and one column per value, to be written to.
+    """
+
+    def __init__(self, frame: Frame, layout: Layout, container: Container) -> None:
+        self.views: dict[str, npt.NDArray[Any]] = {}
+        self._layout, self._container = layout, container
+        self._index: Any = None
+        if container == "default":
+            self._array = self._open_array(frame)
+            return
+        if importlib.util.find_spec(container) is None:
+            raise MissingExtraError(container, feature=f"Output as a {container} frame")
+        if container == "pandas" and frame.implementation.is_pandas():
+            self._index = frame.to_native().index
+        passed = [name for name in layout.inputs if name not in layout.schema]
+        self._passed = {name: _in_library(frame.select(name), container) for name in passed}
+        for column in layout.schema:
+            self.views[column.name] = np.empty((len(frame), column.size), dtype=np.uint8, order="F")
+
+    def _open_array(self, frame: Frame) -> npt.NDArray[Any]:
+        passed = [name for name in self._layout.inputs if name not in self._layout.schema]
+        kinds = [_numbers(frame.get_column(name)).dtype for name in passed]
+        array = np.empty((len(frame), self._layout.width), dtype=np.result_type(np.uint8, *kinds))
+        start = 0
+        for name, names in self._layout.parts():
+            view = array[:, start : start + len(names)]
+            if name in self._layout.schema:
+                self.views[name] = view
+            else:
+                view[:, 0] = _numbers(frame.get_column(name))
+            start += len(names)
+        return array
+
+    def made(self) -> Any:
+        """Return the output, once every view is written."""
+        if self._container == "default":
+            return self._array
+        parts = [
+            _indicator_frame(self.views.pop(name), names, self._container)  # Polars copies: free the view
+            if name in self.views
+            else self._passed[name]
+            for name, names in self._layout.parts()
+        ]
+        made = nw.concat(parts, how="horizontal").to_native()
+        if self._index is not None:
+            made.index = self._index
+        return made
 
 
 def _numbers(series: nw.Series[Any]) -> npt.NDArray[Any]:
@@ -109,15 +141,29 @@ def _numbers(series: nw.Series[Any]) -> npt.NDArray[Any]:
 
 
 def _indicator_frame(block: npt.NDArray[np.uint8], names: list[str], container: Any) -> Frame:
-    return nw.from_numpy(np.asfortranarray(block), schema=names, backend=container)
+    if container == "pandas":
+        import pandas as pd  # noqa: PLC0415 - an extra
+
+        whole: Frame = nw.from_native(pd.DataFrame(block, columns=names, copy=False))
+        return whole
+    return nw.from_numpy(block, schema=names, backend=container)
 
 
 def _in_library(part: Frame, container: Any) -> Frame:
-    if part.implementation.value != container:
-        arrow = pa.table(
-            {name: part.get_column(name).to_arrow() for name in part.columns}
-        )  # without an index
+    """Return a column that passes in the library asked for, or refuse it without telling any value."""
+    if part.implementation.value == container:
+        native = part.to_native()
+        made: Frame = nw.from_native(native.reset_index(drop=True) if container == "pandas" else native)
+        return made
+    name = part.columns[0]
+    try:
+        arrow = pa.table({name: part.get_column(name).to_arrow()})  # without an index
         return nw.DataFrame.from_arrow(arrow, backend=container)
-    native = part.to_native()
-    made: Frame = nw.from_native(native.reset_index(drop=True) if container == "pandas" else native)
-    return made
+    except (pa.ArrowException, TypeError, ValueError, NotImplementedError, OverflowError):
+        raise InvalidParameterError(
+            "X",
+            owner="LocalPrivatizer",
+            must_be=f"values of one type that {container} can hold in every column that passes",
+            got=f"others in column '{name}'",
+            hint="declare it in the schema, convert it, or leave it out.",
+        ) from None

@@ -51,7 +51,7 @@ def reported_columns(
     if names is None:
         names = tuple(name for name in schema.sensitive if name != schema.target or name in known)
     if strategy == "single" and len(names) != 1:
-        return _the_protected_one(schema, known)
+        return _the_protected_one(schema, known, chosen)
     if not names:
         raise InvalidParameterError(
             "columns",
@@ -67,7 +67,9 @@ def reported_columns(
     return tuple(name for name in known if name in names)
 
 
-def _the_protected_one(schema: Schema, known: Sequence[str]) -> tuple[str, ...]:
+def _the_protected_one(
+    schema: Schema, known: Sequence[str], chosen: tuple[str, ...] | None
+) -> tuple[str, ...]:
     if schema.protected is None:
         raise InvalidParameterError(
             "strategy",
@@ -75,6 +77,15 @@ def _the_protected_one(schema: Schema, known: Sequence[str]) -> tuple[str, ...]:
             must_be="another one than 'single' when several columns could be the single one",
             got="single",
             hint="name it: columns=['gender'], or schema.with_roles(protected='gender').",
+        )
+    if chosen is not None and schema.protected not in chosen:
+        raise InvalidParameterError(
+            "columns",
+            owner=_OWNER,
+            must_be=f"one column with strategy='single', or several with '{schema.protected}', the protected "
+            "one, among them",
+            got=list(chosen),
+            hint="strategy='independent' reports all of them.",
         )
     if schema.protected not in known:
         raise ColumnNotFoundError(schema.protected, known, place="in the frame")

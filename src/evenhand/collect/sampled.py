@@ -11,6 +11,7 @@ import numpy as np
 
 from evenhand.collect.codes import code_type
 from evenhand.collect.dyadic import GRID
+from evenhand.collect.joint_reports import JointReports
 from evenhand.collect.reports import Reports
 from evenhand.collect.shares import dyadic_shares
 from evenhand.collect.strategy import Strategy, checked_names, checked_protocols, streams
@@ -20,12 +21,11 @@ from evenhand.privacy.rational import Number, exact
 from evenhand.privacy.sampling import uniform_below
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import numpy.typing as npt
 
     from evenhand.collect.base import Protocol
-    from evenhand.collect.joint_reports import JointReports
     from evenhand.collect.strategy import Codes, Sent
     from evenhand.privacy.randomness import Source
 
@@ -141,6 +141,19 @@ class Sampled(Strategy):
             found[column] = np.zeros((len(own), part.shape[1]), dtype=np.uint8)
             found[column][own.asked == position] = part
         return found
+
+    def _indicator_chunks(
+        self, reports: JointReports, step: int
+    ) -> Iterator[dict[str, npt.NDArray[np.uint8]]]:
+        """Go through the people once: the next block of a column's reports begins where the last ended."""
+        asked: npt.NDArray[Any] = np.asarray(reports.asked)
+        seen = np.zeros(len(self.pairs), dtype=np.int64)
+        for start in range(0, len(asked), step):
+            here = asked[start : start + step]
+            after = seen + np.bincount(here, minlength=len(self.pairs))
+            sent = [part[low:high] for part, low, high in zip(reports.sent, seen, after, strict=True)]
+            yield self.indicators(JointReports(sent, strategy=self, asked=here))
+            seen = after
 
     def estimate_joint(self, reports: JointReports) -> NoReturn:
         """Refuse: nobody reports two attributes, so nothing is known of combinations."""

@@ -25,6 +25,7 @@ SPLITS = ("uniform", "k-based", "optimal", "sample")
 """The ways to split by name."""
 
 _LARGEST_DOMAIN = 2**31 - 1
+_MOST_WEIGHT = Fraction(10**100)
 _LEAST_EPSILON, _MOST_EPSILON = Fraction(1, 10**6), 700  # between which the formulas are precise
 
 
@@ -65,8 +66,9 @@ def split_budget(
         The protocol by name, or ``best``, or one name for each attribute. It matters to ``optimal`` and
         ``sample`` only.
     weights : numbers in the form of `sizes`, optional
-        How much the variance of each attribute counts. By default its number of values, which makes the
-        expected squared error summed over all values of all attributes least; ones count attributes alike.
+        How much the variance of each attribute counts, 1e-100 to 1e100. By default its number of values,
+        which makes the expected squared error summed over all values of all attributes least; ones count
+        attributes alike.
     exact : bool
         Return Fractions instead of floats.
 
@@ -205,8 +207,15 @@ class _Given(NamedTuple):
             for each in named
         )
         default = weights is None or (isinstance(weights, str) and weights == "cells")
-        amounts = self.sizes if default else self.numbers("weights", weights)
+        amounts = self.sizes if default else self.checked_weights(weights)
         return Attributes(np.array(self.sizes, float), np.array([float(each) for each in amounts]), names)
+
+    def checked_weights(self, weights: Any) -> list[Fraction]:
+        amounts = self.numbers("weights", weights)
+        if not all(1 / _MOST_WEIGHT <= each <= _MOST_WEIGHT for each in amounts):
+            must_be, got = "numbers from 1e-100 to 1e100", "larger or smaller ones"  # their costs are floats
+            raise InvalidParameterError("weights", owner=self.owner, must_be=must_be, got=got)
+        return amounts
 
     def split(self, how: str, protocol: Any, weights: Any) -> Sequence[Fraction]:
         if how == "uniform":

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from evenhand._validate import integer
 from evenhand.collect.base import Protocol
 from evenhand.collect.codes import checked_codes
 from evenhand.collect.joint_reports import JointReports
@@ -14,7 +15,7 @@ from evenhand.errors import ColumnNotFoundError, InvalidParameterError
 from evenhand.privacy.randomness import SeededSource, Source, source_from
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from fractions import Fraction
 
     import numpy as np
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     Sent = tuple[list[Reports], npt.NDArray[Any] | None]
 
 __all__ = ["Strategy", "checked_names", "checked_protocols", "streams"]
+
+_CHUNK_BYTES = 1 << 22
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -127,6 +130,37 @@ class Strategy(ABC):
         """
         own = self.own(reports).by_column
         return {column: self._protocol(column).indicators(part) for column, part in own.items()}
+
+    def indicator_chunks(
+        self, reports: JointReports, *, rows: int | None = None
+    ) -> Iterator[dict[str, npt.NDArray[np.uint8]]]:
+        """Return an iterator over the indicators of one block of people after the other.
+
+        Parameters
+        ----------
+        reports : JointReports
+            Reports of this strategy.
+        rows : int, optional
+            How many people a block has; by default as many as take 4 MiB.
+
+        Examples
+        --------
+        >>> from evenhand.collect.joint import strategy_for
+        >>> strategy = strategy_for({"gender": 2, "race": 5}, epsilon=1)
+        >>> reports = strategy.privatize({"gender": [0, 1, 1], "race": [4, 0, 2]})
+        >>> [block["race"].shape for block in strategy.indicator_chunks(reports, rows=2)]
+        [(2, 5), (1, 5)]
+        """
+        step = max(1, _CHUNK_BYTES // sum(self.sizes.values()))
+        if rows is not None:
+            step = integer("rows", rows, owner=f"{type(self).__name__}.indicator_chunks", low=1)
+        return self._indicator_chunks(self.own(reports), step)
+
+    def _indicator_chunks(
+        self, reports: JointReports, step: int
+    ) -> Iterator[dict[str, npt.NDArray[np.uint8]]]:
+        starts = range(0, len(reports), step)
+        return (self.indicators(reports[start : start + step]) for start in starts)
 
     def estimate(self, reports: JointReports) -> dict[str, Frequencies]:
         """Estimate for each column what share of the people has each value."""

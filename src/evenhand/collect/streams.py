@@ -6,7 +6,13 @@ from typing import Any
 
 from evenhand.privacy.randomness import SecureSource, SeededSource, Source, source_from
 
-__all__ = ["stream_for"]
+__all__ = ["check_rng", "stream_for"]
+
+
+def check_rng(rng: Any) -> None:
+    """Refuse what is no source of randomness, without drawing anything."""
+    if rng is not None and not isinstance(rng, Source) and not hasattr(rng, "bit_generator"):
+        SeededSource(rng)
 
 
 def stream_for(rng: Any, batch: str) -> Source:

@@ -40,8 +40,8 @@ class PrivateTraining(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     the same row gives the same prediction.
 
     **Guarantee.** That of the privatizer, for the people in the training rows; what the estimator makes of
-    the reports costs nothing more. Their labels and other features are in the clear, and so is everything
-    about people scored later.
+    the reports costs nothing more. Each call of :meth:`fit` is a new collection and adds to it. Their labels
+    and other features are in the clear, and so is everything about people scored later.
 
     Parameters
     ----------
@@ -91,7 +91,6 @@ class PrivateTraining(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_parts(self.estimator, self.privatizer)
         refuse_reports(X, self.privatizer, place="fit")
-        refuse_label(X, self.privatizer.schema)
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
         if weights and not has_fit_parameter(self.estimator, "sample_weight"):
             raise InvalidParameterError(
@@ -100,7 +99,11 @@ class PrivateTraining(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 must_be=f"left out with {type(self.estimator).__name__}, which takes no weights",
                 got="weights",
             )
-        privatizer = clone(self.privatizer).fit(X)
+        privatizer = clone(self.privatizer)
+        before = getattr(self, "privatizer_", None)
+        if before is not None:  # fitting again does not undo what was collected
+            privatizer._collections = before._collections  # noqa: SLF001 - the count goes on
+        refuse_label(X, privatizer.fit(X))
         reports = privatizer.transform(X)
         self.estimator_ = clone(self.estimator).fit(reports, y, **weights)
         self.privatizer_ = privatizer

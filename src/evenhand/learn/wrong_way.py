@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import narwhals as nw
 
 from evenhand.collect.privatized import is_privatized
 from evenhand.collect.privatizer import LocalPrivatizer
 from evenhand.errors import InvalidParameterError
-
-if TYPE_CHECKING:
-    from evenhand.schema import Schema
 
 __all__ = ["check_parts", "refuse_label", "refuse_reports"]
 
@@ -55,10 +52,13 @@ def check_parts(estimator: Any, privatizer: Any) -> None:
         )
 
 
-def refuse_label(X: Any, schema: Schema | None) -> None:  # noqa: N803 - scikit-learn's name
-    """Refuse features that hold the target."""
-    target = None if schema is None else schema.target
-    if target is not None and target in _names(X):
+def refuse_label(X: Any, privatizer: LocalPrivatizer) -> None:  # noqa: N803 - scikit-learn's name
+    """Refuse features that hold the target; an array as wide as the schema does. Nothing is collected yet."""
+    schema = privatizer.schema
+    if schema is None or schema.target is None:
+        return
+    target, named = schema.target, hasattr(privatizer, "feature_names_in_")
+    if target in _names(X) or (not named and privatizer.n_features_in_ == len(schema)):
         raise InvalidParameterError(
             "X",
             owner=f"{_OWNER}.fit",

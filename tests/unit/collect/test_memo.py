@@ -122,6 +122,12 @@ def test_ids_come_in_any_container(ids):
         7,
         None,
         [[1], [2]],
+        "ab",  # one text is not two people
+        {1, 2},  # without an order, nobody knows whose code is whose
+        {"a": 1, "b": 2},
+        pd.DataFrame({"id": [1, 2]}),
+        pl.DataFrame({"id": [1, 2]}),
+        pa.table({"id": [1, 2]}),
     ],
     ids=repr,
 )

@@ -3,6 +3,7 @@
 import copy
 import pickle
 import threading
+import tracemalloc
 import warnings
 from decimal import Decimal
 from fractions import Fraction
@@ -207,6 +208,9 @@ def test_a_library_that_is_missing_is_named(frame, monkeypatch):
     monkeypatch.setattr(privatizer_output.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match="polars"):
         privatizer.encode(frame)
+    with pytest.raises(MissingExtraError, match="polars"):
+        privatizer.transform(frame)
+    assert privatizer.collections_ == 0
 
 
 def test_pandas_with_numbered_columns_is_an_array(frame):
@@ -606,10 +610,12 @@ def test_too_many_columns_are_refused_with_the_numbers(frame):
 def test_too_much_output_is_refused_before_anything_is_drawn(frame, monkeypatch):
     privatizer = made().fit(frame)
     monkeypatch.setattr(privatizer_output, "MOST_BYTES", 1000)
-    with pytest.raises(LimitExceededError, match="300 rows by 9 columns of 8 bytes"):
+    with pytest.raises(LimitExceededError, match="9 columns of 8 bytes would take more than 1,000") as caught:
         privatizer.transform(frame)
 
     assert privatizer.collections_ == 0
+    assert "enough for 13 rows" in str(caught.value)
+    assert str(N) not in str(caught.value)  # how many people there are is theirs to tell
 
 
 @pytest.mark.parametrize(
@@ -647,6 +653,93 @@ def test_other_columns_than_at_fit_are_refused(frame):
         privatizer.transform(frame.assign(more=1))
     with pytest.raises(ValueError, match="same order"):
         privatizer.encode(frame[["race", "gender", "county", "age"]])
+
+
+@pytest.mark.parametrize("out", ["polars", "pyarrow"])
+def test_a_column_that_cannot_pass_is_refused_before_anything_is_drawn(frame, out):
+    """Arrow's own message would show the value, and the collection would be spent on nothing."""
+    mixed = frame.assign(note=pd.Series([1, "secret"] * (N // 2), index=frame.index, dtype=object))
+    privatizer = made().set_output(transform=out).fit(mixed)
+    with pytest.raises(InvalidParameterError, match="others in column 'note'") as caught:
+        privatizer.transform(mixed)
+
+    assert "secret" not in str(caught.value)
+    assert caught.value.__cause__ is None
+    assert caught.value.__suppress_context__
+    assert privatizer.collections_ == 0
+
+
+def test_a_frame_is_not_read_by_position_after_an_array(frame):
+    """The sensitive column would be sent as it is, and another one reported in its place."""
+    schema = Schema([Column(name, Domain.integers(0, 9)) for name in "ab"], sensitive=["a"])
+    privatizer = made(schema=schema).fit(np.array([[1, 2], [3, 4]]))
+    with (
+        pytest.warns(UserWarning, match="fitted without feature names"),
+        pytest.raises(InvalidParameterError, match="a frame with the columns a, b in this order"),
+    ):
+        privatizer.transform(pd.DataFrame({"b": [1, 2], "a": [3, 4]}))
+    with pytest.warns(UserWarning, match="fitted without feature names"):
+        clean = privatizer.encode(pd.DataFrame({"a": [3, 4], "b": [1, 2]}))
+
+    assert clean[:, :10].argmax(axis=1).tolist() == [3, 4]
+    assert privatizer.collections_ == 0
+
+
+def test_columns_are_all_named_or_all_numbered(frame):
+    """Read by position, a frame that begins with age would report the age as the gender."""
+    half = frame[["age", "race", "county", "gender"]].rename(columns={"race": 1})
+    with pytest.raises(InvalidParameterError, match="all named, or all numbered"):
+        made().fit(half)
+
+
+def test_single_does_not_leave_a_column_in_the_clear_that_was_asked_for(frame):
+    with pytest.raises(InvalidParameterError, match="or several with 'gender', the protected one, among"):
+        made(strategy="single", columns=["race", "county"]).fit(frame)
+
+    assert made(strategy="single", columns=["race", "gender"]).fit(frame).private_columns_ == ("gender",)
+
+
+@pytest.mark.parametrize("rng", ["seven", -1, 0.5])
+def test_a_wrong_rng_is_refused_when_fitting_and_costs_nothing(frame, rng):
+    with pytest.raises(InvalidParameterError, match="'rng' parameter"):
+        made(rng=rng).fit(frame)
+    privatizer = made().fit(frame).set_params(rng=rng)
+    with pytest.raises(InvalidParameterError, match="'rng' parameter"):
+        privatizer.transform(frame)
+
+    assert privatizer.collections_ == 0
+
+
+def test_fitting_draws_nothing_from_a_generator(frame):
+    generator = np.random.default_rng(3)
+    made(rng=generator).fit(frame)
+
+    assert generator.bit_generator.state == np.random.default_rng(3).bit_generator.state
+
+
+def test_a_domain_read_from_the_rows_is_stated_as_in_the_clear(frame):
+    """The names of the output columns tell it, and no epsilon covers that."""
+    with pytest.warns(DomainInferredWarning):
+        privatizer = LocalPrivatizer(columns="race", rng=1).fit(frame)
+
+    assert privatizer.guarantee_per_collection_.in_clear[-1] == "domains read from the rows"
+    assert "domains read from the rows" not in made().fit(frame).guarantee_per_collection_.in_clear
+
+
+@pytest.mark.parametrize("ask", ["transform", "encode"])
+@pytest.mark.parametrize("split", ["uniform", "sample"])
+@pytest.mark.parametrize("out", ["default", "pandas", "pyarrow"])
+def test_memory_is_the_output_and_little_more(ask, split, out):
+    schema = Schema([Column("a", Domain.integers(0, 199))], sensitive=["a"])
+    rows = pa.table({"a": np.arange(200_000, dtype=np.uint8) % 200})
+    privatizer = made(schema=schema, split=split).set_output(transform=out).fit(rows)
+    getattr(clone(privatizer).fit(rows), ask)(rows.slice(0, 100))  # what is imported and compiled once
+    tracemalloc.start()
+    getattr(privatizer, ask)(rows)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert peak < 200 * len(rows) + 25_000_000  # twice the output would be 80 MB
 
 
 def test_half_precision_is_read():

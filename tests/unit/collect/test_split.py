@@ -172,6 +172,18 @@ def test_where_the_formulas_lose_digits_no_variances_are_compared(how, epsilon):
     assert len(split_budget(epsilon, ADULT, how="uniform")) == 4
 
 
+@pytest.mark.parametrize("wrong", ["1e400", 1e308, "1e-101"])
+@pytest.mark.parametrize("protocol", ["grr", "best"])
+def test_weights_whose_costs_are_no_floats_are_refused(wrong, protocol):
+    """The search would compare infinities, and with kinks in the variance never end."""
+    with pytest.raises(InvalidParameterError, match="numbers from 1e-100 to 1e100"):
+        split_budget(1, (2, 3), how="optimal", protocol=protocol, weights=(wrong, wrong))
+
+    for least in ("1e-100", "1e100"):
+        parts = split_budget("1e-6", (2, 3), how="optimal", protocol=protocol, weights=(least, "1e100"))
+        assert 0 < sum(parts) <= 1e-6
+
+
 def test_wrong_protocols_and_weights_are_refused():
     with pytest.raises(InvalidParameterError, match="'protocol' parameter of split_budget must be one of"):
         split_budget(1, ADULT, how="optimal", protocol="laplace")

@@ -101,6 +101,18 @@ def test_no_people_is_no_error(strategy):
     assert all(np.isnan(each.values).all() for each in strategy.estimate(empty).values())
 
 
+@pytest.mark.parametrize("rows", [1, 2, 3, 5, 100, None])
+@pytest.mark.parametrize("strategy", EVERY, ids=names)
+def test_blocks_of_indicators_make_up_the_whole(strategy, rows):
+    reports = strategy.privatize(CODES, rng=7)
+    blocks = list(strategy.indicator_chunks(reports, rows=rows))
+
+    for column, whole in strategy.indicators(reports).items():
+        assert (np.concatenate([block[column] for block in blocks]) == whole).all()
+    with pytest.raises(InvalidParameterError, match="'rows' parameter"):
+        strategy.indicator_chunks(reports, rows=0)
+
+
 @pytest.mark.parametrize("strategy", EVERY, ids=names)
 def test_frames_serve_as_codes(strategy):
     reports = strategy.privatize(pd.DataFrame(CODES), rng=7)

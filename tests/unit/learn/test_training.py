@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 import evenhand.learn
 from evenhand.collect.privatizer import LocalPrivatizer
 from evenhand.datasets import load
-from evenhand.errors import DomainInferredWarning, InvalidParameterError
+from evenhand.errors import DomainInferredWarning, InvalidParameterError, PrivacyWarning
 from evenhand.learn import PrivateTraining
 from evenhand.privacy.randomness import Source
 
@@ -177,7 +177,19 @@ def test_the_guarantee_says_what_is_in_the_clear():
     assert promise.in_clear == ("C", "M", "Y", "people scored later")
     with pytest.warns(DomainInferredWarning):
         plain = PrivateTraining(LogisticRegression(), LocalPrivatizer(rng=1)).fit(X.to_numpy(), Y)
-    assert plain.guarantee_.in_clear == ("the label", "people scored later")
+    assert plain.guarantee_.in_clear == ("domains read from the rows", "the label", "people scored later")
+
+
+def test_fitting_again_adds_to_the_guarantee():
+    """The rows are collected a second time, whatever becomes of the first model."""
+    model = PrivateTraining(LogisticRegression(), privatizer()).fit(X, Y)
+    first = model.estimator_.coef_
+    with pytest.warns(PrivacyWarning, match="has spent epsilon = 6 by now"):
+        model.fit(X, Y)
+
+    assert (model.guarantee_.epsilon, model.privatizer_.collections_) == (6, 2)
+    assert (model.estimator_.coef_ != first).any()  # with draws of its own
+    assert clone(model).fit(X, Y).guarantee_.epsilon == 3
 
 
 def test_features_are_named_as_scikit_learn_does():
@@ -260,8 +272,9 @@ def test_a_column_may_be_called_like_an_indicator():
 
 
 def test_the_label_among_the_features_is_refused():
-    with pytest.raises(InvalidParameterError, match="the target 'Y' among them"):
-        PrivateTraining(LogisticRegression(), privatizer()).fit(PEOPLE.frame, Y)
+    for given in (PEOPLE.frame, PEOPLE.frame.to_numpy(), PEOPLE.frame.to_numpy().tolist()):
+        with pytest.raises(InvalidParameterError, match="the target 'Y' among them"):
+            PrivateTraining(LogisticRegression(), privatizer()).fit(given, Y)
 
 
 def test_other_columns_are_refused_as_by_scikit_learn():
