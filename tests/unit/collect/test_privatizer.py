@@ -630,7 +630,7 @@ def test_too_much_output_is_refused_before_anything_is_drawn(frame, monkeypatch)
         (np.zeros((3, 0)), "0 feature"),
         (csr_array(np.eye(3)), "a sparse matrix"),
     ],
-    ids=repr,
+    ids=["1-d", "3-d", "ragged", "objects", "complex", "lazy", "no columns", "sparse"],
 )
 def test_what_is_no_table_is_refused_without_showing_it(given, match):
     with pytest.raises(ValueError, match=match) as caught:

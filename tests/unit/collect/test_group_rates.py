@@ -1,0 +1,492 @@
+"""Outcome rates of the true groups, from outcomes and private reports."""
+
+import math
+import pickle
+import re
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evenhand.collect.channel import Channel
+from evenhand.collect.group_moments import GroupMoments
+from evenhand.collect.group_rates import GroupRates, group_rates
+from evenhand.collect.grr import GRR
+from evenhand.collect.independence import RARE, impossible_groups
+from evenhand.collect.outcome_counts import MOST_GROUPS, OutcomeCounts, count_outcomes
+from evenhand.collect.registry import PROTOCOLS
+from evenhand.collect.subset import SS
+from evenhand.collect.unary import OUE
+from evenhand.errors import IndependenceWarning, InvalidParameterError, LimitExceededError
+from evenhand.measure import data_unfairness
+
+SHARES, RATES = np.array([0.7, 0.3]), np.array([0.2, 0.6])
+
+
+def _expected(protocol, shares, rates, n=1_000_000.0):
+    """The counts that are expected, not rounded."""
+    law, support = protocol.matrix(), protocol.indicators(protocol.outputs()).astype(float)
+    cells = np.stack([(shares * (1 - rates)) @ law, (shares * rates) @ law]) * n
+    together = np.einsum("yo,ou,ov->yuv", cells, support, support)
+    return OutcomeCounts(cells.sum(axis=1), together)
+
+
+def _channel(protocol):
+    return Channel(protocol.p_exact, protocol.q_exact)
+
+
+def _found(protocol=None, **given):
+    protocol = GRR(k=2, epsilon=1) if protocol is None else protocol
+    counts = _expected(protocol, SHARES, RATES)
+    return GroupRates(counts, _channel(protocol), ("men", "women"), protocol=protocol, **given)
+
+
+def _people(n=4000, protocol=None, seed=7):
+    """People in two groups with 20 % and 60 % outcomes, exactly."""
+    protocol = GRR(k=2, epsilon=1) if protocol is None else protocol
+    men = n * 7 // 10
+    group = np.repeat([0, 1], [men, n - men])
+    outcome = np.r_[np.arange(men) < men // 5, np.arange(n - men) < (n - men) * 3 // 5]
+    return outcome, protocol.privatize(group, rng=seed)
+
+
+def test_the_true_rates_come_back_from_expected_counts():
+    """The rates by reported group are .254 and .415, and nothing says so unless this is undone."""
+    found = _found()
+
+    assert list(found.rates.values()) == pytest.approx([0.2, 0.6], abs=1e-12)
+    assert list(found.shares.values()) == pytest.approx([0.7, 0.3], abs=1e-12)
+    assert list(found.naive.values()) == pytest.approx([0.25447619, 0.41524061], abs=1e-8)
+    assert found.overall == pytest.approx(0.32)
+
+
+@pytest.mark.parametrize("name", ["grr", "rappor", "oue", "ss", "the"])
+def test_every_protocol_gives_the_true_rates_back(name):
+    protocol = PROTOCOLS[name](k=3, epsilon=1)
+    shares, rates = np.array([0.5, 0.3, 0.2]), np.array([0.7, 0.4, 0.2])
+    moments = GroupMoments.of(_expected(protocol, shares, rates), _channel(protocol))
+
+    assert moments.rates == pytest.approx(rates, abs=1e-9)
+    assert moments.below == pytest.approx(shares, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_counts_give_what_scores_give(name):
+    """The slow form: one row of scores per person, and their empirical covariance."""
+    protocol = PROTOCOLS[name](k=4, epsilon=1)
+    generator = np.random.default_rng(3)
+    group, outcome = generator.integers(4, size=3000), generator.integers(2, size=3000)
+    reports = protocol.privatize(group, rng=5)
+    scores = (protocol.indicators(reports) - protocol.q) / (protocol.p - protocol.q)
+    found = group_rates(outcome, reports)
+    above, below = (outcome[:, None] * scores).mean(axis=0), scores.mean(axis=0)
+
+    assert list(found.shares.values()) == pytest.approx(below)
+    assert list(found.rates.values()) == pytest.approx(above / below)
+    columns = np.column_stack(
+        [outcome * scores[:, 1], scores[:, 1], outcome * scores[:, 3], scores[:, 3], outcome]
+    )
+    covariance = found._moments.covariance(np.array([[1, 3]]))[0]
+    slow = np.cov(columns.T, bias=True) / 3000
+
+    assert covariance == pytest.approx(slow, abs=0.01 * np.abs(slow).max())
+    assert (np.linalg.eigvalsh(covariance) > 0).all()
+
+
+@pytest.mark.parametrize(
+    "protocol", [GRR(k=5, epsilon=1), OUE(k=5, epsilon=1), SS(k=5, epsilon=0.5)], ids=repr
+)
+def test_blocks_count_as_the_whole_does(protocol, monkeypatch):
+    monkeypatch.setattr("evenhand.collect.outcome_counts._CELLS_AT_ONCE", 35)
+    monkeypatch.setattr("evenhand.collect.covariance._CELLS_AT_ONCE", 15)
+    outcome = np.arange(100) % 3 == 0
+    reports = protocol.privatize(np.arange(100) % 5, rng=2)
+    bits = protocol.indicators(reports).astype(np.int64)
+    slow = np.stack([bits[~outcome].T @ bits[~outcome], bits[outcome].T @ bits[outcome]])
+    counts = count_outcomes(outcome.astype(np.uint8), reports, protocol)
+    again = OutcomeCounts.of_indicators(outcome.astype(np.uint8), protocol.indicators(reports))
+
+    assert counts.together.tolist() == slow.tolist() == again.together.tolist()
+    assert counts.people.tolist() == again.people.tolist() == [66, 34]
+
+
+def test_too_many_groups_are_refused():
+    protocol = GRR(k=MOST_GROUPS + 1, epsilon=8)
+    with pytest.raises(LimitExceededError, match="1,024 groups is the most"):
+        group_rates([0, 1], protocol.privatize([0, 1], rng=1))
+
+
+# --- what goes in ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        lambda y: y.tolist(),
+        lambda y: y.astype(np.int8),
+        lambda y: y.astype(float),
+        pd.Series,
+        lambda y: pd.Series(y.astype(int), dtype="Int64"),
+        pl.Series,
+        lambda y: pl.Series(y.astype(int)),
+        lambda y: pa.chunked_array([pa.array(y)]),
+    ],
+)
+def test_outcomes_may_come_from_any_library(column):
+    outcome, reports = _people()
+    plain, found = group_rates(outcome, reports), group_rates(column(outcome), reports)
+
+    assert found.counts.together.tolist() == plain.counts.together.tolist()
+
+
+def test_other_labels_need_the_positive_one():
+    outcome, reports = _people()
+    words = np.where(outcome, "hired", "not")
+
+    assert group_rates(words, reports, positive="hired").rates == group_rates(outcome, reports).rates
+    with pytest.raises(InvalidParameterError, match="a column of 0 and 1"):
+        group_rates(words, reports)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "what"),
+    [
+        (np.full(4000, 7391), "0 and 1"),
+        (np.full(4000, 0.7391), "0 and 1"),
+        (np.r_[np.zeros(3999), math.nan], "without missing values"),
+        ([None] + [7391] * 3999, "without missing values"),
+        (pl.Series([None] + [1] * 3999), "without missing values"),
+        (np.zeros((4000, 2)), "one dimension"),
+        (np.zeros(3999), "as long as 'outcome'"),
+        (7391, "a column"),
+    ],
+)
+def test_bad_outcomes_are_refused_and_not_told(outcome, what):
+    """An outcome is private: a message may hold neither it nor how many there are."""
+    _, reports = _people()
+    with pytest.raises(InvalidParameterError, match=what) as caught:
+        group_rates(outcome, reports)
+
+    assert "7391" not in str(caught.value)
+    assert "3999" not in str(caught.value)
+    assert "group_rates" in str(caught.value)
+
+
+def test_bare_arrays_need_their_protocol():
+    outcome, reports = _people()
+    bare = np.asarray(reports)
+
+    assert group_rates(outcome, bare, protocol=reports.protocol).rates == group_rates(outcome, reports).rates
+    with pytest.raises(InvalidParameterError, match="'protocol' parameter of group_rates"):
+        group_rates(outcome, bare)
+    with pytest.raises(InvalidParameterError, match="reports of GRR"):
+        group_rates(outcome, reports, protocol=GRR(k=2, epsilon=2))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"labels": ["men"]},
+        {"labels": ["men", "men"]},
+        {"privileged": 2},
+        {"privileged": "men"},
+        {"privileged": [0]},
+        {"level": 1},
+        {"level": None},
+    ],
+)
+def test_options_are_checked(given):
+    outcome, reports = _people(100)
+    with pytest.raises(InvalidParameterError):
+        group_rates(outcome, reports, **given)
+
+
+# --- what comes out -------------------------------------------------------------------------------
+
+
+def test_gaps_are_privileged_minus_others():
+    found = _found(privileged="men")
+
+    assert found.gaps == {"women": pytest.approx(-0.4)}
+    assert found.gap("women", "men") == pytest.approx(0.4)
+    assert found.worst_pair == ("women", "men")
+    assert _found().gaps == {}
+
+
+def test_data_unfairness_is_that_of_the_true_groups():
+    """The same figure as from the true groups in the clear."""
+    group = np.repeat([0, 1], [700, 300])
+    y = np.r_[np.arange(700) < 140, np.arange(300) < 180]
+    found = _found()
+
+    assert found.data_unfairness() == pytest.approx(data_unfairness(y, group))
+    assert found.data_unfairness("difference") == pytest.approx(data_unfairness(y, group, kind="difference"))
+    for kind, true in (("ratio", 0.875), ("difference", 0.4)):
+        interval = found.data_unfairness_interval(kind)
+
+        assert true in interval
+        assert interval.high - interval.low < 0.1
+
+
+def test_with_two_groups_the_largest_gap_has_the_interval_of_the_gap():
+    outcome, reports = _people()
+    found = group_rates(outcome, reports, privileged=1)
+
+    assert tuple(found.data_unfairness_interval("difference")) == pytest.approx(
+        tuple(found.interval(1, against=0)), abs=1e-9
+    )
+
+
+def test_turning_a_gap_round_turns_its_interval_round():
+    outcome, reports = _people()
+    found = group_rates(outcome, reports)
+    low, high = found.interval(0, against=1)
+
+    assert tuple(found.interval(1, against=0)) == pytest.approx((-high, -low), abs=1e-9)
+
+
+def test_intervals_hold_their_estimate_and_grow_with_the_level():
+    outcome, reports = _people()
+    found = group_rates(outcome, reports, level=0.9)
+    for group, against, value in ((0, None, found.rates[0]), (1, 0, found.gap(1, 0))):
+        narrow, wide = (found.interval(group, against=against, level=level) for level in (None, 0.99))
+
+        assert narrow.level == 0.9
+        assert wide.low < narrow.low < value < narrow.high < wide.high
+        assert not narrow.reason
+
+
+def test_a_share_that_may_be_nought_says_so():
+    """Anybody who reads a bounded interval here would act on noise."""
+    outcome, reports = _people(400, OUE(k=2, epsilon=0.1))
+    found = group_rates(outcome, reports, privileged=0)
+
+    assert not found.separated[1]
+    assert tuple(found.interval(1)) == (0, 1)
+    assert tuple(found.interval(0, against=1)) == (-1, 1)
+    for interval in (found.interval(1), found.interval(0, against=1), found.data_unfairness_interval()):
+        assert "is not separated from 0, so its rate may be anything." in interval.reason
+    assert found.data_unfairness_interval("difference").high == 1
+    assert "Not separated from a share of 0" in repr(found)
+
+
+def test_a_share_below_nought_has_no_rate():
+    protocol = GRR(k=3, epsilon=1)
+    reports = np.repeat([0, 1], 50).astype(np.uint8)  # nobody names 2, so its share comes out negative
+    found = group_rates(
+        np.arange(100) % 2, reports, protocol=protocol, labels=["a", "b", "c"], privileged="a"
+    )
+
+    assert math.isnan(found.rates["c"])
+    assert found.rates["c"].reason == "The estimated share of group 'c' is not above 0."
+    assert found.gaps["c"].reason == found.rates["c"].reason
+    assert math.isnan(found.naive["c"])
+    assert found.naive["c"].reason == "No report supports this group."
+    assert found.worst_pair is None
+    assert math.isnan(found.data_unfairness("difference"))
+    assert found.interval("a").high < 1
+    assert "undefined" in repr(found)
+
+
+def test_nobody_with_the_outcome_is_not_certainty():
+    """No positive among 200 people leaves room for a few per cent."""
+    protocol = GRR(k=2, epsilon=4)
+    found = group_rates(np.zeros(200, dtype=int), protocol.privatize(np.arange(200) % 2, rng=3))
+    low, high = found.interval(0)
+
+    assert low == 0
+    assert 0.005 < high < 0.2
+    assert found.data_unfairness().reason.startswith("Nobody has outcome 1")
+    assert math.isnan(found.data_unfairness_interval().low)
+    assert found.data_unfairness_interval("difference").low == 0
+    assert found.data_unfairness_interval("difference").high < 0.2
+
+
+def test_a_few_with_the_outcome_leave_the_ratio_without_a_limit():
+    protocol = GRR(k=2, epsilon=4)
+    outcome = np.arange(200) == 0
+    found = group_rates(outcome, protocol.privatize(np.arange(200) % 2, rng=3))
+
+    assert found.data_unfairness_interval("ratio").high == math.inf
+
+
+def test_without_people_nothing_is_claimed():
+    found = group_rates([], np.empty(0, dtype=np.uint8), protocol=GRR(k=2, epsilon=1), privileged=0)
+    everything = [*found.rates.values(), *found.shares.values(), *found.gaps.values(), found.overall]
+    everything += [found.data_unfairness(), found.data_unfairness("difference")]
+
+    assert np.isnan(everything).all()
+    assert {each.reason for each in everything} == {"There are no people."}
+    for interval in (found.interval(0), found.interval(0, against=1), found.data_unfairness_interval()):
+        assert np.isnan(tuple(interval)).all()
+        assert interval.reason == "There are no people."
+    assert found.separated == {0: False, 1: False}
+    assert "undefined" in repr(found)
+
+
+@settings(max_examples=25)
+@given(
+    st.sampled_from(sorted(PROTOCOLS)),
+    st.integers(2, 4),
+    st.sampled_from(["1e-6", "0.3", "2", "8"]),
+    st.lists(st.tuples(st.integers(0, 3), st.booleans()), max_size=40),
+)
+def test_any_data_has_an_answer(name, k, epsilon, people):
+    """However few the people: a number with limits around it, or NaN with a reason."""
+    protocol = PROTOCOLS[name](k=k, epsilon=epsilon)
+    group = np.array([member % k for member, _ in people], dtype=np.uint8)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", IndependenceWarning)
+        found = group_rates(
+            [each for _, each in people], protocol.privatize(group, rng=len(people)), privileged=0
+        )
+        frame = found.to_frame(backend="pyarrow").to_pylist()
+        intervals = [found.data_unfairness_interval("ratio"), found.data_unfairness_interval("difference")]
+        shown = repr(found)
+
+    assert shown.startswith("Outcome rates")
+    for row in frame:
+        assert not math.isnan(row["rate"]) or row["note"]
+        assert not people or 0 <= row["low"] < row["high"] <= 1
+    for row in frame[1:]:
+        assert not people or -1 <= row["gap_low"] < row["gap_high"] <= 1
+    for low, high in intervals:
+        assert math.isnan(low) or 0 <= low < high
+
+
+@pytest.mark.parametrize("group", ["men", 2, [0], None])
+def test_unknown_groups_are_refused(group):
+    found = group_rates(*_people(100))
+    with pytest.raises(InvalidParameterError, match="the label of one of the groups"):
+        found.interval(group)
+    with pytest.raises(InvalidParameterError, match="the label of one of the groups"):
+        found.gap(0, group)
+
+
+# --- views ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
+def test_frames_hold_one_row_per_group(backend):
+    outcome, reports = _people()
+    frame = group_rates(outcome, reports, privileged=0).to_frame(level=0.9, backend=backend)
+    rows = pa.table(frame).to_pylist() if backend != "pyarrow" else frame.to_pylist()
+
+    assert [row["group"] for row in rows] == [0, 1]
+    assert rows[1]["gap_low"] < rows[1]["gap"] < rows[1]["gap_high"]
+    assert {row["level"] for row in rows} == {0.9}
+    assert rows[0]["low"] < rows[0]["rate"] < rows[0]["high"]
+
+
+def test_a_report_reads_well():
+    text = repr(_found(privileged="men"))
+
+    assert text.splitlines() == [
+        "Outcome rates of the true groups, 1,000,000 people, groups from reports of GRR(k=2, epsilon=1)",
+        "group  share   rate    95% interval  naive rate  men minus this  interval of the gap",
+        "men    0.700  0.200  0.198 to 0.202       0.254",
+        "women  0.300  0.600  0.596 to 0.604       0.415          -0.400     -0.405 to -0.395",
+        "Largest gap between two groups: 0.400, 0.395 to 0.405.",
+    ]
+
+
+def test_html_escapes_labels():
+    """Labels come from the data."""
+    outcome, reports = _people(200)
+    html = group_rates(
+        outcome, reports, labels=["<b>men</b>", "women"], privileged="<b>men</b>"
+    )._repr_html_()
+
+    assert "<b>" not in html
+    assert "&lt;b&gt;men&lt;/b&gt;" in html
+
+
+def test_long_reports_are_cut_and_say_so():
+    protocol = GRR(k=40, epsilon=8)
+    text = repr(group_rates(np.arange(4000) % 3 == 0, protocol.privatize(np.arange(4000) % 40, rng=1)))
+
+    assert "and 10 more; to_frame() has them all" in text
+    assert "Largest gap" not in text
+
+
+def test_many_groups_that_are_not_separated_are_counted():
+    protocol = GRR(k=6, epsilon=0.1)
+    found = group_rates(np.arange(60) % 2, protocol.privatize(np.arange(60) % 6, rng=1))
+
+    assert "and 3 more" in repr(found)
+    assert "and 3 more" in found.data_unfairness_interval("difference").reason
+
+
+def test_one_person_is_written_in_the_singular():
+    protocol = GRR(k=2, epsilon=1)
+    found = group_rates([1], protocol.privatize([0], rng=1))
+
+    assert "1 person" in repr(found)
+    assert "people" not in repr(GroupRates(found.counts, found.channel, (0, 1))).split("\n")[0]
+
+
+def test_a_result_survives_pickling():
+    found = group_rates(*_people(200))
+
+    assert pickle.loads(pickle.dumps(found)).rates == found.rates
+
+
+# --- independence ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_predictions_made_from_the_reports_are_noticed(name):
+    """The rates would say that such a model treats the true groups like day and night."""
+    protocol = PROTOCOLS[name](k=2, epsilon=1)
+    reports = protocol.privatize(np.arange(20_000) % 2, rng=11)
+    predicted = protocol.indicators(reports)[:, 1]
+    with pytest.warns(IndependenceWarning, match="The outcome was made from the reports"):
+        group_rates(predicted, reports)
+
+
+def test_the_warning_names_the_groups_and_no_counts():
+    protocol = GRR(k=5, epsilon=1)
+    reports = protocol.privatize(np.arange(20_000) % 5, rng=11)
+    with pytest.warns(IndependenceWarning) as caught:
+        group_rates(np.asarray(reports) < 2, reports, labels=list("abcde"))
+
+    assert "group 'a', 'b', 'c' and 2 more lies outside of 0 to 1" in str(caught[0].message)
+    assert not re.search(r"\d{2}", str(caught[0].message))
+
+
+def test_an_outcome_said_to_be_made_from_reports_is_warned_about():
+    outcome, reports = _people()
+    with pytest.warns(IndependenceWarning, match="these are not the rates of the true groups"):
+        group_rates(outcome, reports, outcome_from_reports=True)
+
+
+@pytest.mark.parametrize("said", [None, False])
+def test_observed_outcomes_are_not_warned_about(said):
+    outcome, reports = _people()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        group_rates(outcome, reports, outcome_from_reports=said)
+
+
+def test_the_test_of_independence_is_exact():
+    """One report fewer than the limit is suspected, one more is not; the limit is a binomial tail."""
+    channel, people = Channel.of(None, 0.75, 0.25, owner="test"), 200
+    support = np.arange(people + 1)
+    suspected = [
+        impossible_groups(
+            OutcomeCounts(np.array([0, people]), np.array([np.zeros((1, 1)), [[count]]])), channel
+        ).size
+        for count in support
+    ]
+    chances = [math.comb(people, j) * 0.25**j * 0.75 ** (people - j) for j in support]
+    few = next(count for count in support if math.fsum(chances[: count + 1]) >= RARE)
+
+    assert suspected[:few] == [1] * few
+    assert suspected[few : people - few + 1] == [0] * (people - 2 * few + 1)
+    assert suspected[people - few + 1 :] == [1] * few
