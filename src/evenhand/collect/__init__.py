@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.collect.base import Protocol
 from evenhand.collect.estimate import Frequencies
+from evenhand.collect.family import HashFamily
 from evenhand.collect.group_rates import GroupRates, group_rates
 from evenhand.collect.grr import GRR
 from evenhand.collect.hashing import BLH, OLH
@@ -24,6 +25,7 @@ from evenhand.collect.joint import (
 )
 from evenhand.collect.registry import PROTOCOLS, protocol_from, protocol_named
 from evenhand.collect.reports import Reports
+from evenhand.collect.share_limits import Intervals
 from evenhand.collect.simplex import ConsistentShares
 from evenhand.collect.split import sampling_cost, split_budget, split_cost
 from evenhand.collect.subset import SS
@@ -47,7 +49,9 @@ __all__ = [
     "ConsistentShares",
     "Frequencies",
     "GroupRates",
+    "HashFamily",
     "Independent",
+    "Intervals",
     "JointFrequencies",
     "JointReports",
     "LocalPrivatizer",

@@ -40,7 +40,8 @@ class Sampled(Strategy):
     r"""Ask each person one attribute, drawn by lot, and spend the whole epsilon on it.
 
     Who is asked what is drawn without regard to anybody's values, and is part of the report. The shares of
-    each column are estimated from those who were asked it.
+    each column are estimated from those who were asked it, and their intervals are about those; about all
+    who took part, ask for ``interval(of="population")``.
 
     **Guarantee.** Pure local differential privacy with the largest of the protocols' epsilons; unit: one
     report; tight. Numerics: exact; the probabilities of being asked are multiples of :math:`2^{-53}`. May be
