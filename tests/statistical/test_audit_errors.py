@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from evenhand.privacy import _draws
 from evenhand.privacy.audit import audit
 from evenhand.privacy.randomness import SeededSource
 from evenhand.privacy.sampling import bernoulli, uniform_below
@@ -20,6 +21,18 @@ def says_nothing(value, size, rng):
 def responds(value, size, rng):
     """Tell the truth three times in four: epsilon is the logarithm of 3."""
     return bernoulli("3/4", size=size, source=rng) == value
+
+
+def seldom_refuses(value, size, rng):
+    """Return 0 or 1, and a text once in 2,048 times, whatever the input: epsilon is 0."""
+    drawn = uniform_below(2_048, size=size, source=rng).tolist()
+    return ["refused" if each == 5 else each & 1 for each in drawn]
+
+
+def made_alike(value, size, rng):
+    """Do the same, but let one text turn all numbers of the call into other numbers."""
+    drawn = np.array(seldom_refuses(value, size, rng))
+    return drawn.astype(int) if drawn.dtype.kind == "i" else np.char.str_len(drawn) + 10
 
 
 class Replayed:
@@ -59,6 +72,22 @@ def test_measuring_with_the_draws_that_chose_would_raise_false_alarms():
 
     assert chance < ALPHA
     assert found > AUDITS / 2
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize(("mechanism", "right"), [(seldom_refuses, True), (made_alike, False)])
+def test_a_rare_output_of_another_type_raises_no_false_alarm(mechanism, right, monkeypatch):
+    """One text among numbers must not change how its neighbours are read: draws would be dependent.
+
+    The twin shows that the test would see it.
+    """
+    monkeypatch.setattr(_draws, "_MOST_AT_ONCE", 256)
+    monkeypatch.setattr(_draws, "_MOST_BYTES_AT_ONCE", 1 << 30)
+    told = {"claimed": 0, "size": 8_000, "confidence": 1 - ERROR}
+    sources = SeededSource(13).spawn(AUDITS)
+    found = sum(audit(mechanism, (0, 1), rng=source, **told).exceeds for source in sources)
+
+    assert (binom.sf(found - 1, AUDITS, ERROR) > ALPHA) == right
 
 
 @pytest.mark.statistical

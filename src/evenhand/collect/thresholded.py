@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["THE"]
 
+_LEAST_NOISE = 1e-290  # below, floats have no digits left for the equation, nor p and q a difference
+
 
 @dataclass(frozen=True, init=False, repr=False)
 class THE(Unary):
@@ -110,6 +112,9 @@ def _parts(noise: float, threshold: float) -> tuple[float, float]:
 def _best_threshold(noise: float) -> float:
     """Return where the derivative of the logarithm of q (1 - q) / (p - q)**2 is nought."""
     from scipy.optimize import brentq  # noqa: PLC0415 - slow to import
+
+    if noise < _LEAST_NOISE:
+        return 0.5
 
     def slope(threshold: float) -> float:
         missed, false = _parts(noise, threshold)

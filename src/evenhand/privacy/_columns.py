@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["columns_of", "support_columns"]
 
 _BYTES_READ = 64  # of a text or of bytes, position by position
+_EXACT = 1 << 53  # whole numbers up to here are floats too
 _CELLS = 1 << 17  # of a block of indicators: small enough for the cache of a processor
 
 
@@ -28,12 +28,15 @@ def columns_of(outputs: Any) -> Columns:
     A scalar is one column, a row is one column per coordinate, a record one per field. Bytes and texts
     give the whole, its length, and its first 64 bytes.
     """
-    if isinstance(outputs, list | tuple) and outputs and isinstance(outputs[0], bytes | str):
+    listed = isinstance(outputs, list | tuple)
+    if listed and outputs and all(isinstance(each, bytes | str) for each in outputs):
         return _text_columns(outputs)
     try:
-        array = np.asarray(outputs)
+        array = _as_they_are(outputs) if listed else np.asarray(outputs)
     except ValueError:  # rows of different lengths
         raise _refused("rows of different lengths") from None
+    if array.ndim == 1 and array.dtype.kind in "SU" and array.size:
+        return _text_columns(array.tolist()) | {"the output": array}
     if array.dtype.names is not None:
         named = {f"field '{name}'": np.asarray(array[name]) for name in array.dtype.names}
     else:
@@ -63,17 +66,43 @@ def support_columns(mechanism: Any, reports: Any, pair: Sequence[Any]) -> Column
             values = [each[name] if several else each for each in pair]
             width += table.shape[1]
             for value in dict.fromkeys(values):
+                if not isinstance(value, int | np.integer) or not 0 <= value < table.shape[1]:
+                    must_be = f"two codes from 0 to {table.shape[1] - 1}" + (
+                        f" for '{name}'" if several else ""
+                    )
+                    raise InvalidParameterError("pair", owner="audit", must_be=must_be, got="something else")
                 where = f" in '{name}'" if several else ""
-                parts.setdefault(f"support of {value}{where}", []).append(table[:, value])
+                parts.setdefault(f"support of {value}{where}", []).append(table[:, int(value)])
         rows = max(64, _CELLS // width)
     return {name: np.concatenate(blocks) for name, blocks in parts.items()}
+
+
+def _as_they_are(outputs: Sequence[Any]) -> npt.NDArray[Any]:
+    """Return a list as an array in which no output looks different for the sake of its neighbours.
+
+    By itself numpy turns all numbers into texts where there is one text among them, and large whole numbers
+    into floats. Outputs of one call would then depend on one another, and the bounds of an audit not hold.
+    """
+    array = np.asarray(outputs)
+    if array.dtype.kind not in "SUf":
+        return array
+    single = np.asarray(outputs, dtype=object)
+    if array.dtype.kind == "f":
+        changed = any(isinstance(each, int) and abs(each) > _EXACT for each in single.flat)
+    else:
+        text = str if array.dtype.kind == "U" else bytes
+        changed = not all(isinstance(each, text) for each in single.flat)
+    return single if changed else array
 
 
 def _flat(name: str, values: npt.NDArray[Any]) -> Columns:
     if values.dtype.kind not in "biufSUO":
         raise _refused(f"an array of type {values.dtype}")
-    if values.dtype.kind == "O" and not all(isinstance(each, Hashable) for each in values.flat):
-        raise _refused("lists or other things that cannot be compared")
+    if values.dtype.kind == "O":
+        try:
+            set(values.flat)
+        except TypeError:
+            raise _refused("lists or other things that cannot be compared") from None
     if values.ndim == 1:
         return {name: values}
     rows = values.reshape(len(values), -1)

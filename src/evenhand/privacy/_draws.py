@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -69,14 +70,15 @@ class Draws:
         few = self._sample(0, _PROBE)
         columns = self._read(few)
         self.together = tuple(name for name in columns if name.startswith("support of "))
-        held = max(getattr(few, "nbytes", 0), sum(each.nbytes for each in columns.values()))
+        self._kinds = {name: _kind(values) for name, values in columns.items()}
+        held = max(_bytes_of(few), sum(each.nbytes for each in columns.values()))
         self.rows = max(_PROBE, min(_MOST_AT_ONCE, _MOST_BYTES_AT_ONCE * _PROBE // max(1, held)))
 
     def draw(self, which: int, size: int) -> Iterator[Chunk]:
         """Yield `size` outputs for an input of the pair, in chunks."""
         for start in range(0, size, self.rows):
             rows = min(self.rows, size - start)
-            chunk = Chunk(self._read(self._sample(which, rows)))
+            chunk = Chunk(self._alike(self._read(self._sample(which, rows))))
             self._done += rows
             if self._progress is not None:
                 self._progress(self._done, self.planned)
@@ -103,6 +105,18 @@ class Draws:
             return columns_of(outputs)
         columns = support_columns(self._mechanism, outputs, self.pair)
         return columns if hasattr(self.pair[0], "items") else columns | columns_of(outputs)
+
+    def _alike(self, columns: Columns) -> Columns:
+        """Return the columns that the first outputs had, if they are there and of the same kind."""
+        for name, kind in self._kinds.items():
+            if name not in columns or {kind, _kind(columns[name])} == {"number", "text"}:
+                raise InvalidParameterError(
+                    "mechanism" if self._features is None else "features",
+                    owner="audit",
+                    must_be="a function that returns the same kind of outputs in every call",
+                    got="numbers, texts or rows that differ from the first ones",
+                )
+        return {name: columns[name] for name in self._kinds}
 
     def _check_count(self, name: str, outputs: Any, size: int) -> None:
         try:
@@ -140,4 +154,19 @@ def _same(first: Any, second: Any) -> bool:
         return bool(first.equals(second))
     if isinstance(first, np.ndarray) or isinstance(second, np.ndarray):
         return np.array_equal(first, second)
-    return bool(first == second)
+    try:
+        return bool(first == second)
+    except ValueError:  # arrays within them: nothing is lost by an audit of equal inputs
+        return False
+
+
+def _kind(values: np.ndarray[Any, Any]) -> str:
+    return {"O": "any", "S": "text", "U": "text"}.get(values.dtype.kind, "number")
+
+
+def _bytes_of(outputs: Any) -> int:
+    """Return about how much memory outputs take, texts and other objects included."""
+    held = int(getattr(outputs, "nbytes", 0))
+    if isinstance(outputs, list | tuple) or getattr(outputs, "dtype", None) == np.dtype(object):
+        held += sum(int(getattr(each, "nbytes", 0)) or sys.getsizeof(each) for each in outputs)
+    return held

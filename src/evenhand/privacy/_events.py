@@ -24,6 +24,7 @@ OVERRUN = 0.1
 SPARE = 1.2  # the probability of the event is itself estimated
 FEWEST, MOST = 1_000_000, 1 << 25  # draws of one input for one half of an audit
 CLOSE = 0.01
+TINY = 1e-100  # a smaller epsilon asks for as many draws: too many
 ROUNDING = 1e-9  # more than what floats lose in a bound
 
 
@@ -146,7 +147,8 @@ def enough_draws(epsilon: float, rare: float, error: float) -> int:
     where :math:`q` is the probability of the event under the input that makes it `rare` and :math:`z` the
     quantile of half the `error`; a fifth more, since :math:`q` is estimated.
     """
-    return math.ceil(SPARE * (_margin(epsilon, error) / (OVERRUN * epsilon)) ** 2 / rare)
+    shown = OVERRUN * max(epsilon, TINY)
+    return math.ceil(SPARE * (_margin(epsilon, error) / shown) ** 2 / rare)
 
 
 def smallest_overrun(epsilon: float, rare: float, draws: int, error: float) -> float:

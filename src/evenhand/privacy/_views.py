@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -72,9 +73,9 @@ class Values:
 
     def of(self, values: Array) -> Array:
         """Return the place of each value among the known ones."""
-        if self.known.dtype == object:
-            codes = {value: code for code, value in enumerate(self.known.tolist())}
-            found = (codes.get(value, len(codes)) for value in values.tolist())
+        if not _ordered_alike(self.known.dtype, values.dtype):
+            codes = {value: code for code, value in enumerate(_objects(self.known))}
+            found = (codes.get(value, len(codes)) for value in _objects(values))
             return np.fromiter(found, dtype=np.int64, count=len(values))
         if values.dtype.kind in "bu" and values.dtype.itemsize == 1 and self.known.dtype == values.dtype:
             table = np.full(256, len(self.known), dtype=np.int64)
@@ -112,7 +113,7 @@ class Bins:
 
     def of(self, values: Array) -> Array:
         """Return which interval each value is in."""
-        numbers = values.astype(np.float64)
+        numbers = _numbers(values)
         return np.where(np.isnan(numbers), self.size - 1, np.searchsorted(self.edges, numbers, side="right"))
 
     def words(self, codes: Sequence[int]) -> str:
@@ -247,7 +248,9 @@ def _values(name: str, ours: Array, theirs: Array) -> Values:
     both = np.concatenate((ours, theirs))
     if both.dtype == object:
         places: dict[Any, int] = {}
-        inverse = np.array([places.setdefault(value, len(places)) for value in both.tolist()], dtype=np.int64)
+        inverse = np.array(
+            [places.setdefault(value, len(places)) for value in _objects(both)], dtype=np.int64
+        )
         known = np.empty(len(places), dtype=object)
         known[:] = list(places)
     else:
@@ -259,6 +262,33 @@ def _values(name: str, ours: Array, theirs: Array) -> Values:
         differ = np.abs(counts[0] - counts[1]) / np.sqrt(counts[0] + counts[1])
         known = known[np.sort(np.argsort(-differ, kind="stable")[: MOST_VALUES - 1])]
     return Values(name, known)
+
+
+def _ordered_alike(known: np.dtype[Any], given: np.dtype[Any]) -> bool:
+    """Return whether values of both types can be compared in an array without loss."""
+    if "O" in (known.kind, given.kind):
+        return False
+    both = np.result_type(known, given)
+    return both.kind != "f" or "f" in (known.kind, given.kind)
+
+
+def _objects(values: Array) -> list[Any]:
+    """Return single values; all that are not a number are one."""
+    return [math.nan if isinstance(each, float) and math.isnan(each) else each for each in values.tolist()]
+
+
+def _numbers(values: Array) -> Array:
+    """Return floats; what is no number among objects becomes 'not a number'."""
+    if values.dtype != object:
+        return values.astype(np.float64)
+    return np.array([_number(each) for each in values.tolist()], dtype=np.float64)
+
+
+def _number(value: Any) -> float:
+    try:
+        return float(value) if isinstance(value, Real) else math.nan
+    except OverflowError:
+        return math.copysign(math.inf, value > 0 or -1)
 
 
 def _combined(parts: tuple[Values | Bins, ...], chunk: Chunk) -> Array:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["Audit", "audit"]
 
 _LEAST_TARGET = 0.1  # the epsilon that an audit is sized for where nothing, or nought, is claimed
+_LARGEST_TARGET = 1_000_000
 _WEAK = 0.105
 
 
@@ -251,7 +252,7 @@ def audit(
     share = integer("share", share, owner="audit", low=1)
     error = _checked_confidence(confidence, share)
     epsilon, chance = _claim(mechanism, claimed, delta)
-    target = float(epsilon or 0)
+    target = float(min(epsilon or 0, _LARGEST_TARGET))
     if size is not None:
         size = _checked_size(size, least_draws(target, error, float(chance)))
     source = source_from(rng)
@@ -260,7 +261,7 @@ def audit(
     counts = [sum(event.count(chunk) for chunk in draws.draw(which, half)) for which in (0, 1)]
     hits, misses = counts[event.likely], counts[1 - event.likely]
     bound = surely_at_least(hits, misses, half, error=error, delta=float(chance))
-    sized = epsilon and not chance
+    sized = target > 0 and not chance
     return Audit(
         measured_epsilon=max(0.0, float(bound)),
         claimed_epsilon=epsilon,
@@ -321,9 +322,11 @@ def _checked_size(size: object, half: float) -> int:
 def _claim(mechanism: Any, claimed: Number | None, delta: Number | None) -> tuple[Fraction | None, Fraction]:
     """Return the claimed epsilon, if there is one, and delta."""
     chance = None if delta is None else exact(delta, name="delta", owner="audit", least=0)
-    guarantee = getattr(mechanism, "guarantee", None)
-    if claimed is not None or guarantee is None or guarantee.delta == 1:  # a delta of 1 claims nothing
-        chance = chance or Fraction(0)
+    guarantee: Any = getattr(mechanism, "guarantee", None)
+    nothing = guarantee is None or guarantee.delta == 1
+    if claimed is not None or nothing:
+        if chance is None:
+            chance = Fraction(0) if nothing else guarantee.delta
         _check_delta(chance, 0, delta)
         return None if claimed is None else exact(claimed, name="claimed", owner="audit", least=0), chance
     chance = guarantee.delta if chance is None else chance

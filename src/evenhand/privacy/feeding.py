@@ -65,6 +65,8 @@ def feed(
         wanted = min(MOST_WORDS, FEWEST_WORDS + math.ceil(words * (len(out) - done)))
         wanted = max(wanted, buffer.nbytes // 8)
         fresh = source.words(wanted).astype("<u8", copy=False).view(little).astype(units, copy=False)
+        if not fresh.size:
+            raise RandomSourceError(f"{source!r} gave no numbers. Hint: check the machine's generator.")
         before = done
         done, buffer = _use(kernel, out, done, parameters, buffer, fresh)
         if done == before and buffer.size > LONGEST_DRAW:

@@ -10,7 +10,7 @@ import pytest
 from evenhand.collect.dyadic import GRID
 from evenhand.collect.thresholded import THE
 from evenhand.collect.unary import OUE
-from evenhand.errors import PrivacyWarning
+from evenhand.errors import InvalidParameterError, PrivacyWarning
 
 EPSILONS = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 0.7, 1, 1.5, 2, 3, 5, 8, 10, 13, 18, 25, 32, 37, 45, 50]
 
@@ -136,3 +136,11 @@ def test_recalibration_is_told_and_kept():
 def test_a_large_epsilon_warns():
     with pytest.warns(PrivacyWarning):
         assert THE(10, 40).guarantee.epsilon < 21
+
+
+@pytest.mark.parametrize("epsilon", ["1e-295", "1e-320", "1e-400"])
+@pytest.mark.parametrize("recalibrated", [False, True])
+def test_an_epsilon_that_is_nought_as_a_float_is_refused_in_words(epsilon, recalibrated):
+    """The equation of the threshold would divide by nought."""
+    with pytest.raises(InvalidParameterError, match="large enough that a bit can tell two values apart"):
+        THE(4, epsilon, recalibrated=recalibrated).privatize([0])

@@ -326,6 +326,26 @@ def test_equal_frames_are_seen_to_be_equal():
         ({"mechanism": lambda v, n, r: [[0] * (j % 3) for j in range(n)]}, "rows of different lengths"),
         ({"mechanism": lambda v, n, r: np.zeros(n, dtype=complex)}, "an array of type complex128"),
         ({"mechanism": lambda v, n, r: _objects([[]] * n)}, "lists or other things that cannot be compared"),
+        ({"mechanism": lambda v, n, r: _objects([(1, [])] * n)}, "things that cannot be compared"),
+        ({"mechanism": lambda v, n, r: np.zeros((n, 3 if n == 16 else 2))}, "same kind of outputs in every"),
+        (
+            {"mechanism": lambda v, n, r: np.zeros(n, int if n == 16 else "U1")},
+            "same kind of outputs in every",
+        ),
+        (
+            {"features": lambda outputs: np.zeros((len(outputs), 1 + (len(outputs) == 16)))},
+            "'features' .* same",
+        ),
+        (
+            {"mechanism": OUE(k=5, epsilon=1), "pair": (0, 5)},
+            "'pair' parameter of audit must be two codes from",
+        ),
+        (
+            {"mechanism": OUE(k=5, epsilon=1), "pair": (0, 2**70)},
+            "'pair' parameter of audit must be two codes",
+        ),
+        ({"mechanism": OUE(k=5, epsilon=1), "pair": (0, -1)}, "'pair' parameter of audit must be two codes"),
+        ({"claimed": 10**400}, "must be left out: no number of draws can show"),
         ({"features": 3}, "'features' parameter of audit must be a function"),
         ({"features": lambda outputs: outputs[:-1]}, "'features' parameter .* Got 15 outputs for 16"),
         ({"confidence": 1.0}, "'confidence' parameter of audit must be a number above 0 and below 1"),
@@ -359,6 +379,51 @@ def test_a_delta_below_that_of_the_guarantee_is_refused():
     promised = Promising(Guarantee.approximate(1, "1/50", **CENTRAL))
     with pytest.raises(InvalidParameterError, match=r"must be a number >= 1/50 and < 1.*Hint"):
         audit(promised, (0, 1), delta="1/100", size=1_000)
+
+
+def test_a_claim_in_words_of_ones_own_keeps_the_delta_of_the_guarantee():
+    """Said once more, the epsilon of a right mechanism must not turn into a claim of pure privacy."""
+
+    class Leaky(Promising):
+        def __call__(self, value, size, rng):
+            return leaky(value, size, rng)
+
+    promised = Leaky(Guarantee.approximate("1/10", "1/128", **CENTRAL))
+    told = {"claimed": "1/10", "size": 100_000, "rng": 1}
+
+    assert audit(promised, (1, 2), **told).delta == Fraction(1, 128)
+    assert not audit(promised, (1, 2), **told).exceeds
+    assert audit(promised, (1, 2), delta=0, **told).exceeds
+
+
+@pytest.mark.parametrize("claimed", ["1e-200", "1e-400"])
+def test_a_claim_of_next_to_nothing_is_audited_like_any_other(claimed, monkeypatch):
+    """Such an epsilon is nought as a float, or its square is; neither may end in an error of division."""
+    monkeypatch.setattr(module, "FEWEST", 1_000)
+    monkeypatch.setattr(module, "MOST", 2_000)
+
+    assert audit(respond, (0, 1), claimed=claimed, size=1_000, rng=1).exceeds
+    assert audit(respond, (0, 1), claimed=claimed, rng=1).exceeds
+
+
+def test_inputs_that_cannot_be_compared_are_taken_to_differ():
+    def first(value, size, rng):
+        return respond(int(value[0][0]), size, rng)
+
+    assert audit(first, ([np.zeros(2)], [np.ones(2)]), claimed=1, size=2_000, rng=1).measured_epsilon > 0.5
+
+
+def test_long_texts_are_drawn_a_few_at_a_time(monkeypatch):
+    """Memory would grow with the length of a text, which no column shows."""
+    monkeypatch.setattr(_draws, "_MOST_BYTES_AT_ONCE", 1 << 20)
+    asked = []
+
+    def long(value, size, rng):
+        asked.append(size)
+        return ["x" * 10_000] * size
+
+    audit(long, (0, 1), claimed=1, size=1_000, rng=1)
+    assert max(asked) <= 105
 
 
 def test_a_guarantee_in_rho_needs_a_delta():

@@ -43,6 +43,49 @@ def test_bytes_that_differ_in_a_last_nought_are_different():
     assert columns["byte 0"].tolist() == [97, 97, 0xC3]
 
 
+@pytest.mark.parametrize(
+    "outputs", [[1, "refused", 2], ["a", 1, b"a"], [2**63 + 1, -1, 0], [2**60 + 1, 0.5, True], [None, 1, 2]]
+)
+def test_no_output_of_a_list_looks_different_for_its_neighbours(outputs):
+    """An array of numpy would make texts of numbers, or floats of whole numbers."""
+    assert columns_of(outputs)["the output"].tolist() == outputs
+    assert columns_of([(each, 0) for each in outputs])["coordinate 0"].tolist() == outputs
+
+
+def test_a_list_of_one_kind_stays_an_array_of_that_kind():
+    assert columns_of([1, 0.5])["the output"].dtype == float
+    assert columns_of([("a", "b"), ("c", "d")])["coordinate 1"].dtype.kind == "U"
+    assert columns_of([(b"a", b"b")])["coordinate 1"].dtype.kind == "S"
+
+
+@pytest.mark.parametrize(
+    ("known", "given", "codes"),
+    [
+        (np.array([0, 1]), objects(1, None, "x", 0), [1, 2, 2, 0]),
+        (np.array(["a", "b"]), objects("b", 1), [1, 2]),
+        (np.array([0.5, np.nan]), objects(float("nan"), 0.5, None), [1, 0, 2]),
+        (np.array([2**62, 2**62 + 1]), np.array([2**62 + 1, 2**63 + 1], dtype=np.uint64), [1, 2]),
+    ],
+)
+def test_a_value_has_one_category_whatever_the_type_of_its_chunk(known, given, codes):
+    """Otherwise one rare output would move all others of its chunk, which are then not independent."""
+    assert Values("", known).of(given).tolist() == codes
+
+
+def test_intervals_put_what_is_no_number_with_what_is_not_a_number():
+    view = Bins("", np.array([0.0, 10.0]))
+
+    assert view.of(objects(-1, 5, 10**400, -(10**400), None, "x", float("nan"))).tolist() == [
+        0,
+        1,
+        2,
+        0,
+        3,
+        3,
+        3,
+    ]
+
+
 @pytest.mark.parametrize("k", [3, 50, 3_000])
 def test_support_is_that_of_the_indicators(k):
     protocol = OLH(k=k, epsilon=1)
@@ -216,6 +259,18 @@ def test_outputs_of_any_kind_are_read(outputs, event):
 
     assert found.exceeds
     assert found.event.startswith(event)
+
+
+def test_an_array_of_texts_is_read_like_a_list_of_them():
+    """All texts differ here, and only their length tells: an array that hides it would hide the leak."""
+
+    def mechanism(value, size, rng):
+        serial = uniform_below(10**9, size=size, source=rng).tolist()
+        told = bernoulli("1/2", size=size, source=rng).tolist()
+        return np.array([f"{each:09d}" + "x" * value * tell for each, tell in zip(serial, told, strict=True)])
+
+    assert list(columns_of(np.array(["a", "bc"]))) == list(columns_of(["a", "bc"]))
+    assert audit(mechanism, (0, 1), claimed=1, size=4_000, rng=1).exceeds
 
 
 def test_many_different_texts_are_told_apart_by_the_frequent_ones():

@@ -410,6 +410,17 @@ def test_a_source_that_always_says_the_same_is_refused_or_finishes(draw, word):
     assert (np.abs(draws) < 2**63 - 1).all()
 
 
+def test_a_source_that_gives_nothing_is_refused():
+    """It would be asked for ever."""
+
+    class Empty(ScriptedSource):
+        def words(self, count):
+            return np.empty(0, dtype=np.uint64)
+
+    with pytest.raises(RandomSourceError, match="gave no numbers"):
+        discrete_laplace(1, size=1, source=Empty([]))
+
+
 def test_a_million_successes_in_a_row_are_refused():
     """The only way to a draw near the end of int64: e**-2000000. It raises and does not wrap."""
 
