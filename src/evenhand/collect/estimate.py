@@ -170,6 +170,11 @@ class Frequencies:
         if reports is None:
             given = from_law(shares, self.n, self.channel, self.protocol)
             return given + drawn if target == "population" else given
+        if not hasattr(self.protocol, "indicator_chunks"):
+            must_be = "left out where no protocol can read them"
+            raise InvalidParameterError(
+                "reports", owner="Frequencies.covariance", must_be=must_be, got="some"
+            )
         together = count_together(self.protocol.indicator_chunks(reports), shares.size)
         if not np.array_equal(np.diag(together), self.counts):
             must_be, got = "the reports that this was estimated from", "others"
@@ -230,7 +235,8 @@ def _checked(counts: npt.ArrayLike, n: int) -> npt.NDArray[Any]:
     array = read_array(counts, name="counts", owner="Frequencies", must_be=must_be)
     if array.ndim != 1 or not ((array >= 0) & (array <= n)).all():
         raise InvalidParameterError("counts", owner="Frequencies", must_be=must_be, got="something else")
-    return _locked(array.copy())
+    # in 64 bits with a sign: the expected count is taken off, which a narrow or unsigned type cannot hold
+    return _locked(array.astype(np.int64 if array.dtype.kind in "biu" else np.float64))
 
 
 def _locked(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -5,7 +5,14 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from evenhand.collect.small_tables import aligned, as_labels, html_table, limits_text, number_text
+from evenhand.collect.small_tables import (
+    aligned,
+    as_labels,
+    html_table,
+    label_column,
+    limits_text,
+    number_text,
+)
 from evenhand.table.frames import make_frame
 
 if TYPE_CHECKING:
@@ -33,7 +40,7 @@ def shares_frame(
     """Return one row per value: estimate, standard error, and limits of both kinds."""
     people, population = estimate.interval(level), estimate.interval(level, of="population")
     columns = {
-        "value": list(as_labels(labels, len(estimate), owner="to_frame")),
+        "value": label_column(as_labels(labels, len(estimate), owner="to_frame")),
         "share": estimate.values.tolist(),
         "standard_error": estimate.standard_error.tolist(),
         "low_people": people.low.tolist(),

@@ -61,13 +61,15 @@ def fieller_limits(
     variance: npt.NDArray[np.float64],
     known: npt.NDArray[np.bool_],
     z: float,
+    half: npt.NDArray[np.float64] | float = 0.0,
 ) -> Limits:
     r"""Return the ratios that a test does not reject, cut at 0 and 1.
 
-    .. math:: \{ r \in [0, 1] : (N - r D)^2 \le z^2 (v_0 + v_1 r + v_2 r^2) \}
+    .. math:: \{ r \in [0, 1] : |N - r D| \le h + z \sqrt{v_0 + v_1 r + v_2 r^2} \}
 
-    where :math:`N` is `above`, :math:`D` is `below`. Where the denominator is not known to be above nought
-    the limits are 0 and 1. A ratio outside of [0, 1] gets the interval of 0 or 1, so that none is empty.
+    where :math:`N` is `above`, :math:`D` is `below` and :math:`h` is `half`. Where the
+    denominator is not known to be above nought the limits are 0 and 1. A ratio outside of [0, 1] gets the
+    interval of 0 or 1, so that none is empty.
 
     Parameters
     ----------
@@ -79,6 +81,8 @@ def fieller_limits(
         Whether the denominator is :func:`separated` from nought.
     z : float
         How many standard errors far.
+    half : array or float
+        Half of what one report changes in the numerator: the correction for counts being whole.
 
     References
     ----------
@@ -99,9 +103,21 @@ def fieller_limits(
     leading = below**2 - square
     bounded = known & (leading > 0)
     kept, leading = np.where(bounded, below, 1.0), np.where(bounded, leading, 1.0)
-    top = np.clip(above, 0, kept)
-    middle = top * kept + linear / 2
-    root = np.sqrt(np.maximum(middle**2 - leading * (top**2 - constant), 0))
-    low = np.where(bounded, (middle - root) / leading, 0.0)
-    high = np.where(bounded, (middle + root) / leading, 1.0)
+    low, high = (
+        np.where(bounded, _root(np.clip(moved, 0, kept), kept, (constant, linear, leading), sign), end)
+        for moved, sign, end in ((above - half, -1, 0.0), (above + half, 1, 1.0))
+    )
     return np.clip(low, 0, 1), np.clip(high, 0, 1)
+
+
+def _root(
+    top: npt.NDArray[np.float64],
+    below: npt.NDArray[np.float64],
+    terms: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]],
+    sign: int,
+) -> npt.NDArray[np.float64]:
+    """Return the smaller or larger ratio at which the squared distance is z squared variances."""
+    constant, linear, leading = terms
+    middle = top * below + linear / 2
+    root = np.sqrt(np.maximum(middle**2 - leading * (top**2 - constant), 0))
+    return np.asarray((middle + sign * root) / leading)

@@ -148,8 +148,9 @@ class GroupMoments:
         """Return the interval of the rate of each group."""
         variance = rate_variance(self.below, self._smooth_overall[..., None], self.channel)
         size = self.n[..., None]
+        known, half = self.separated(z), 0.5 / (size * self.channel.width)
         return fieller_limits(
-            self.above, self.below, variance=variance / size[..., None], known=self.separated(z), z=z
+            self.above, self.below, variance=variance / size[..., None], known=known, z=z, half=half
         )
 
     def gap_limits(self, pairs: npt.NDArray[np.intp], z: float) -> Limits:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from evenhand._validate import one_of
+from evenhand.collect.base import Protocol
 from evenhand.collect.channel import Channel
 from evenhand.collect.group_moments import GroupMoments
 from evenhand.collect.group_spread import difference_interval, ratio_interval, worst_pair
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from evenhand.collect.base import Protocol
     from evenhand.table.frames import Backend
 
 __all__ = ["GroupRates", "group_rates"]
@@ -131,7 +131,7 @@ class GroupRates:
         group : object
             The label of a group.
         against : object, optional
-            The label of another: then the interval is that of the first rate minus the other.
+            The label of another: then the interval is that of the first rate minus the other one.
         level : float, optional
             Between 0 and 1; by default that of the object.
 
@@ -144,6 +144,9 @@ class GroupRates:
         chosen = self._level(level)
         place = self._place(group)
         other = None if against is None else self._place(against, "against")
+        if other == place:
+            must_be = "the label of another group than 'group'"
+            raise InvalidParameterError("against", owner="GroupRates", must_be=must_be, got=against)
         if not self.n:
             return Interval(math.nan, math.nan, chosen, "none", exact=False, reason=_NO_PEOPLE)
         z = self._z(chosen)
@@ -267,8 +270,8 @@ class GroupRates:
 def group_rates(
     outcome: Any,
     reports: Any,
-    *,
     protocol: Protocol | None = None,
+    *,
     labels: Sequence[Any] | None = None,
     privileged: Any = None,
     positive: object = None,
@@ -347,8 +350,15 @@ def group_rates(
             "protocol", owner=owner, must_be="given where reports are a bare array", got=kind_of(protocol)
         )
     made_by = reports.protocol if protocol is None else protocol
+    if not isinstance(made_by, Protocol):
+        raise InvalidParameterError(
+            "protocol", owner=owner, must_be="a protocol such as GRR(k=2, epsilon=1)", got=kind_of(protocol)
+        )
     received = Reports.of(reports, made_by)
     names = as_labels(labels, made_by.k, owner=owner)
+    if None in names:  # which stands for no group where groups are compared
+        must_be = "labels other than None"
+        raise InvalidParameterError("labels", owner=owner, must_be=must_be, got="None among them")
     check_label(privileged, name="privileged", owner=owner, must_be=_A_LABEL)
     if privileged is not None and privileged not in names:
         raise InvalidParameterError("privileged", owner=owner, must_be=_A_LABEL, got=privileged)

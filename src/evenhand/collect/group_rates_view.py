@@ -6,7 +6,7 @@ import math
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from evenhand.collect.small_tables import aligned, html_table, limits_text, number_text
+from evenhand.collect.small_tables import aligned, html_table, label_column, limits_text, number_text
 from evenhand.measure.intervals import Interval
 from evenhand.table.frames import make_frame
 
@@ -26,7 +26,7 @@ def rates_frame(found: GroupRates, level: float, backend: Backend | None) -> Any
     gaps = {label: _gap_interval(found, label, level) for label in found.labels}
     return make_frame(
         {
-            "group": list(found.labels),
+            "group": label_column(found.labels),
             "share": [float(share) for share in found.shares.values()],
             "rate": [float(rate) for rate in found.rates.values()],
             "low": [interval.low for interval in intervals.values()],

@@ -22,8 +22,9 @@ _PAIRS_AT_ONCE = 1 << 13
 
 
 def worst_pair(moments: GroupMoments) -> tuple[int, int]:
-    """Return the groups of the highest and of the lowest rate."""
-    return int(moments.rates.argmax()), int(moments.rates.argmin())
+    """Return the groups of the highest and of the lowest rate; the first two if all are equal."""
+    highest, lowest = int(moments.rates.argmax()), int(moments.rates.argmin())
+    return (highest, lowest) if highest != lowest else (0, 1)
 
 
 def difference_interval(moments: GroupMoments, level: float) -> tuple[Array, Array, float]:

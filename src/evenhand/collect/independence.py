@@ -29,12 +29,21 @@ def impossible_groups(counts: OutcomeCounts, channel: Channel) -> npt.NDArray[np
     Each group has four tests (two outcomes, two sides), so an independent outcome is suspected with a
     chance of at most 1.15e-6 for each group.
     """
-    from scipy.special import bdtr, bdtrc  # noqa: PLC0415 (slow to import)
-
-    people = counts.people[:, None]
-    few = bdtr(counts.support, people, float(channel.q))
-    many = bdtrc(counts.support - 1, people, float(channel.p))
+    people = counts.people[:, None].astype(float)
+    support = counts.support.astype(float)
+    few = _at_least(people - support, people, 1 - float(channel.q))
+    many = _at_least(support, people, float(channel.p))
     return np.flatnonzero((np.minimum(few, many) < RARE).any(axis=0))
+
+
+def _at_least(
+    count: npt.NDArray[np.float64], people: npt.NDArray[np.float64], chance: float
+) -> npt.NDArray[np.float64]:
+    """Return the probability of so many or more successes, for any number of people."""
+    from scipy.special import betainc  # noqa: PLC0415 (slow to import)
+
+    some = count > 0
+    return np.where(some, betainc(np.where(some, count, 1.0), people - count + 1, chance), 1.0)
 
 
 _NEEDS = (

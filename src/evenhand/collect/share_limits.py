@@ -96,9 +96,13 @@ def score_limits(counts: npt.ArrayLike, n: int, channel: Channel, *, level: floa
 
 
 def exact_limits(counts: npt.ArrayLike, n: int, channel: Channel, *, level: float) -> Limits:
-    """Return the Clopper-Pearson interval of the supporting reports, as shares of the population."""
-    low, high = clopper_pearson(counts, n, level)
-    q, width = float(channel.q), channel.width
+    """Return the Clopper-Pearson interval of the supporting reports, as shares of the population.
+
+    An estimate below 0 or above 1 gets the interval of 0 or 1, which is wider than what is left of its own:
+    that may be a single point, and would claim to be certain where the reports are least likely.
+    """
+    p, q, width = float(channel.p), float(channel.q), channel.width
+    low, high = clopper_pearson(np.clip(counts, n * q, n * p), n, level)
     return np.clip((low - q) / width, 0, 1), np.clip((high - q) / width, 0, 1)
 
 

@@ -12,7 +12,7 @@ from evenhand.measure.arguments import is_label
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["aligned", "as_labels", "html_table", "limits_text", "number_text"]
+__all__ = ["aligned", "as_labels", "html_table", "label_column", "limits_text", "number_text"]
 
 _TABLE_STYLE = "border-collapse:collapse;color:inherit;background:transparent;font-size:14px;margin:0 0 12px"
 _CELL_STYLE = "padding:4px 0 4px 16px;border-bottom:1px solid rgba(128,128,128,.4)"
@@ -67,6 +67,16 @@ def as_labels(labels: Sequence[Any] | None, k: int, *, owner: str) -> tuple[Any,
             "labels", owner=owner, must_be=f"a sequence of {k:,} different labels", got="something else"
         )
     return given
+
+
+def label_column(labels: Sequence[Any]) -> list[Any]:
+    """Return labels as one column of a frame: as they are if they are of one kind, and else as text.
+
+    >>> label_column([1, 2]), label_column(["a", 1])
+    ([1, 2], ['a', '1'])
+    """
+    kinds = {type(label) for label in labels if label is not None}
+    return list(labels) if len(kinds) <= 1 and tuple not in kinds else list(map(str, labels))
 
 
 def _cell(tag: str, text: str, place: int) -> str:

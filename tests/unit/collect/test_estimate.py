@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scipy.optimize import brentq
-from scipy.stats import norm
+from scipy.stats import binomtest, norm
 
 from evenhand.collect.channel import Channel
 from evenhand.collect.covariance import both_supported
@@ -20,6 +20,13 @@ from evenhand.collect.subset import SS
 from evenhand.collect.unary import OUE, RAPPOR
 from evenhand.errors import InvalidParameterError, LimitExceededError
 
+
+def binomtest_limits(counts, n):
+    """Limits of Clopper and Pearson, from scipy."""
+    found = [binomtest(int(count), n).proportion_ci(0.95, method="exact") for count in counts]
+    return np.array([each.low for each in found]), np.array([each.high for each in found])
+
+
 ENUMERABLE = [GRR(k=4, epsilon=1), RAPPOR(k=4, epsilon=1), OUE(k=4, epsilon=2), SS(k=5, epsilon=0.5)]
 
 
@@ -29,6 +36,15 @@ def test_an_estimate_may_leave_the_unit_interval():
 
     assert estimate.values[0] == pytest.approx(1.8049417671733, rel=1e-12)
     assert estimate.values[1] < 0
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.int8, np.uint16, np.uint32, np.uint64, np.float16, np.float32])
+def test_counts_of_any_kind_of_number_are_the_same_counts(kind):
+    """Taking the expected count off an unsigned one wrapped round: a share of 1.8e17."""
+    plain, other = (Frequencies(np.array([1, 100], dtype), n=300, p=0.7, q=0.6) for dtype in (int, kind))
+
+    assert other.values.tolist() == plain.values.tolist()
+    assert other.interval().high.tolist() == plain.interval().high.tolist()
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)
@@ -188,6 +204,22 @@ def test_exact_intervals_are_those_of_clopper_and_pearson():
     assert interval.method == "Clopper-Pearson"
 
 
+@pytest.mark.parametrize("protocol", [GRR(k=2, epsilon=1), OUE(k=4, epsilon=2), OLH(k=4, epsilon=8)])
+def test_exact_intervals_are_never_a_single_point(protocol):
+    """Few supporting reports are bad luck, and no proof that exactly nobody has the value."""
+    counts = np.arange(301)
+    estimate = Frequencies(counts, n=300, protocol=protocol)
+    low, high = estimate.interval(of="population", method="exact")
+    own_low, own_high = binomtest_limits(counts, 300)
+    span = float(protocol.p_exact - protocol.q_exact)
+
+    assert (high - low > 1e-3).all()
+    assert (low <= np.clip(estimate.values, 0, 1)).all()
+    assert (high >= np.clip(estimate.values, 0, 1)).all()
+    assert (low <= np.clip((own_low - protocol.q) / span, 0, 1) + 1e-9).all()  # so the level is still kept
+    assert (high >= np.clip((own_high - protocol.q) / span, 0, 1) - 1e-9).all()
+
+
 def test_exact_intervals_of_the_people_are_refused_with_a_hint():
     with pytest.raises(InvalidParameterError, match="of='population' has exact"):
         Frequencies([1, 1], n=2, p=0.6, q=0.4).interval(method="exact")
@@ -293,6 +325,12 @@ def test_local_hashing_needs_its_reports_for_covariances():
         estimate = protocol.estimate(protocol.privatize(np.arange(50) % 4, rng=1))
         with pytest.raises(InvalidParameterError, match=r"'reports' parameter of Frequencies\.covariance"):
             estimate.covariance()
+
+
+def test_reports_that_no_protocol_can_read_are_refused():
+    estimate = Frequencies([1, 2], n=3, p=0.7, q=0.3)
+    with pytest.raises(InvalidParameterError, match="must be left out where no protocol"):
+        estimate.covariance(reports=GRR(k=2, epsilon=1).privatize([0, 1, 1], rng=1))
 
 
 def test_covariances_of_other_reports_are_refused():

@@ -1,10 +1,12 @@
 """Outcome rates of the true groups, from outcomes and private reports."""
 
+import itertools
 import math
 import pickle
 import re
 import warnings
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -12,12 +14,13 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import binom, multinomial
 
 from evenhand.collect.channel import Channel
 from evenhand.collect.group_moments import GroupMoments
 from evenhand.collect.group_rates import GroupRates, group_rates
 from evenhand.collect.grr import GRR
-from evenhand.collect.independence import RARE, impossible_groups
+from evenhand.collect.independence import RARE, _at_least, impossible_groups
 from evenhand.collect.outcome_counts import MOST_GROUPS, OutcomeCounts, count_outcomes
 from evenhand.collect.registry import PROTOCOLS
 from evenhand.collect.subset import SS
@@ -193,6 +196,7 @@ def test_bare_arrays_need_their_protocol():
     [
         {"labels": ["men"]},
         {"labels": ["men", "men"]},
+        {"labels": ["men", None]},
         {"privileged": 2},
         {"privileged": "men"},
         {"privileged": [0]},
@@ -206,7 +210,75 @@ def test_options_are_checked(given):
         group_rates(outcome, reports, **given)
 
 
+def test_the_protocol_may_come_third():
+    outcome, reports = _people()
+
+    assert group_rates(outcome, reports, reports.protocol).rates == group_rates(outcome, reports).rates
+
+
+@pytest.mark.parametrize("protocol", ["grr", GRR])
+def test_what_is_no_protocol_is_refused_by_name(protocol):
+    """A name or a class would end in an AttributeError from the inside."""
+    outcome, reports = _people(100)
+    with pytest.raises(InvalidParameterError, match="'protocol' parameter of group_rates must be a protocol"):
+        group_rates(outcome, np.asarray(reports), protocol=protocol)
+
+
 # --- what comes out -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("n", "epsilon", "shares", "rates"),
+    [
+        (20, 8, [0.8, 0.2], [0.01, 0.5]),
+        (5, 8, [0.95, 0.05], [0.02, 0.9]),
+        (5, 3, [0.5, 0.5], [0.0, 1.0]),
+        (12, 5, [0.5, 0.5], [0.03, 0.97]),
+    ],
+)
+def test_few_people_and_rare_outcomes_are_covered(n, epsilon, shares, rates):
+    """Summed over every table there can be. Without the half report the least is 88 %."""
+    protocol = GRR(k=2, epsilon=epsilon)
+    joint = np.array(shares) * np.stack([1 - np.array(rates), np.array(rates)])
+    tables = np.array([t for t in itertools.product(range(n + 1), repeat=3) if sum(t) <= n])
+    tables = np.column_stack([tables, n - tables.sum(axis=1)])
+    chance = multinomial.pmf(tables, n, (joint @ protocol.matrix()).ravel())
+    cells = tables.reshape(-1, 2, 2)
+    moments = GroupMoments(cells.sum(axis=2), cells[..., None] * np.eye(2), _channel(protocol))
+    low, high = moments.rate_limits(1.959964)
+
+    assert chance.sum() == pytest.approx(1)
+    for group, rate in enumerate(rates):
+        held = (low[:, group] <= rate + 1e-9) & (high[:, group] >= rate - 1e-9)
+        assert chance[held].sum() >= 0.95
+
+
+def test_a_group_is_not_compared_with_itself():
+    """Its two numerators are one, and their covariance has no inverse."""
+    with pytest.raises(
+        InvalidParameterError, match="'against' parameter of GroupRates must be the label of an"
+    ):
+        _found().interval("men", against="men")
+
+
+def test_the_worst_pair_is_two_groups_even_if_all_rates_are_equal():
+    outcome, reports = _people()
+
+    assert group_rates(np.ones_like(outcome), reports).worst_pair == (0, 1)
+
+
+@pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
+@pytest.mark.parametrize(
+    ("labels", "written"), [(["men", 3], ["men", "3"]), ([("a", 1), ("b", 1)], ["('a', 1)", "('b', 1)"])]
+)
+def test_labels_of_several_kinds_are_text_in_frames(backend, labels, written):
+    """Polars and Arrow have no column for them, and ended in errors of their own."""
+    outcome, reports = _people(100)
+    frame = group_rates(outcome, reports, labels=labels).to_frame(backend=backend)
+    shares = reports.protocol.estimate(reports).to_frame(labels, backend=backend)
+
+    assert nw.from_native(frame)["group"].to_list() == written
+    assert nw.from_native(shares)["value"].to_list() == written
 
 
 def test_gaps_are_privileged_minus_others():
@@ -490,3 +562,19 @@ def test_the_test_of_independence_is_exact():
     assert suspected[:few] == [1] * few
     assert suspected[few : people - few + 1] == [0] * (people - 2 * few + 1)
     assert suspected[people - few + 1 :] == [1] * few
+
+
+def test_the_tails_of_the_independence_check_are_binomial():
+    """A wrong tail would accuse honest outcomes, or never accuse any."""
+    count = np.arange(13.0)
+
+    assert _at_least(count, np.full(13, 12.0), 0.3) == pytest.approx(binom.sf(count - 1, 12, 0.3), rel=1e-12)
+
+
+@pytest.mark.parametrize("people", [10**6, 10**9, 3 * 10**9, 10**12])
+def test_the_independence_check_sees_as_much_among_thousands_of_millions(people):
+    far = people * 0.3 + 5.5 * (people * 0.21) ** 0.5
+    near = people * 0.3 + 4.5 * (people * 0.21) ** 0.5
+    tails = _at_least(np.array([near, far]), np.array([float(people)] * 2), 0.3)
+
+    assert tails[0] > RARE > tails[1]
