@@ -1,24 +1,10 @@
 """Local hashing and subset selection once more: slow, obvious, in Python integers.
 
 They read the words of a source in the order in which the kernels do, so that the same words must give the
-same reports. `plain_copy` loads a file of kernels without the compiler.
+same reports.
 """
 
-import importlib.util
-
-import numba
-
 GRID = 1 << 53
-
-
-def plain_copy(module):
-    """Return the module as if numba were not there: coverage sees the lines, numpy sees every overflow."""
-    before, numba.config.DISABLE_JIT = numba.config.DISABLE_JIT, True
-    spec = importlib.util.spec_from_file_location(f"{module.__name__}_plain", module.__file__)
-    copy = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(copy)
-    numba.config.DISABLE_JIT = before
-    return copy
 
 
 def slow_bucket(family, multiplier, offset, value):

@@ -14,7 +14,8 @@ from evenhand.errors import InvalidParameterError, LimitExceededError
 from evenhand.privacy import feeding
 from evenhand.privacy.randomness import SeededSource
 from evenhand.privacy.rational import exp_bounds
-from unit.collect._hash_and_subset_twins import plain_copy, slow_bucket, slow_hashed, slow_supports
+from unit._plain_kernels import compiled_or_plain, plain_copy
+from unit.collect._hash_and_subset_twins import slow_bucket, slow_hashed, slow_supports
 from unit.privacy._slow_sampling import ScriptedSource
 
 EPSILONS = ["1/1000", "1/20", "1/2", "1", "2", "6", "11", "50"]
@@ -41,12 +42,9 @@ def plain():
 @pytest.fixture(params=["compiled", "plain"])
 def kernels(request, monkeypatch):
     """Run a test twice: as people run it, and without the compiler."""
-    if request.param == "plain":
-        module = request.getfixturevalue("plain")
-        for name in module.__all__:
-            monkeypatch.setattr(_kernels_hashing, name, getattr(module, name))
+    chosen = compiled_or_plain(request, monkeypatch, _kernels_hashing)
     with np.errstate(over="ignore"):  # words wrap at their width, and are meant to
-        yield request.param
+        yield chosen
 
 
 def _codes(protocol, n, seed=1):

@@ -1,10 +1,8 @@
 """The kernels of packed bits: every lane compares its own digits, every bit is counted once."""
 
-import importlib.util
 import itertools
 from fractions import Fraction
 
-import numba
 import numpy as np
 import pytest
 
@@ -13,6 +11,7 @@ from evenhand.collect.dyadic import GRID
 from evenhand.collect.unary import OUE, RAPPOR, _column_sums, _draw_bits, _words_for
 from evenhand.privacy import feeding
 from evenhand.privacy.randomness import SeededSource
+from unit._plain_kernels import compiled_or_plain, plain_copy
 from unit.privacy._slow_sampling import ScriptedSource, Tape
 
 GROUP, ROWS = _kernels_bits.GROUP, _kernels_bits.ROWS
@@ -31,23 +30,13 @@ PROBABILITIES = {
 
 @pytest.fixture(scope="module")
 def plain():
-    """The kernels without the compiler: numpy then reports every overflow, and coverage sees the lines."""
-    before, numba.config.DISABLE_JIT = numba.config.DISABLE_JIT, True
-    spec = importlib.util.spec_from_file_location("evenhand.collect._plain_bits", _kernels_bits.__file__)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    numba.config.DISABLE_JIT = before
-    return module
+    return plain_copy(_kernels_bits)
 
 
 @pytest.fixture(params=["compiled", "plain"])
 def kernels(request, monkeypatch):
     """Run a test twice: as people run it, and without the compiler."""
-    if request.param == "plain":
-        module = request.getfixturevalue("plain")
-        for name in module.__all__:
-            monkeypatch.setattr(_kernels_bits, name, getattr(module, name))
-    return request.param
+    return compiled_or_plain(request, monkeypatch, _kernels_bits)
 
 
 @pytest.fixture(autouse=True)

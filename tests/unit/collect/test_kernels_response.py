@@ -4,10 +4,8 @@ The slow version below computes with Python integers. It follows the kernel in t
 what a unit means it decides from the law, and it checks that a unit which the kernel settles leaves no doubt.
 """
 
-import importlib.util
 from fractions import Fraction
 
-import numba
 import numpy as np
 import pytest
 
@@ -17,6 +15,7 @@ from evenhand.collect.grr import GRR, _thresholds, respond
 from evenhand.errors import RandomSourceError
 from evenhand.privacy import feeding
 from evenhand.privacy.randomness import SeededSource
+from unit._plain_kernels import compiled_or_plain, plain_copy
 from unit.privacy._slow_sampling import ScriptedSource, Tape, slow_below, words_of
 
 LAWS = {
@@ -38,25 +37,13 @@ LAWS = {
 
 @pytest.fixture(scope="module")
 def plain():
-    """The kernels without the compiler: numpy then reports every overflow, and coverage sees the lines."""
-    before, numba.config.DISABLE_JIT = numba.config.DISABLE_JIT, True
-    spec = importlib.util.spec_from_file_location(
-        "evenhand.collect._plain_response", _kernels_response.__file__
-    )
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    numba.config.DISABLE_JIT = before
-    return module
+    return plain_copy(_kernels_response)
 
 
 @pytest.fixture(params=["compiled", "plain"])
 def kernels(request, monkeypatch):
     """Run a test twice: as people run it, and without the compiler."""
-    if request.param == "plain":
-        module = request.getfixturevalue("plain")
-        for name in module.__all__:
-            monkeypatch.setattr(_kernels_response, name, getattr(module, name))
-    return request.param
+    return compiled_or_plain(request, monkeypatch, _kernels_response)
 
 
 @pytest.fixture(autouse=True)

@@ -16,7 +16,8 @@ from evenhand.errors import InvalidParameterError, LimitExceededError
 from evenhand.privacy import feeding
 from evenhand.privacy.randomness import SeededSource
 from evenhand.privacy.rational import exp_bounds
-from unit.collect._hash_and_subset_twins import GRID, plain_copy, slow_subsets
+from unit._plain_kernels import compiled_or_plain, plain_copy
+from unit.collect._hash_and_subset_twins import GRID, slow_subsets
 from unit.privacy._slow_sampling import ScriptedSource
 
 EPSILONS = ["1/1000", "1/20", "1/2", "1", "2", "6", "11", "50"]
@@ -43,12 +44,9 @@ def plain():
 @pytest.fixture(params=["compiled", "plain"])
 def kernels(request, monkeypatch):
     """Run a test twice: as people run it, and without the compiler, where no product may wrap."""
-    if request.param == "plain":
-        module = request.getfixturevalue("plain")
-        for name in module.__all__:
-            monkeypatch.setattr(_kernels_subset, name, getattr(module, name))
+    chosen = compiled_or_plain(request, monkeypatch, _kernels_subset)
     with np.errstate(all="raise", under="ignore"):
-        yield request.param
+        yield chosen
 
 
 def _codes(protocol, n, seed=1):

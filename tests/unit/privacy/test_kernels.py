@@ -1,11 +1,9 @@
 """The kernels do what the papers say, word for word, and never run out, wrap or stall in silence."""
 
-import importlib.util
 import itertools
 import math
 from fractions import Fraction
 
-import numba
 import numpy as np
 import pytest
 
@@ -13,6 +11,7 @@ from evenhand.errors import RandomSourceError
 from evenhand.privacy import _kernels, feeding
 from evenhand.privacy.randomness import SeededSource
 from evenhand.privacy.sampling import bernoulli, discrete_gaussian, discrete_laplace, subsets, uniform_below
+from unit._plain_kernels import compiled_or_plain, plain_copy
 from unit.privacy._slow_sampling import (
     SAMPLERS,
     ScriptedSource,
@@ -41,23 +40,13 @@ VARIANCES = [
 
 @pytest.fixture(scope="module")
 def plain():
-    """The kernels without the compiler: numpy then reports every overflow, and coverage sees the lines."""
-    before, numba.config.DISABLE_JIT = numba.config.DISABLE_JIT, True
-    spec = importlib.util.spec_from_file_location("evenhand.privacy._plain_kernels", _kernels.__file__)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    numba.config.DISABLE_JIT = before
-    return module
+    return plain_copy(_kernels)
 
 
 @pytest.fixture(params=["compiled", "plain"])
 def kernels(request, monkeypatch):
     """Run a test twice: as people run it, and without the compiler."""
-    if request.param == "plain":
-        module = request.getfixturevalue("plain")
-        for name in module.__all__:
-            monkeypatch.setattr(_kernels, name, getattr(module, name))
-    return request.param
+    return compiled_or_plain(request, monkeypatch, _kernels)
 
 
 @pytest.fixture(autouse=True)
