@@ -49,6 +49,14 @@ def test_a_file_holds_one_idea(sources):
     assert statistics.median(lengths.values()) < MEDIAN_FILE
 
 
+def test_a_file_of_tests_holds_one_idea_too(root):
+    lengths = {
+        path: len(path.read_text(encoding="utf-8").splitlines()) for path in (root / "tests").rglob("*.py")
+    }
+
+    assert [path.name for path, length in lengths.items() if length > LONGEST_FILE] == []
+
+
 def test_a_function_fits_on_a_screen(sources):
     long = [
         f"{path.name}:{node.name}"

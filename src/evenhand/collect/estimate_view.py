@@ -5,14 +5,8 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from evenhand.collect.small_tables import (
-    aligned,
-    as_labels,
-    html_table,
-    label_column,
-    limits_text,
-    number_text,
-)
+from evenhand.collect.labels import as_labels, label_column, limits_text
+from evenhand.measure.text_tables import aligned, html_table, number_text
 from evenhand.table.frames import make_frame
 
 if TYPE_CHECKING:

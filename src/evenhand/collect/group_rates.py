@@ -16,9 +16,9 @@ from evenhand.collect.channel import Channel
 from evenhand.collect.group_moments import GroupMoments
 from evenhand.collect.group_spread import difference_interval, ratio_interval, worst_pair
 from evenhand.collect.independence import impossible_groups, made_from_reports, warning_text
+from evenhand.collect.labels import as_labels
 from evenhand.collect.outcome_counts import OutcomeCounts, count_outcomes
 from evenhand.collect.reports import Reports
-from evenhand.collect.small_tables import as_labels
 from evenhand.errors import IndependenceWarning, InvalidParameterError
 from evenhand.measure.arguments import check_label, kind_of
 from evenhand.measure.columns import read_binary, read_column, same_length

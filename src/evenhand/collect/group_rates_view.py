@@ -6,8 +6,9 @@ import math
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from evenhand.collect.small_tables import aligned, html_table, label_column, limits_text, number_text
+from evenhand.collect.labels import label_column, limits_text
 from evenhand.measure.intervals import Interval
+from evenhand.measure.text_tables import aligned, html_table, number_text
 from evenhand.table.frames import make_frame
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from evenhand.measure.gaps import MEASURES, NO_DISPARITY, WORST_PAIR
 from evenhand.measure.rates import RATES, Tables
 from evenhand.measure.reasons import group_rates
+from evenhand.measure.text_tables import aligned, html_table, number_text
 from evenhand.table.frames import make_frame
 
 if TYPE_CHECKING:
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["as_html", "as_text", "rates_frame", "summary_frame"]
 
-_TABLE_STYLE = "border-collapse:collapse;color:inherit;background:transparent;font-size:14px;margin:0 0 12px"
-_CELL_STYLE = "padding:4px 0 4px 16px;border-bottom:1px solid rgba(128,128,128,.4)"
 _LEVEL = 0.95
 _GROUPS_SHOWN = 30
 _GROUPS_PAIRED = 200  # with more groups, the intervals of all pairs would make printing slow
@@ -57,7 +56,7 @@ def summary_frame(report: GroupReport, level: float = _LEVEL, backend: Backend |
 
 def as_text(report: GroupReport) -> str:
     """Return the report as two aligned tables and the reasons of what is undefined."""
-    rates, measures = _aligned(_rate_rows(report)), _aligned(_measure_rows(report))
+    rates, measures = aligned(_rate_rows(report)), aligned(_measure_rows(report))
     parts = [_title(report), *rates, *_more(report), "", *measures, *_not_paired(report)]
     undefined = _undefined(report)
     if undefined:
@@ -67,8 +66,8 @@ def as_text(report: GroupReport) -> str:
 
 def as_html(report: GroupReport) -> str:
     """Return the report as two small HTML tables; every text is escaped."""
-    tables = _html_table(_rate_rows(report)) + "".join(f"<p>{line}</p>" for line in _more(report))
-    tables += _html_table(_measure_rows(report)) + "".join(f"<p>{line}</p>" for line in _not_paired(report))
+    tables = html_table(_rate_rows(report)) + "".join(f"<p>{line}</p>" for line in _more(report))
+    tables += html_table(_measure_rows(report)) + "".join(f"<p>{line}</p>" for line in _not_paired(report))
     undefined = "".join(f"<li>{escape(names)}: {escape(why)}</li>" for names, why in _undefined(report))
     notes = f"<p>Undefined:</p><ul>{undefined}</ul>" if undefined else ""
     return f"<div><p>{escape(_title(report))}</p>{tables}{notes}</div>"
@@ -92,7 +91,7 @@ def _rate_rows(report: GroupReport) -> list[list[str]]:
     header = ["group", "size", *(rate.replace("_", " ") for rate in RATES)]
     shown = group_rates(report.table, Tables.of(report.table, None), _GROUPS_SHOWN)
     return [header] + [
-        [str(label), _size(row.size), *(_number(getattr(row, rate)) for rate in RATES)]
+        [str(label), _size(row.size), *(number_text(getattr(row, rate)) for rate in RATES)]
         for label, row in shown.items()
     ]
 
@@ -118,7 +117,7 @@ def _measure_rows(report: GroupReport) -> list[list[str]]:
         reason = report.reason(name)
         if not reason:
             none = f"{NO_DISPARITY[name]:g}" if name in NO_DISPARITY else ""
-            rows.append([name, _number(report.value(name)), _limits(report, name), none])
+            rows.append([name, number_text(report.value(name)), _limits(report, name), none])
     return rows
 
 
@@ -126,36 +125,7 @@ def _limits(report: GroupReport, name: str) -> str:
     if name in WORST_PAIR and len(report.table.groups) > _GROUPS_PAIRED:
         return "not computed"
     low, high = report.interval(name, _LEVEL)
-    return f"{_number(low)} to {_number(high)}"
-
-
-def _aligned(rows: list[list[str]]) -> list[str]:
-    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
-    lines = []
-    for row in rows:
-        first = row[0].ljust(widths[0])
-        rest = (cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))
-        lines.append("  ".join([first, *rest]).rstrip())
-    return lines
-
-
-def _html_table(rows: list[list[str]]) -> str:
-    head = "".join(_html_cell('th scope="col"', cell, place) for place, cell in enumerate(rows[0]))
-    body = ""
-    for first, *rest in rows[1:]:
-        cells = "".join(_html_cell("td", cell.replace("-", "−"), 1) for cell in rest)
-        heading = _html_cell('th scope="row"', first, 0)
-        body += f"<tr>{heading}{cells}</tr>"
-    return f'<table style="{_TABLE_STYLE}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
-
-
-def _html_cell(tag: str, text: str, place: int) -> str:
-    side = "right" if place else "left"
-    return f'<{tag} style="text-align:{side};{_CELL_STYLE}">{escape(text)}</{tag[:2]}>'
-
-
-def _number(value: float) -> str:
-    return "undefined" if math.isnan(value) else f"{value:.3f}"
+    return f"{number_text(low)} to {number_text(high)}"
 
 
 def _size(size: float) -> str:

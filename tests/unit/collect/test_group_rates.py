@@ -2,8 +2,6 @@
 
 import itertools
 import math
-import pickle
-import re
 import warnings
 
 import narwhals as nw
@@ -14,53 +12,23 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binom, multinomial
+from scipy.stats import multinomial
 
-from evenhand.collect.channel import Channel
 from evenhand.collect.group_moments import GroupMoments
-from evenhand.collect.group_rates import GroupRates, group_rates
+from evenhand.collect.group_rates import group_rates
 from evenhand.collect.grr import GRR
-from evenhand.collect.independence import RARE, _at_least, impossible_groups
 from evenhand.collect.outcome_counts import MOST_GROUPS, OutcomeCounts, count_outcomes
 from evenhand.collect.registry import PROTOCOLS
 from evenhand.collect.subset import SS
 from evenhand.collect.unary import OUE
 from evenhand.errors import IndependenceWarning, InvalidParameterError, LimitExceededError
 from evenhand.measure import data_unfairness
-
-SHARES, RATES = np.array([0.7, 0.3]), np.array([0.2, 0.6])
-
-
-def _expected(protocol, shares, rates, n=1_000_000.0):
-    """The counts that are expected, not rounded."""
-    law, support = protocol.matrix(), protocol.indicators(protocol.outputs()).astype(float)
-    cells = np.stack([(shares * (1 - rates)) @ law, (shares * rates) @ law]) * n
-    together = np.einsum("yo,ou,ov->yuv", cells, support, support)
-    return OutcomeCounts(cells.sum(axis=1), together)
-
-
-def _channel(protocol):
-    return Channel(protocol.p_exact, protocol.q_exact)
-
-
-def _found(protocol=None, **given):
-    protocol = GRR(k=2, epsilon=1) if protocol is None else protocol
-    counts = _expected(protocol, SHARES, RATES)
-    return GroupRates(counts, _channel(protocol), ("men", "women"), protocol=protocol, **given)
-
-
-def _people(n=4000, protocol=None, seed=7):
-    """People in two groups with 20 % and 60 % outcomes, exactly."""
-    protocol = GRR(k=2, epsilon=1) if protocol is None else protocol
-    men = n * 7 // 10
-    group = np.repeat([0, 1], [men, n - men])
-    outcome = np.r_[np.arange(men) < men // 5, np.arange(n - men) < (n - men) * 3 // 5]
-    return outcome, protocol.privatize(group, rng=seed)
+from unit.collect._grouped_people import channel_of, expected_counts, found_rates, two_groups
 
 
 def test_the_true_rates_come_back_from_expected_counts():
     """The rates by reported group are .254 and .415, and nothing says so unless this is undone."""
-    found = _found()
+    found = found_rates()
 
     assert list(found.rates.values()) == pytest.approx([0.2, 0.6], abs=1e-12)
     assert list(found.shares.values()) == pytest.approx([0.7, 0.3], abs=1e-12)
@@ -72,7 +40,7 @@ def test_the_true_rates_come_back_from_expected_counts():
 def test_every_protocol_gives_the_true_rates_back(name):
     protocol = PROTOCOLS[name](k=3, epsilon=1)
     shares, rates = np.array([0.5, 0.3, 0.2]), np.array([0.7, 0.4, 0.2])
-    moments = GroupMoments.of(_expected(protocol, shares, rates), _channel(protocol))
+    moments = GroupMoments.of(expected_counts(protocol, shares, rates), channel_of(protocol))
 
     assert moments.rates == pytest.approx(rates, abs=1e-9)
     assert moments.below == pytest.approx(shares, abs=1e-9)
@@ -141,14 +109,14 @@ def test_too_many_groups_are_refused():
     ],
 )
 def test_outcomes_may_come_from_any_library(column):
-    outcome, reports = _people()
+    outcome, reports = two_groups()
     plain, found = group_rates(outcome, reports), group_rates(column(outcome), reports)
 
     assert found.counts.together.tolist() == plain.counts.together.tolist()
 
 
 def test_other_labels_need_the_positive_one():
-    outcome, reports = _people()
+    outcome, reports = two_groups()
     words = np.where(outcome, "hired", "not")
 
     assert group_rates(words, reports, positive="hired").rates == group_rates(outcome, reports).rates
@@ -171,7 +139,7 @@ def test_other_labels_need_the_positive_one():
 )
 def test_bad_outcomes_are_refused_and_not_told(outcome, what):
     """An outcome is private: a message may hold neither it nor how many there are."""
-    _, reports = _people()
+    _, reports = two_groups()
     with pytest.raises(InvalidParameterError, match=what) as caught:
         group_rates(outcome, reports)
 
@@ -181,7 +149,7 @@ def test_bad_outcomes_are_refused_and_not_told(outcome, what):
 
 
 def test_bare_arrays_need_their_protocol():
-    outcome, reports = _people()
+    outcome, reports = two_groups()
     bare = np.asarray(reports)
 
     assert group_rates(outcome, bare, protocol=reports.protocol).rates == group_rates(outcome, reports).rates
@@ -205,13 +173,13 @@ def test_bare_arrays_need_their_protocol():
     ],
 )
 def test_options_are_checked(given):
-    outcome, reports = _people(100)
+    outcome, reports = two_groups(100)
     with pytest.raises(InvalidParameterError):
         group_rates(outcome, reports, **given)
 
 
 def test_the_protocol_may_come_third():
-    outcome, reports = _people()
+    outcome, reports = two_groups()
 
     assert group_rates(outcome, reports, reports.protocol).rates == group_rates(outcome, reports).rates
 
@@ -219,7 +187,7 @@ def test_the_protocol_may_come_third():
 @pytest.mark.parametrize("protocol", ["grr", GRR])
 def test_what_is_no_protocol_is_refused_by_name(protocol):
     """A name or a class would end in an AttributeError from the inside."""
-    outcome, reports = _people(100)
+    outcome, reports = two_groups(100)
     with pytest.raises(InvalidParameterError, match="'protocol' parameter of group_rates must be a protocol"):
         group_rates(outcome, np.asarray(reports), protocol=protocol)
 
@@ -244,7 +212,7 @@ def test_few_people_and_rare_outcomes_are_covered(n, epsilon, shares, rates):
     tables = np.column_stack([tables, n - tables.sum(axis=1)])
     chance = multinomial.pmf(tables, n, (joint @ protocol.matrix()).ravel())
     cells = tables.reshape(-1, 2, 2)
-    moments = GroupMoments(cells.sum(axis=2), cells[..., None] * np.eye(2), _channel(protocol))
+    moments = GroupMoments(cells.sum(axis=2), cells[..., None] * np.eye(2), channel_of(protocol))
     low, high = moments.rate_limits(1.959964)
 
     assert chance.sum() == pytest.approx(1)
@@ -258,11 +226,11 @@ def test_a_group_is_not_compared_with_itself():
     with pytest.raises(
         InvalidParameterError, match="'against' parameter of GroupRates must be the label of an"
     ):
-        _found().interval("men", against="men")
+        found_rates().interval("men", against="men")
 
 
 def test_the_worst_pair_is_two_groups_even_if_all_rates_are_equal():
-    outcome, reports = _people()
+    outcome, reports = two_groups()
 
     assert group_rates(np.ones_like(outcome), reports).worst_pair == (0, 1)
 
@@ -273,7 +241,7 @@ def test_the_worst_pair_is_two_groups_even_if_all_rates_are_equal():
 )
 def test_labels_of_several_kinds_are_text_in_frames(backend, labels, written):
     """Polars and Arrow have no column for them, and ended in errors of their own."""
-    outcome, reports = _people(100)
+    outcome, reports = two_groups(100)
     frame = group_rates(outcome, reports, labels=labels).to_frame(backend=backend)
     shares = reports.protocol.estimate(reports).to_frame(labels, backend=backend)
 
@@ -282,19 +250,19 @@ def test_labels_of_several_kinds_are_text_in_frames(backend, labels, written):
 
 
 def test_gaps_are_privileged_minus_others():
-    found = _found(privileged="men")
+    found = found_rates(privileged="men")
 
     assert found.gaps == {"women": pytest.approx(-0.4)}
     assert found.gap("women", "men") == pytest.approx(0.4)
     assert found.worst_pair == ("women", "men")
-    assert _found().gaps == {}
+    assert found_rates().gaps == {}
 
 
 def test_data_unfairness_is_that_of_the_true_groups():
     """The same figure as from the true groups in the clear."""
     group = np.repeat([0, 1], [700, 300])
     y = np.r_[np.arange(700) < 140, np.arange(300) < 180]
-    found = _found()
+    found = found_rates()
 
     assert found.data_unfairness() == pytest.approx(data_unfairness(y, group))
     assert found.data_unfairness("difference") == pytest.approx(data_unfairness(y, group, kind="difference"))
@@ -306,7 +274,7 @@ def test_data_unfairness_is_that_of_the_true_groups():
 
 
 def test_with_two_groups_the_largest_gap_has_the_interval_of_the_gap():
-    outcome, reports = _people()
+    outcome, reports = two_groups()
     found = group_rates(outcome, reports, privileged=1)
 
     assert tuple(found.data_unfairness_interval("difference")) == pytest.approx(
@@ -315,7 +283,7 @@ def test_with_two_groups_the_largest_gap_has_the_interval_of_the_gap():
 
 
 def test_turning_a_gap_round_turns_its_interval_round():
-    outcome, reports = _people()
+    outcome, reports = two_groups()
     found = group_rates(outcome, reports)
     low, high = found.interval(0, against=1)
 
@@ -323,7 +291,7 @@ def test_turning_a_gap_round_turns_its_interval_round():
 
 
 def test_intervals_hold_their_estimate_and_grow_with_the_level():
-    outcome, reports = _people()
+    outcome, reports = two_groups()
     found = group_rates(outcome, reports, level=0.9)
     for group, against, value in ((0, None, found.rates[0]), (1, 0, found.gap(1, 0))):
         narrow, wide = (found.interval(group, against=against, level=level) for level in (None, 0.99))
@@ -335,7 +303,7 @@ def test_intervals_hold_their_estimate_and_grow_with_the_level():
 
 def test_a_share_that_may_be_nought_says_so():
     """Anybody who reads a bounded interval here would act on noise."""
-    outcome, reports = _people(400, OUE(k=2, epsilon=0.1))
+    outcome, reports = two_groups(400, OUE(k=2, epsilon=0.1))
     found = group_rates(outcome, reports, privileged=0)
 
     assert not found.separated[1]
@@ -434,147 +402,8 @@ def test_any_data_has_an_answer(name, k, epsilon, people):
 
 @pytest.mark.parametrize("group", ["men", 2, [0], None])
 def test_unknown_groups_are_refused(group):
-    found = group_rates(*_people(100))
+    found = group_rates(*two_groups(100))
     with pytest.raises(InvalidParameterError, match="the label of one of the groups"):
         found.interval(group)
     with pytest.raises(InvalidParameterError, match="the label of one of the groups"):
         found.gap(0, group)
-
-
-# --- views ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
-def test_frames_hold_one_row_per_group(backend):
-    outcome, reports = _people()
-    frame = group_rates(outcome, reports, privileged=0).to_frame(level=0.9, backend=backend)
-    rows = pa.table(frame).to_pylist() if backend != "pyarrow" else frame.to_pylist()
-
-    assert [row["group"] for row in rows] == [0, 1]
-    assert rows[1]["gap_low"] < rows[1]["gap"] < rows[1]["gap_high"]
-    assert {row["level"] for row in rows} == {0.9}
-    assert rows[0]["low"] < rows[0]["rate"] < rows[0]["high"]
-
-
-def test_a_report_reads_well():
-    text = repr(_found(privileged="men"))
-
-    assert text.splitlines() == [
-        "Outcome rates of the true groups, 1,000,000 people, groups from reports of GRR(k=2, epsilon=1)",
-        "group  share   rate    95% interval  naive rate  men minus this  interval of the gap",
-        "men    0.700  0.200  0.198 to 0.202       0.254",
-        "women  0.300  0.600  0.596 to 0.604       0.415          -0.400     -0.405 to -0.395",
-        "Largest gap between two groups: 0.400, 0.395 to 0.405.",
-    ]
-
-
-def test_html_escapes_labels():
-    """Labels come from the data."""
-    outcome, reports = _people(200)
-    html = group_rates(
-        outcome, reports, labels=["<b>men</b>", "women"], privileged="<b>men</b>"
-    )._repr_html_()
-
-    assert "<b>" not in html
-    assert "&lt;b&gt;men&lt;/b&gt;" in html
-
-
-def test_long_reports_are_cut_and_say_so():
-    protocol = GRR(k=40, epsilon=8)
-    text = repr(group_rates(np.arange(4000) % 3 == 0, protocol.privatize(np.arange(4000) % 40, rng=1)))
-
-    assert "and 10 more; to_frame() has them all" in text
-    assert "Largest gap" not in text
-
-
-def test_many_groups_that_are_not_separated_are_counted():
-    protocol = GRR(k=6, epsilon=0.1)
-    found = group_rates(np.arange(60) % 2, protocol.privatize(np.arange(60) % 6, rng=1))
-
-    assert "and 3 more" in repr(found)
-    assert "and 3 more" in found.data_unfairness_interval("difference").reason
-
-
-def test_one_person_is_written_in_the_singular():
-    protocol = GRR(k=2, epsilon=1)
-    found = group_rates([1], protocol.privatize([0], rng=1))
-
-    assert "1 person" in repr(found)
-    assert "people" not in repr(GroupRates(found.counts, found.channel, (0, 1))).split("\n")[0]
-
-
-def test_a_result_survives_pickling():
-    found = group_rates(*_people(200))
-
-    assert pickle.loads(pickle.dumps(found)).rates == found.rates
-
-
-# --- independence ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", PROTOCOLS)
-def test_predictions_made_from_the_reports_are_noticed(name):
-    """The rates would say that such a model treats the true groups like day and night."""
-    protocol = PROTOCOLS[name](k=2, epsilon=1)
-    reports = protocol.privatize(np.arange(20_000) % 2, rng=11)
-    predicted = protocol.indicators(reports)[:, 1]
-    with pytest.warns(IndependenceWarning, match="The outcome was made from the reports"):
-        group_rates(predicted, reports)
-
-
-def test_the_warning_names_the_groups_and_no_counts():
-    protocol = GRR(k=5, epsilon=1)
-    reports = protocol.privatize(np.arange(20_000) % 5, rng=11)
-    with pytest.warns(IndependenceWarning) as caught:
-        group_rates(np.asarray(reports) < 2, reports, labels=list("abcde"))
-
-    assert "group 'a', 'b', 'c' and 2 more lies outside of 0 to 1" in str(caught[0].message)
-    assert not re.search(r"\d{2}", str(caught[0].message))
-
-
-def test_an_outcome_said_to_be_made_from_reports_is_warned_about():
-    outcome, reports = _people()
-    with pytest.warns(IndependenceWarning, match="these are not the rates of the true groups"):
-        group_rates(outcome, reports, outcome_from_reports=True)
-
-
-@pytest.mark.parametrize("said", [None, False])
-def test_observed_outcomes_are_not_warned_about(said):
-    outcome, reports = _people()
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        group_rates(outcome, reports, outcome_from_reports=said)
-
-
-def test_the_test_of_independence_is_exact():
-    """One report fewer than the limit is suspected, one more is not; the limit is a binomial tail."""
-    channel, people = Channel.of(None, 0.75, 0.25, owner="test"), 200
-    support = np.arange(people + 1)
-    suspected = [
-        impossible_groups(
-            OutcomeCounts(np.array([0, people]), np.array([np.zeros((1, 1)), [[count]]])), channel
-        ).size
-        for count in support
-    ]
-    chances = [math.comb(people, j) * 0.25**j * 0.75 ** (people - j) for j in support]
-    few = next(count for count in support if math.fsum(chances[: count + 1]) >= RARE)
-
-    assert suspected[:few] == [1] * few
-    assert suspected[few : people - few + 1] == [0] * (people - 2 * few + 1)
-    assert suspected[people - few + 1 :] == [1] * few
-
-
-def test_the_tails_of_the_independence_check_are_binomial():
-    """A wrong tail would accuse honest outcomes, or never accuse any."""
-    count = np.arange(13.0)
-
-    assert _at_least(count, np.full(13, 12.0), 0.3) == pytest.approx(binom.sf(count - 1, 12, 0.3), rel=1e-12)
-
-
-@pytest.mark.parametrize("people", [10**6, 10**9, 3 * 10**9, 10**12])
-def test_the_independence_check_sees_as_much_among_thousands_of_millions(people):
-    far = people * 0.3 + 5.5 * (people * 0.21) ** 0.5
-    near = people * 0.3 + 4.5 * (people * 0.21) ** 0.5
-    tails = _at_least(np.array([near, far]), np.array([float(people)] * 2), 0.3)
-
-    assert tails[0] > RARE > tails[1]

@@ -4,15 +4,8 @@ from __future__ import annotations
 
 import math
 from html import escape
-from typing import TYPE_CHECKING, Any
 
-from evenhand.errors import InvalidParameterError
-from evenhand.measure.arguments import is_label
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-__all__ = ["aligned", "as_labels", "html_table", "label_column", "limits_text", "number_text"]
+__all__ = ["aligned", "html_table", "number_text"]
 
 _TABLE_STYLE = "border-collapse:collapse;color:inherit;background:transparent;font-size:14px;margin:0 0 12px"
 _CELL_STYLE = "padding:4px 0 4px 16px;border-bottom:1px solid rgba(128,128,128,.4)"
@@ -47,36 +40,6 @@ def html_table(rows: list[list[str]]) -> str:
 def number_text(value: float) -> str:
     """Return a share or rate in three decimals, or that it is undefined."""
     return "undefined" if math.isnan(value) else f"{value:.3f}"
-
-
-def limits_text(low: float, high: float) -> str:
-    """Return two limits in three decimals, or that there are none."""
-    return "undefined" if math.isnan(low) else f"{low:.3f} to {high:.3f}"
-
-
-def as_labels(labels: Sequence[Any] | None, k: int, *, owner: str) -> tuple[Any, ...]:
-    """Return `labels` if they are `k` different ones, or the codes 0 to ``k - 1`` if there are none."""
-    if labels is None:
-        return tuple(range(k))
-    try:
-        given = () if isinstance(labels, str | bytes | dict | set | frozenset) else tuple(labels)
-    except TypeError:
-        given = ()
-    if len(given) != k or not all(map(is_label, given)) or len(set(given)) != k:
-        raise InvalidParameterError(
-            "labels", owner=owner, must_be=f"a sequence of {k:,} different labels", got="something else"
-        )
-    return given
-
-
-def label_column(labels: Sequence[Any]) -> list[Any]:
-    """Return labels as one column of a frame: as they are if they are of one kind, and else as text.
-
-    >>> label_column([1, 2]), label_column(["a", 1])
-    ([1, 2], ['a', '1'])
-    """
-    kinds = {type(label) for label in labels if label is not None}
-    return list(labels) if len(kinds) <= 1 and tuple not in kinds else list(map(str, labels))
 
 
 def _cell(tag: str, text: str, place: int) -> str:

@@ -1,0 +1,44 @@
+"""Labels of values and limits, as tables of estimates show them."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from evenhand.errors import InvalidParameterError
+from evenhand.measure.arguments import is_label
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["as_labels", "label_column", "limits_text"]
+
+
+def limits_text(low: float, high: float) -> str:
+    """Return two limits in three decimals, or that there are none."""
+    return "undefined" if math.isnan(low) else f"{low:.3f} to {high:.3f}"
+
+
+def as_labels(labels: Sequence[Any] | None, k: int, *, owner: str) -> tuple[Any, ...]:
+    """Return `labels` if they are `k` different ones, or the codes 0 to ``k - 1`` if there are none."""
+    if labels is None:
+        return tuple(range(k))
+    try:
+        given = () if isinstance(labels, str | bytes | dict | set | frozenset) else tuple(labels)
+    except TypeError:
+        given = ()
+    if len(given) != k or not all(map(is_label, given)) or len(set(given)) != k:
+        raise InvalidParameterError(
+            "labels", owner=owner, must_be=f"a sequence of {k:,} different labels", got="something else"
+        )
+    return given
+
+
+def label_column(labels: Sequence[Any]) -> list[Any]:
+    """Return labels as one column of a frame: as they are if they are of one kind, and else as text.
+
+    >>> label_column([1, 2]), label_column(["a", 1])
+    ([1, 2], ['a', '1'])
+    """
+    kinds = {type(label) for label in labels if label is not None}
+    return list(labels) if len(kinds) <= 1 and tuple not in kinds else list(map(str, labels))
