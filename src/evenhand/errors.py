@@ -27,9 +27,11 @@ __all__ = [
     "LimitExceededError",
     "MissingExtraError",
     "OutsideDomainError",
+    "PlanError",
     "PrivacyWarning",
     "RandomSourceError",
     "SchemaError",
+    "StudyStoreError",
     "UnknownNameError",
     "UnreadableFileError",
     "UnwritableFileError",
@@ -118,6 +120,26 @@ class SchemaError(EvenhandError, ValueError):
     def __init__(self, message: str, *, field: str) -> None:
         self.field = field
         super().__init__(message)
+
+
+class PlanError(EvenhandError, ValueError):
+    """A plan contradicts itself, or a plan file cannot be understood.
+
+    Parameters
+    ----------
+    message : str
+        The whole message.
+    field : str
+        The part of the plan at fault, such as ``"collect.epsilons"``.
+    """
+
+    def __init__(self, message: str, *, field: str) -> None:
+        self.field = field
+        super().__init__(message)
+
+
+class StudyStoreError(EvenhandError, RuntimeError):
+    """A folder does not hold the study it should, or its store is damaged."""
 
 
 class OutsideDomainError(EvenhandError, ValueError):

@@ -16,6 +16,8 @@ EXAMPLES = [
     (errors.UnknownNameError("Data set", "adlt", ["adult", "lsac"]), KeyError),
     (errors.ColumnNotFoundError("Race", ["age", "race"]), KeyError),
     (errors.SchemaError("The schema is empty.", field="columns"), ValueError),
+    (errors.PlanError("The plan field 'seed' is missing.", field="seed"), ValueError),
+    (errors.StudyStoreError("The folder 'study' holds another study."), RuntimeError),
     (errors.OutsideDomainError("age", what="a missing value", hint="declare nulls='other'"), ValueError),
     (errors.UnreadableFileError("people.csv is empty."), ValueError),
     (errors.UnwritableFileError("people.csv was not written."), OSError),

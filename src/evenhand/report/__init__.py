@@ -1,0 +1,5 @@
+"""Reports: one self-contained page that says who pays, from plain columns and dataclasses."""
+
+from evenhand.report.page import Chart, Fact, KeyNumber, Note, Page, Section, Table
+
+__all__ = ["Chart", "Fact", "KeyNumber", "Note", "Page", "Section", "Table"]

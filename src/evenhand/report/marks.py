@@ -1,0 +1,103 @@
+"""What charts draw: estimates with their intervals, in the words and order in which they are shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Axis", "Bar", "Change", "Estimate", "Line", "Moved", "Panel", "Point"]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value with its interval; without one, `low` and `high` are None."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis: its name, its unit, and by what values are multiplied to have that unit."""
+
+    title: str
+    unit: str = ""
+    times: float = 1.0
+
+
+@dataclass(frozen=True)
+class Point:
+    """One setting of a frontier.
+
+    Parameters
+    ----------
+    label : str
+    epsilon : float, optional
+        None for the unprotected result.
+    shape : str
+        What its shape stands for, such as the split.
+    x, y : Estimate
+    undominated : bool
+        Whether no other setting is better in both, as the study judged it.
+    """
+
+    label: str
+    epsilon: float | None
+    shape: str
+    x: Estimate
+    y: Estimate
+    undominated: bool = False
+
+
+@dataclass(frozen=True)
+class Line:
+    """Estimates of one protocol against epsilon; the spotlight is in ink, the others are grey."""
+
+    label: str
+    epsilons: Sequence[float]
+    estimates: Sequence[Estimate]
+    spotlight: bool = False
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One small multiple: a measure in one row, such as a split, with its unprotected value."""
+
+    row: str
+    axis: Axis
+    lines: Sequence[Line]
+    baseline: Estimate | None = None
+
+
+@dataclass(frozen=True)
+class Moved:
+    """A group before and after, and its change; `group` is its place in the schema, for colour and shape."""
+
+    group: int
+    label: str
+    before: Estimate
+    after: Estimate
+    change: Estimate
+
+
+@dataclass(frozen=True)
+class Change:
+    """A row of an interval plot: a change against the unprotected result."""
+
+    label: str
+    shape: str
+    estimate: Estimate
+    spotlight: bool = False
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A bar from nought."""
+
+    label: str
+    estimate: Estimate
+    strong: bool = False

@@ -1,0 +1,183 @@
+"""What a page is made of, before it becomes HTML: plain text, numbers and charts.
+
+Everything here is text as people read it. Nothing is markup: the template escapes all of it. ``**bold**`` in
+a sentence becomes bold, and nothing else is special.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+__all__ = ["Chart", "Fact", "KeyNumber", "Note", "Page", "Section", "Table"]
+
+Columns = Mapping[str, Sequence[Any]]
+"""A table as named columns of one length."""
+
+
+@dataclass(frozen=True)
+class KeyNumber:
+    """A number of the head of a page: what it was, what it is, and how sure.
+
+    Parameters
+    ----------
+    label : str
+    value : str
+        As shown, such as ``"80.6"``.
+    before : str
+        The unprotected value, or nothing.
+    detail : str
+        The change with its interval.
+    group : int, optional
+        The place of the group in the schema, for its colour and shape.
+    """
+
+    label: str
+    value: str
+    before: str = ""
+    detail: str = ""
+    group: int | None = None
+
+
+@dataclass(frozen=True)
+class Note:
+    """A sentence that stands out.
+
+    Parameters
+    ----------
+    tone : {"ok", "warn", "bad", "plain"}
+    text : str
+    """
+
+    tone: Literal["ok", "warn", "bad", "plain"]
+    text: str
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A term and what holds for it, as in the list of a guarantee or a method."""
+
+    term: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of text cells.
+
+    Parameters
+    ----------
+    header : sequence of str
+    rows : sequence of sequence of str
+        As shown; a cell may be two lines, value and interval, divided by a line feed.
+    numeric : sequence of bool
+        Which columns are right-aligned.
+    caption : str
+    sunk, chosen : int, optional
+        Rows that are set apart: the baseline and the setting that the page is about.
+    fold : int, optional
+        Rows from this one on are behind "show all".
+    name : str
+        Stem of the CSV file, if there is one.
+    data : columns
+        What the CSV holds.
+    """
+
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    numeric: Sequence[bool]
+    caption: str = ""
+    sunk: int | None = None
+    chosen: int | None = None
+    fold: int | None = None
+    name: str = ""
+    data: Columns = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A picture with what it shows in words and in numbers.
+
+    Parameters
+    ----------
+    name : str
+        Stem of the CSV file of its numbers.
+    wide, narrow : str
+        SVG for the desk and for the phone, made by :mod:`evenhand.report.charts`.
+    alt : str
+        A sentence with the finding and its numbers.
+    caption : str
+        What the bars are, the setting, the unit, what is cut and what is missing.
+    data : columns
+        What the CSV holds.
+    """
+
+    name: str
+    wide: str
+    narrow: str
+    alt: str
+    caption: str
+    data: Columns
+
+
+@dataclass(frozen=True)
+class Section:
+    """A finding with its evidence.
+
+    Parameters
+    ----------
+    heading : str
+        The finding, as a sentence without a full stop.
+    lead : str
+        One or two sentences below it.
+    charts, tables, notes, facts
+        The evidence, in this order.
+    anchor : str
+        The place in the page's address.
+    """
+
+    heading: str
+    lead: str = ""
+    charts: Sequence[Chart] = ()
+    tables: Sequence[Table] = ()
+    notes: Sequence[Note] = ()
+    facts: Sequence[Fact] = ()
+    anchor: str = ""
+
+
+@dataclass(frozen=True)
+class Page:
+    """A whole report.
+
+    Parameters
+    ----------
+    question : str
+        The title.
+    answers : sequence of str
+        Three sentences.
+    kicker : str
+        A few words above the question, such as "Collect under local privacy, then train".
+    meta : str
+        A few words in the corner, such as how many cells there are.
+    numbers : sequence of KeyNumber
+    notes : sequence of Note
+        Above everything: that the page is not private comes first.
+    sections : sequence of Section
+    method, limits, sources : sequence of str
+        The foot of the page.
+    command : str
+        The command that makes this page again.
+    """
+
+    question: str
+    answers: Sequence[str]
+    kicker: str = ""
+    meta: str = ""
+    numbers: Sequence[KeyNumber] = ()
+    notes: Sequence[Note] = ()
+    sections: Sequence[Section] = ()
+    method: Sequence[str] = ()
+    limits: Sequence[str] = ()
+    sources: Sequence[str] = ()
+    command: str = ""

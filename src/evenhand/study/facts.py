@@ -1,0 +1,53 @@
+"""What is known about a study besides its plan and cells, so that results can be read without the data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evenhand.schema import Schema
+
+__all__ = ["Facts"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """The data of a study in a few words and numbers.
+
+    Parameters
+    ----------
+    label : str
+        The name of the file without its folder, or of the data set.
+    schema : Schema
+        As used: the plan's, or that of the data set.
+    people : int
+        Rows used.
+    dropped : int
+        Rows left out by the schema's rules for unknown and missing values.
+    groups : tuple of str
+        Labels of the groups of the protected column, in the schema's order.
+    privileged : int
+        The place of the privileged group.
+    sizes : tuple of int
+        People in each group.
+    fingerprint : str
+        SHA-256 of the encoded rows.
+    versions : mapping of str to str
+        Of Python, evenhand and the packages that results depend on.
+    notes : tuple of str
+        What a reader should know, in sentences: an inferred domain, a sample of the rows, a repair.
+    """
+
+    label: str
+    schema: Schema
+    people: int
+    dropped: int
+    groups: tuple[str, ...]
+    privileged: int
+    sizes: tuple[int, ...]
+    fingerprint: str
+    versions: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()

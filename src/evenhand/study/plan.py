@@ -1,0 +1,137 @@
+"""Plans: a whole study in one frozen object and one small file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from evenhand._validate import integer, one_of
+from evenhand.errors import InvalidParameterError
+from evenhand.measure import MEASURES
+from evenhand.schema import Schema
+from evenhand.study.cells import Cell, Setting
+from evenhand.study.classify import Classify
+from evenhand.study.grid import Collect
+from evenhand.study.plan_toml import plan_from, read_plan, written
+from evenhand.study.source import DataSource
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+__all__ = ["Plan"]
+
+_OWNER = "Plan"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What a study does: data, roles, mechanisms, task, measures, repeats and seed.
+
+    Parameters
+    ----------
+    data : DataSource
+        A file or a data set. Without one the study is given its frame when it is run.
+    schema : Schema, optional
+        Domains and roles. A data set brings its own; a file needs one.
+    collect : Collect
+        The mechanisms, epsilons, splits and strategies that are tried.
+    task : Classify
+        What is done with the protected rows.
+    measures : tuple of str
+        Of :data:`evenhand.measure.MEASURES`: what reports and tables show. All of them are stored.
+    repeats : int
+        How many times each setting is run, with other splits, models and draws.
+    seed : int
+        Everything that is drawn derives from it. The split of repeat r has the random state ``seed + r``.
+    name : str
+        What the study is called in its report.
+
+    Examples
+    --------
+    >>> plan = Plan(
+    ...     data=DataSource(dataset="causal", options={"n": 2000}),
+    ...     collect=Collect(["grr", "oue"], [1, 4]),
+    ...     repeats=3,
+    ... )
+    >>> len(plan.cells())
+    15
+    >>> Plan.from_toml(plan.to_toml()) == plan
+    True
+    """
+
+    data: DataSource | None = None
+    schema: Schema | None = None
+    collect: Collect = field(default_factory=Collect)
+    task: Classify = field(default_factory=Classify)
+    measures: tuple[str, ...] = MEASURES
+    repeats: int = 10
+    seed: int = 0
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        kinds = {"data": DataSource | None, "schema": Schema | None, "collect": Collect, "task": Classify}
+        for parameter, kind in kinds.items():
+            given = getattr(self, parameter)
+            if not isinstance(given, kind):
+                must_be = f"a {getattr(kind, '__name__', kind)}"
+                got = f"a value of type {type(given).__name__}"
+                raise InvalidParameterError(parameter, owner=_OWNER, must_be=must_be, got=got)
+        named: object = self.measures
+        listed = [named] if isinstance(named, str) else list(self.measures)
+        kept = tuple(one_of("measures", each, MEASURES, owner=_OWNER) for each in listed)
+        object.__setattr__(self, "measures", kept or MEASURES)
+        repeats = integer("repeats", self.repeats, owner=_OWNER, low=1, high=100_000)
+        object.__setattr__(self, "repeats", repeats)
+        object.__setattr__(self, "seed", integer("seed", self.seed, owner=_OWNER, low=0, high=2**31))
+        if not isinstance(self.name, str):
+            raise InvalidParameterError("name", owner=_OWNER, must_be="a text", got=self.name)
+
+    def settings(self) -> tuple[Setting, ...]:
+        """Return every setting, the unprotected one first."""
+        return (Setting(), *self.collect.settings())
+
+    def cells(self) -> tuple[Cell, ...]:
+        """Return every cell, repeat by repeat, so that a study that is stopped has whole repeats."""
+        settings = self.settings()
+        return tuple(Cell(setting, repeat) for repeat in range(self.repeats) for setting in settings)
+
+    def with_(self, **changes: Any) -> Plan:
+        """Return the plan with some of its parts replaced.
+
+        >>> Plan().with_(repeats=2).repeats
+        2
+        """
+        return replace(self, **changes)
+
+    # --- files ------------------------------------------------------------------------------------
+
+    def to_toml(self) -> str:
+        """Return the plan as TOML; equal plans give equal text."""
+        return written(self)
+
+    @classmethod
+    def from_toml(cls, text: str) -> Plan:
+        """Return the plan that a TOML text describes, see :meth:`load`."""
+        return cls(**plan_from(text))
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the plan to a TOML file; an old file stays whole until the new one is."""
+        from evenhand.table.write import replacing  # noqa: PLC0415 - starts pyarrow
+
+        with replacing(path) as file:
+            file.write(self.to_toml().encode())
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Plan:
+        """Return the plan in a TOML file.
+
+        A relative path of data or schema in it is taken from the plan's own folder.
+
+        Raises
+        ------
+        PlanError
+            If a field is missing, unknown or has a value it cannot have; the message names the field.
+        UnreadableFileError
+            If the file cannot be read.
+        """
+        return cls(**read_plan(path))
