@@ -1,0 +1,86 @@
+"""What measures are called, and which way is better."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evenhand._validate import one_of
+from evenhand.measure.gaps import COMPARED, DIFFERENCES, NO_DISPARITY
+from evenhand.measure.rates import RATES
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from numpy.typing import NDArray
+
+__all__ = ["ALIASES", "WORDS", "goodness", "is_signed", "measure_named", "possible", "possible_rate"]
+
+ALIASES = {"accuracy": "acc", "gap": "sp_gap"}
+"""Other names by which a measure may be asked for."""
+
+WORDS = {
+    "acc": "accuracy",
+    "f1": "F1 score",
+    "recall": "recall",
+    "balanced_accuracy": "balanced accuracy",
+    "auc": "area under the ROC curve",
+    "spd": "difference in selection rates",
+    "di": "ratio of selection rates",
+    "eod": "difference in true positive rates",
+    "ped": "difference in false positive rates",
+    "oad": "difference in accuracy",
+    "prd": "difference in precision",
+    "sp_gap": "gap in selection rates",
+    "eo_gap": "larger gap in true or false positive rates",
+    "meo_gap": "mean gap in true and false positive rates",
+}
+"""Each measure in a few words, as inside a sentence."""
+
+
+def measure_named(name: object, known: Collection[str], *, parameter: str, owner: str) -> str:
+    """Return the measure that a name or another name stands for.
+
+    >>> measure_named("accuracy", ["acc", "sp_gap"], parameter="x", owner="frontier")
+    'acc'
+    """
+    asked = ALIASES.get(name, name) if isinstance(name, str) else name
+    if asked in known:
+        return str(asked)
+    spelled = [*(alias for alias, meant in ALIASES.items() if meant in known), *known]
+    return one_of(parameter, name, spelled, owner=owner)
+
+
+def is_signed(measure: str) -> bool:
+    """Return whether both a smaller and a larger value than "no disparity" is a disparity."""
+    return measure in COMPARED
+
+
+def possible(measure: str) -> tuple[float, float]:
+    """Return the smallest and the largest value that a measure can have.
+
+    >>> possible("acc"), possible("spd"), possible("di")
+    ((0.0, 1.0), (-1.0, 1.0), (0.0, inf))
+    """
+    if measure not in WORDS:
+        return -np.inf, np.inf
+    return (-1.0 if measure in DIFFERENCES else 0.0), (np.inf if measure == "di" else 1.0)
+
+
+def possible_rate(rate: str) -> tuple[float, float]:
+    """Return the smallest and the largest value that a rate of a group, or its number of people, can have."""
+    return 0.0, (1.0 if rate in RATES else np.inf)
+
+
+def goodness(measure: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return numbers that are larger where the measure is better.
+
+    A disparity counts by its distance from no disparity, whichever group it favours.
+
+    >>> goodness("di", np.array([0.75, 1.25])).tolist()
+    [-0.25, -0.25]
+    """
+    if measure in NO_DISPARITY:
+        return -np.abs(values - NO_DISPARITY[measure])
+    return values

@@ -1,0 +1,105 @@
+"""One row per setting: means over repeats, and changes against the unprotected setting."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenhand.measure.intervals import check_level
+from evenhand.study.cells import Setting
+from evenhand.study.estimates import note_of
+from evenhand.study.intervals import check_kind, means, overlap
+from evenhand.study.measure_names import measure_named, possible
+from evenhand.study.results_frames import setting_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from evenhand.study.intervals import Kind, Means
+    from evenhand.study.results import Results
+
+__all__ = ["Summary", "long_columns", "summarized", "wide_columns"]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Means and paired changes of every setting and measure, as arrays settings x measures."""
+
+    settings: tuple[Setting, ...]
+    measures: tuple[str, ...]
+    value: Means
+    change: Means
+    repeats: int
+    level: float
+    kind: Kind
+
+
+def summarized(
+    results: Results, measures: str | Iterable[str] | None, *, level: float, kind: Kind, owner: str
+) -> Summary:
+    """Return the summary of some measures, by default those that the plan names."""
+    level = check_level(level, owner=owner)
+    arrays = results.arrays
+    asked = results.plan.measures if measures is None else measures
+    listed = [asked] if isinstance(asked, str) else list(asked)
+    names = tuple(measure_named(each, arrays.measures, parameter="measures", owner=owner) for each in listed)
+    kind = check_kind(kind, owner=owner)
+    extra = overlap(results.plan.task, kind)
+    values = np.moveaxis(arrays.of_measures[..., [arrays.measures.index(name) for name in names]], 1, 2)
+    changes = values - values[results.place(Setting())]
+    return Summary(
+        results.settings,
+        names,
+        means(values, level=level, extra=extra).within(*zip(*map(possible, names), strict=True)),
+        means(changes, level=level, extra=extra),
+        results.plan.repeats,
+        level,
+        kind,
+    )
+
+
+def wide_columns(summary: Summary) -> dict[str, Any]:
+    """Return one row per setting, with the columns of each measure one after the other."""
+    columns: dict[str, Any] = dict(setting_columns(summary.settings))
+    for at, name in enumerate(summary.measures):
+        value, change = ([part[:, at] for part in each] for each in (summary.value, summary.change))
+        columns |= {
+            name: value[0],
+            f"{name}_low": value[2],
+            f"{name}_high": value[3],
+            f"{name}_runs": value[4],
+            f"{name}_change": change[0],
+            f"{name}_change_low": change[2],
+            f"{name}_change_high": change[3],
+            f"{name}_pairs": change[4],
+        }
+    return columns
+
+
+def long_columns(summary: Summary) -> dict[str, Any]:
+    """Return one row per setting and measure, with standard errors and notes."""
+    width = len(summary.measures)
+    settings = [setting for setting in summary.settings for _ in range(width)]
+    value, change = ([part.reshape(-1) for part in each] for each in (summary.value, summary.change))
+    notes = [
+        note_of(int(runs), summary.repeats - int(runs), error=float(error))
+        for runs, error in zip(value[4], value[1], strict=True)
+    ]
+    return setting_columns(settings) | {
+        "measure": list(summary.measures) * len(summary.settings),
+        "mean": value[0],
+        "standard_error": value[1],
+        "low": value[2],
+        "high": value[3],
+        "runs": value[4],
+        "change": change[0],
+        "change_standard_error": change[1],
+        "change_low": change[2],
+        "change_high": change[3],
+        "pairs": change[4],
+        "level": [summary.level] * len(settings),
+        "kind": [summary.kind] * len(settings),
+        "note": notes,
+    }
