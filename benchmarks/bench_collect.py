@@ -22,6 +22,7 @@ import numpy as np
 from _peers import PEERS, peers_in_their_own_environment
 
 from evenhand.collect import PROTOCOLS
+from evenhand.privacy.feeding import MOST_WORDS
 from evenhand.privacy.randomness import SecureSource, SeededSource, Source
 
 SIZES = (2, 5, 74, 1000)
@@ -124,11 +125,12 @@ def read_memory(values):
 
 def draw_words(count):
     """Return a call that draws `count` words from the secure source, as many at a time as the kernels do."""
-    source, block = SecureSource(), 1 << 15
+    source = SecureSource()
 
     def draw():
-        for start in range(0, count, block):
-            source.words(min(block, count - start))
+        refill = source.refills()
+        for start in range(0, count, MOST_WORDS):
+            refill(min(MOST_WORDS, count - start))
 
     return draw
 

@@ -9,11 +9,13 @@ has exactly its probability and no lane shares a random bit with another. Random
 then one for each open lane in order. A group whose words do not suffice is begun again by the next call.
 
 **Rows.** `fill_rows` cuts a stream of such bits into reports of k bits without gaps, so that few values do
-not waste random words, and then sets the bit of the true value.
+not waste random words, and then sets the bit of the true value. `padded_rows` draws rows of whole bytes where
+they lie, which is quicker; there bit i of the report in row r is bit ``8 * width * r + i`` of the words, from
+the low end.
 
-**Counting.** `add_columns` adds rows of bytes into one counter for each bit: three rows into fields of two
-bits, five of those into four bits, seventeen of those into eight bits, always eight bytes at a time. No
-field overflows: 3 < 2**2, 15 < 2**4, 255 < 2**8.
+**Counting.** `add_columns` adds rows of bytes into one counter for each bit, eight bytes at a time. Sixteen
+rows are added to a counter of four bits, whose digits are bits of four words (planes), and what is carried
+out of it, at most one, to a counter of eight bits. That is passed on after 255 times.
 
 As in ``privacy/_kernels.py``, ``_nrt=False`` switches off reference counting, and nothing here allocates.
 """
@@ -32,90 +34,98 @@ if TYPE_CHECKING:
     Words = npt.NDArray[np.uint64]
     Bytes = npt.NDArray[np.uint8]
 
-__all__ = ["GROUP", "ROWS", "add_columns", "bernoulli_words", "fill_rows"]
+__all__ = ["GROUP", "ROWS", "add_columns", "bernoulli_words", "fill_rows", "padded_rows"]
 
 GROUP = 32
-ROWS = 255
+ROWS = 16
 
 _OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False}
 _compiled = numba.njit(**_OPTIONS)
 _inlined = numba.njit(forceinline=True, **_OPTIONS)
 
 # numba turns uint64 (+) int64 into a float: every constant below is a uint64.
-_ZERO, _ONE, _TWO, _FOUR = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(4)
-_19, _63, _255 = np.uint64(19), np.uint64(63), np.uint64(255)
+_ZERO, _ONE = np.uint64(0), np.uint64(1)
+_19, _27, _31 = np.uint64(19), np.uint64(27), np.uint64(31)
+_63, _255 = np.uint64(63), np.uint64(255)
 _ALL = np.uint64((1 << 64) - 1)
-_PAIRS = np.uint64(0x5555555555555555)
-_NIBBLES = np.uint64(0x3333333333333333)
-_BYTES = np.uint64(0x0F0F0F0F0F0F0F0F)
+_LOWEST = np.uint64(0x0101010101010101)
+# A sequence of de Bruijn: the five bits at its top, after it is shifted by a place below 32, tell the place.
+_SEQUENCE = np.uint64(0x077CB531)
+_PLACES = np.argsort([(0x077CB531 << place >> 27) & 31 for place in range(32)])
 
 
 @_inlined
 def _place(word: Word, digit: Word, below: Word, equal: Word) -> tuple[Word, Word]:
-    """Compare one digit of 64 lanes; `digit` is all ones or nought."""
-    return below | (equal & digit & ~word), equal & ~(word ^ digit)
+    """Put one more digit of 64 lanes before those compared already; `digit` is all ones or nought.
+
+    A lane is below by this digit where `digit` and ``~word`` are one, not below where both are nought, and
+    what it was where they differ: the majority of the three.
+    """
+    return (below & (digit | ~word)) | (digit & ~word), equal & ~(word ^ digit)
 
 
-@_compiled
+@_inlined
 def _compare(units: Words, digits: Words, yes: Words, open_: Words) -> None:
     """Compare the first eight digits of every lane of one group. The compiler makes vectors of it."""
     a, b, c, d = digits[0], digits[1], digits[2], digits[3]
     e, f, g, h = digits[4], digits[5], digits[6], digits[7]
     for lane in range(GROUP):
-        below, equal = _place(units[lane], a, _ZERO, _ALL)
-        below, equal = _place(units[GROUP + lane], b, below, equal)
-        below, equal = _place(units[2 * GROUP + lane], c, below, equal)
-        below, equal = _place(units[3 * GROUP + lane], d, below, equal)
-        below, equal = _place(units[4 * GROUP + lane], e, below, equal)
-        below, equal = _place(units[5 * GROUP + lane], f, below, equal)
+        below, equal = _place(units[7 * GROUP + lane], h, _ZERO, _ALL)
         below, equal = _place(units[6 * GROUP + lane], g, below, equal)
-        below, equal = _place(units[7 * GROUP + lane], h, below, equal)
+        below, equal = _place(units[5 * GROUP + lane], f, below, equal)
+        below, equal = _place(units[4 * GROUP + lane], e, below, equal)
+        below, equal = _place(units[3 * GROUP + lane], d, below, equal)
+        below, equal = _place(units[2 * GROUP + lane], c, below, equal)
+        below, equal = _place(units[GROUP + lane], b, below, equal)
+        below, equal = _place(units[lane], a, below, equal)
         yes[lane], open_[lane] = below, equal
 
 
-@_compiled
-def _list_open(open_: Words, listed: npt.NDArray[np.int64]) -> int:
-    """List the words with an open lane, without a branch, and return how many there are."""
-    count = 0
+@_inlined
+def _draw_group(units: Words, start: int, digits: Words, tail: np.uint64, yes: Words, open_: Words) -> int:
+    """Fill `yes` with one group from unit `start` on; return the first unit left, or -1 if they are too few.
+
+    Most words have no open lane. Which have is first put into the bits of one number, without a branch that
+    could be foreseen wrongly.
+    """
+    after = start + 8 * GROUP
+    if after > units.size:
+        return -1
+    _compare(units[start:after], digits, yes, open_)
+    if tail == _ZERO:  # nothing is below it
+        return after
+    some = _ZERO
     for lane in range(GROUP):
-        listed[count] = lane
-        count += int(open_[lane] != _ZERO)
-    return count
+        some |= np.uint64(open_[lane] != _ZERO) << np.uint64(lane)
+    while some != _ZERO:
+        others = some & (some - _ONE)
+        lane = _PLACES[((some ^ others) * _SEQUENCE >> _27) & _31]
+        some = others
+        left = open_[lane]
+        while left != _ZERO:
+            if after == units.size:
+                return -1
+            rest = left & (left - _ONE)
+            yes[lane] |= (left ^ rest) * np.uint64(units[after] >> _19 < tail)
+            after += 1
+            left = rest
+    return after
 
 
 @_compiled
 def bernoulli_words(
-    units: Words,
-    out: Words,
-    done: int,
-    digits: Words,
-    tail: np.uint64,
-    open_: Words,
-    listed: npt.NDArray[np.int64],
+    units: Words, out: Words, done: int, digits: Words, tail: np.uint64, open_: Words
 ) -> tuple[int, int]:
     """Fill `out`, whose size is a multiple of `GROUP`, with words of independent bits.
 
     `digits` are the first eight digits of the probability, each all ones or nought; `tail` are the other 45.
-    `open_` and `listed` are room for one group.
+    `open_` is room for one group.
     """
     position = 0
     for start in range(done, out.size, GROUP):
-        after = position + 8 * GROUP
-        if after > units.size:
+        after = _draw_group(units, position, digits, tail, out[start : start + GROUP], open_)
+        if after < 0:
             return start, position
-        yes = out[start : start + GROUP]
-        _compare(units[position:after], digits, yes, open_)
-        count = _list_open(open_, listed) if tail > _ZERO else 0  # nothing is below a tail of nought
-        for i in range(count):
-            lane = listed[i]
-            left = open_[lane]
-            while left != _ZERO:
-                if after >= units.size:
-                    return start, position
-                rest = left & (left - _ONE)
-                yes[lane] |= (left ^ rest) * np.uint64(units[after] >> _19 < tail)
-                after += 1
-                left = rest
         position = after
     return out.size, position
 
@@ -178,35 +188,98 @@ def _fill_bytes(stream: Words, truths: Words, codes: npt.NDArray[np.uint32], k: 
 
 
 @_compiled
-def add_columns(blocks: Words, fields: Words, counters: Words, totals: npt.NDArray[np.int64]) -> None:
-    """Add the bits of every column of `blocks`, (blocks, `ROWS`, words), to `totals`, (8 words, 8).
-
-    `fields`, (4, words), and `counters`, (8, words), are room to work in.
-    """
-    bytes_ = counters.view(np.uint8)
-    for b in range(blocks.shape[0]):
-        counters[:] = _ZERO
-        for row in range(0, ROWS, 15):
-            _add_fifteen(blocks[b, row : row + 15], fields)
-            for field in range(4):
-                for w in range(fields.shape[1]):
-                    counters[field, w] += fields[field, w] & _BYTES
-                    counters[field + 4, w] += (fields[field, w] >> _FOUR) & _BYTES
-        for bit in range(8):
-            for byte in range(bytes_.shape[1]):
-                totals[bit, byte] += bytes_[bit, byte]
+def padded_rows(
+    units: Words,
+    out: Words,
+    done: int,
+    digits: Words,
+    tail: np.uint64,
+    open_: Words,
+    truths: Words,
+    codes: npt.NDArray[np.uint32],
+    k: int,
+) -> tuple[int, int]:
+    """Fill `out` as `bernoulli_words` does, and settle the rows of whole bytes that are complete."""
+    reached, used = bernoulli_words(units, out, done, digits, tail, open_)
+    bits = (k + 7) // 8 * 8
+    _settle(out, truths, codes, k, 64 * done // bits, min(codes.size, 64 * reached // bits))
+    return reached, used
 
 
 @_compiled
-def _add_fifteen(rows: Words, fields: Words) -> None:
-    """Add fifteen rows into fields of four bits; those of ``fields[b]`` are for bits b and b + 4."""
-    fields[:] = _ZERO
-    for r in range(0, 15, 3):
+def _settle(rows: Words, truths: Words, codes: npt.NDArray[np.uint32], k: int, first: int, last: int) -> None:
+    """Clear the bits past the last value and set the bit of the true value, from row `first` to `last`."""
+    bits = (k + 7) // 8 * 8
+    past = np.uint64(255 - (255 >> (bits - k)))
+    for i in range(first, last):
+        end = (i + 1) * bits - 8
+        rows[end >> 6] &= ~(past << np.uint64(end & 63))
+        true = i * bits + np.int64(codes[i])
+        place, down = true >> 6, np.uint64(true & 63)
+        rows[place] = (rows[place] & ~(_ONE << down)) | (_bit(truths, i) << down)
+
+
+@_inlined
+def _full_add(a: Word, b: Word, c: Word) -> tuple[Word, Word]:
+    """Add three bits of 64 lanes: the sum and what is carried."""
+    return a ^ b ^ c, (a & b) | (c & (a | b))
+
+
+@_compiled
+def add_columns(rows: Words, planes: Words, counters: Words, totals: npt.NDArray[np.int64]) -> None:
+    """Add the bits of every column of `rows`, (a multiple of `ROWS`, words), to `totals`, (bits, 8 words).
+
+    `planes`, (5, words), and `counters`, (bits, words), are room to work in. Only the lowest `bits` bits of
+    each byte are counted.
+    """
+    planes[:] = _ZERO
+    counters[:] = _ZERO
+    held = 0
+    for row in range(0, rows.shape[0], ROWS):
+        _add_sixteen(rows[row : row + ROWS], planes)
+        for bit in range(counters.shape[0]):
+            for w in range(rows.shape[1]):
+                counters[bit, w] += (planes[4, w] >> np.uint64(bit)) & _LOWEST
+        held += 1
+        if held == 255:
+            _pass_on(counters, ROWS, totals)
+            held = 0
+    _pass_on(counters, ROWS, totals)
+    for bit in range(counters.shape[0]):
         for w in range(rows.shape[1]):
-            one, two, three = rows[r, w], rows[r + 1, w], rows[r + 2, w]
-            even = (one & _PAIRS) + (two & _PAIRS) + (three & _PAIRS)
-            odd = ((one >> _ONE) & _PAIRS) + ((two >> _ONE) & _PAIRS) + ((three >> _ONE) & _PAIRS)
-            fields[0, w] += even & _NIBBLES
-            fields[1, w] += odd & _NIBBLES
-            fields[2, w] += (even >> _TWO) & _NIBBLES
-            fields[3, w] += (odd >> _TWO) & _NIBBLES
+            for plane in range(4):
+                counters[bit, w] |= ((planes[plane, w] >> np.uint64(bit)) & _LOWEST) << np.uint64(plane)
+    _pass_on(counters, 1, totals)
+
+
+@_compiled
+def _pass_on(counters: Words, times: int, totals: npt.NDArray[np.int64]) -> None:
+    bytes_ = counters.view(np.uint8)
+    for bit in range(bytes_.shape[0]):
+        for byte in range(bytes_.shape[1]):
+            totals[bit, byte] += times * np.int64(bytes_[bit, byte])
+    counters[:] = _ZERO
+
+
+@_compiled
+def _add_sixteen(rows: Words, planes: Words) -> None:
+    """Add sixteen rows to counters of four bits, one in each of the first planes; the last has the carry."""
+    for w in range(rows.shape[1]):
+        one, two, four, eight = planes[0, w], planes[1, w], planes[2, w], planes[3, w]
+        one, a = _full_add(one, rows[0, w], rows[1, w])
+        one, b = _full_add(one, rows[2, w], rows[3, w])
+        two, c = _full_add(two, a, b)
+        one, a = _full_add(one, rows[4, w], rows[5, w])
+        one, b = _full_add(one, rows[6, w], rows[7, w])
+        two, d = _full_add(two, a, b)
+        four, e = _full_add(four, c, d)
+        one, a = _full_add(one, rows[8, w], rows[9, w])
+        one, b = _full_add(one, rows[10, w], rows[11, w])
+        two, c = _full_add(two, a, b)
+        one, a = _full_add(one, rows[12, w], rows[13, w])
+        one, b = _full_add(one, rows[14, w], rows[15, w])
+        two, d = _full_add(two, a, b)
+        four, f = _full_add(four, c, d)
+        eight, carried = _full_add(eight, e, f)
+        planes[0, w], planes[1, w], planes[2, w], planes[3, w] = one, two, four, eight
+        planes[4, w] = carried

@@ -3,7 +3,7 @@
 A report is a row of bytes, low byte first: multiplier, offset, bucket. The bytes are read and written one
 by one, which the compiler turns into whole words; so there is one kernel for every layout, and a report is
 the same on every machine. Words have the type of the array that brings them (``seeds``, ``scratch``,
-``like``), 32 or 64 bits wide: sums and products of that type wrap at its width, and are meant to.
+``ranges``), 32 or 64 bits wide: sums and products of that type wrap at its width, and are meant to.
 
 **Support as one comparison.** Bucket y holds the high parts from start(y) to start(y + 1) - 1, so a report
 (a, b, y) supports v if and only if ``(a v + b - (start(y) << s)) mod 2**w < (start(y + 1) - start(y)) << s``
@@ -32,10 +32,17 @@ _compiled = numba.njit(**_OPTIONS)
 _inlined = numba.njit(forceinline=True, **_OPTIONS)
 
 # numba turns uint64 (+) int64 into a float: every constant below is a uint64.
-_ONE, _FF = np.uint64(1), np.uint64(255)
+_ONE, _TWO, _FF = np.uint64(1), np.uint64(2), np.uint64(255)
 _8, _16, _24, _32, _40, _48, _56 = (np.uint64(8 * each) for each in range(1, 8))
 _LOW_45, _45 = np.uint64((1 << 45) - 1), np.uint64(45)
+_ALL = np.uint64((1 << 64) - 1)
 _FURTHER = np.uint64(6)  # further bytes of a number whose first byte does not settle it
+
+
+@_inlined
+def _bytes_of(word: np.unsignedinteger[Any]) -> int:
+    """Return how many bytes the word has, 4 or 8; unlike an array's item size the compiler knows it."""
+    return 8 if np.uint64(type(word)(_ALL)) == _ALL else 4
 
 
 @_inlined
@@ -74,16 +81,19 @@ def _read(rows: Bytes, index: int, place: int, size: int) -> np.uint64:
 
 
 @_compiled
-def seed(seeds: Words, codes: npt.NDArray[np.uint32], rows: Bytes, top: np.uint64, g: np.uint64) -> None:
+def seed(seeds: Words, codes: npt.NDArray[Any], rows: Bytes, top: np.uint64, g: np.uint64) -> None:
     """Write multiplier and offset, two words of `seeds` for each report, and the true bucket."""
     word = type(seeds[0])
-    size = seeds.itemsize
+    size = _bytes_of(seeds[0])
     shift = np.uint64(8 * size) - top
-    for index in range(codes.size):
-        multiplier, offset = seeds[2 * index], seeds[2 * index + 1]
+    for index in range(np.uint64(codes.size)):
+        multiplier, offset = seeds[_TWO * index], seeds[_TWO * index + _ONE]
         high = np.uint64(word(multiplier * word(codes[index]) + offset)) >> shift
-        _write(rows, index, 0, size, np.uint64(multiplier))
-        _write(rows, index, size, size, np.uint64(offset))
+        if size == 4:  # one store for both
+            _write(rows, index, 0, 8, np.uint64(multiplier) | (np.uint64(offset) << _32))
+        else:
+            _write(rows, index, 0, 8, np.uint64(multiplier))
+            _write(rows, index, 8, 8, np.uint64(offset))
         _write(rows, index, 2 * size, rows.shape[1] - 2 * size, (high * g) >> top)
 
 
@@ -113,20 +123,24 @@ def add_noise(
     more bytes are read, low end first, and their low 45 bits make the number whole.
     """
     position, end = np.uint64(0), np.uint64(units.size)
-    for index in range(np.uint64(done), np.uint64(buckets.size)):
-        if position >= end:
-            return np.int64(index), np.int64(position)
-        step = steps[units[position]]
-        after = position + _ONE
-        if step == g:
-            after += _FURTHER
-            if after > end:
-                return np.int64(index), np.int64(position)
-            step = _settle(units, position, flip, g)
-        moved = np.uint64(buckets[index]) + step
-        buckets[index] = moved - g if moved >= g else moved
-        position = after
-    return buckets.size, np.int64(position)
+    index, last = np.uint64(done), np.uint64(buckets.size)
+    while index < last and position < end:
+        sure = (end - position) // (_ONE + _FURTHER)  # reports that cannot run out of units
+        if sure == 0:
+            if steps[units[position]] == g:
+                break
+            sure = _ONE
+        stop = min(last, index + sure)
+        for each in range(index, stop):
+            step = steps[units[position]]
+            position += _ONE
+            if step == g:
+                step = _settle(units, position - _ONE, flip, g)
+                position += _FURTHER
+            moved = np.uint64(buckets[each]) + step
+            buckets[each] = moved - g if moved >= g else moved
+        index = stop
+    return np.int64(index), np.int64(position)
 
 
 @_inlined
@@ -136,13 +150,40 @@ def _start(bucket: np.uint64, share: np.uint64, rest: np.uint64, g: np.uint64) -
 
 
 @_inlined
-def _range_of(bucket: np.uint64, starts: Words, top: np.uint64, g: np.uint64) -> tuple[np.uint64, np.uint64]:
-    """Return the least high part of a bucket and how many it has, from the table if there is one."""
-    if starts.size > 0:
-        return starts[bucket], starts[bucket + _ONE] - starts[bucket]
+def _range_of(bucket: np.uint64, ranges: Words, top: np.uint64, g: np.uint64) -> tuple[Any, Any]:
+    """Return where the words of a bucket start and how many there are, from the table if there is one.
+
+    Any bucket may be asked for; what is said of one that is not below `g` means nothing.
+    """
+    word = type(ranges[0, 0])
+    if ranges.shape[1] > 1:
+        place = min(bucket, g)
+        return ranges[0, place], ranges[1, place]
+    shift = np.uint64(8 * _bytes_of(ranges[0, 0])) - top
     share, rest = (_ONE << top) // g, (_ONE << top) % g
     least = _start(bucket, share, rest, g)
-    return least, _start(bucket + _ONE, share, rest, g) - least
+    return word(least << shift), word((_start(bucket + _ONE, share, rest, g) - least) << shift)
+
+
+@_inlined
+def _unpack(
+    rows: Bytes, ranges: Words, scratch: Words, top: np.uint64, g: np.uint64, extra: int
+) -> np.uint64:
+    """Fill `scratch` with multipliers, offsets less the start, and lengths; return the largest bucket.
+
+    A bucket has `extra` bytes. One that does not exist does not end the loop, which would be slower.
+    """
+    word = type(scratch[0, 0])
+    size = _bytes_of(scratch[0, 0])
+    largest = np.uint64(0)
+    for index in range(np.uint64(rows.shape[0])):
+        bucket = _read(rows, index, 2 * size, extra)
+        largest = max(largest, bucket)
+        least, many = _range_of(bucket, ranges, top, g)
+        scratch[0, index] = _read(rows, index, 0, size)
+        scratch[1, index] = word(word(_read(rows, index, size, size)) - least)
+        scratch[2, index] = many
+    return largest
 
 
 @_inlined
@@ -176,45 +217,39 @@ def _count_block(multipliers: Words, offsets: Words, lengths: Words, counts: npt
 
 @_compiled
 def count(
-    rows: Bytes, counts: npt.NDArray[np.int64], starts: Words, scratch: Words, top: np.uint64, g: np.uint64
+    rows: Bytes, counts: npt.NDArray[np.int64], ranges: Words, scratch: Words, top: np.uint64, g: np.uint64
 ) -> bool:
     """Add to `counts` how many reports support each value; False if a bucket is not below `g`.
 
     `scratch` has three rows of the family's type; a block of reports is as many as a row is long, and stays
     in the nearest cache while every value is tested against it.
     """
-    word = type(scratch[0, 0])
-    size = scratch.itemsize
-    shift = np.uint64(8 * size) - top
-    block = scratch.shape[1]
+    block, extra = scratch.shape[1], rows.shape[1] - 2 * _bytes_of(scratch[0, 0])
     for begin in range(0, rows.shape[0], block):
-        length = min(block, rows.shape[0] - begin)
-        for index in range(length):
-            bucket = _read(rows, begin + index, 2 * size, rows.shape[1] - 2 * size)
-            if bucket >= g:
-                return False
-            least, many = _range_of(bucket, starts, top, g)
-            scratch[0, index] = _read(rows, begin + index, 0, size)
-            scratch[1, index] = word(word(_read(rows, begin + index, size, size)) - word(least << shift))
-            scratch[2, index] = many << shift
+        part = rows[begin : begin + block]
+        length = part.shape[0]
+        if extra == 1:  # the same, but a number that the compiler knows makes the loop quicker
+            largest = _unpack(part, ranges, scratch, top, g, 1)
+        else:
+            largest = _unpack(part, ranges, scratch, top, g, extra)
+        if largest >= g:
+            return False
         _count_block(scratch[0, :length], scratch[1, :length], scratch[2, :length], counts)
     return True
 
 
 @_compiled
-def indicate(rows: Bytes, out: Bytes, starts: Words, like: Words, top: np.uint64, g: np.uint64) -> bool:
+def indicate(rows: Bytes, out: Bytes, ranges: Words, top: np.uint64, g: np.uint64) -> bool:
     """Fill `out` with 1 where a report (row) supports a value (column); False as for `count`."""
-    word = type(like[0])
-    size = like.itemsize
-    shift = np.uint64(8 * size) - top
+    word = type(ranges[0, 0])
+    size = _bytes_of(ranges[0, 0])
     for index in range(rows.shape[0]):
         bucket = _read(rows, index, 2 * size, rows.shape[1] - 2 * size)
         if bucket >= g:
             return False
-        least, many = _range_of(bucket, starts, top, g)
+        least, length = _range_of(bucket, ranges, top, g)
         multiplier = word(_read(rows, index, 0, size))
-        offset = word(word(_read(rows, index, size, size)) - word(least << shift))
-        length = word(many << shift)
+        offset = word(word(_read(rows, index, size, size)) - least)
         for value in range(out.shape[1]):
             out[index, value] = word(multiplier * word(value) + offset) < length
     return True

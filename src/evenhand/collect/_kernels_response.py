@@ -1,8 +1,8 @@
 """Integer kernels of randomized response; imported only when reports are made or counted.
 
-`respond` changes codes where they stand. It reads `units` of 32 random bits as ``privacy/feeding.py``
-describes, in *groups*: first one unit for each code of the group, then further units for the few codes that
-one unit does not settle, in their order. A group whose units do not suffice is left alone for the next call,
+`respond` reads `units` of 32 random bits as ``privacy/feeding.py`` describes, in *groups*: first one unit for
+each code of the group, then further units for the few codes that one unit does not settle, in their order.
+A group whose units do not suffice is left alone for the next call,
 so the reports do not depend on how the units were cut into buffers.
 
 **The law.** A unit is the high part of a uniform U below 2**53. With `others` = k - 1 false values,
@@ -15,6 +15,10 @@ leaves M below 2**32. All U that begin with u lie within one cell if the low 32 
 2**(32 + s) - M - 2**32 (`limit`), because u 2**21 / cell is at least u M / 2**(32 + s) and
 (u + 1) 2**21 / cell is below (u + 1) (M + 1) / 2**(32 + s). The cell is then u M >> (32 + s). Where the test
 fails, or u may belong to no cell, 21 further bits give U itself.
+
+**A group at once.** `_answer` makes every report of a group as if its unit settled it, and says two extremes
+of 32 bits: the largest remainder of u M, without its low half, and how near after the first unit that may
+belong to no cell a unit comes. Only where one of them leaves a doubt is the group looked at unit by unit.
 
 All products stay below 2**64: u, M, cell count and k are below 2**32. As in ``privacy/_kernels.py``,
 ``_nrt=False`` switches off reference counting, and nothing here allocates.
@@ -35,9 +39,12 @@ if TYPE_CHECKING:
 __all__ = ["GROUP", "add_counts", "mark", "respond"]
 
 GROUP = 256
+_PART = 1 << 14  # values counted together: they stay in the nearest cache
+_FEWEST = 16  # values that are quicker compared one by one than looked up
 
 _OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False}
 _compiled = numba.njit(**_OPTIONS)
+_inlined = numba.njit(forceinline=True, **_OPTIONS)
 
 # numba turns uint64 (+) int64 into a float: every constant below is a uint64.
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
@@ -77,44 +84,73 @@ def _settle(
     return (other + _ONE if other >= code else other), position
 
 
+@_inlined
+def _brink(edge: np.uint64, others: np.uint64, factor: np.uint64, shift: np.uint64) -> np.uint64:
+    """Return the least unit that may belong to no cell, or `edge` if that is less."""
+    if factor == _ZERO:
+        return edge
+    return min(edge, ((others << shift) + (factor - _ONE)) // factor)  # others 2**s is at most the factor
+
+
+@_inlined
+def _answer(
+    first: Units,
+    codes: npt.NDArray[Any],
+    settled: Units,
+    edge: np.uint32,
+    factor: np.uint64,
+    spare: np.uint32,
+    after_edge: np.uint64,
+) -> tuple[np.uint32, np.uint32]:
+    """Fill `settled` with the reports of a group as if one unit settled every one.
+
+    Returns the largest of the low parts and the least of the units plus `after_edge`, both of 32 bits.
+    There is no branch in here and nothing but 32 bits in the second loop: the compiler makes vectors of it.
+    """
+    low = np.uint32((_ONE << np.uint64(spare)) - _ONE)
+    largest, least = np.uint32(0), np.uint32(_LOW_32)
+    for i in range(codes.size):
+        settled[i] = np.uint32((np.uint64(first[i]) * factor) >> _32)
+    for i in range(codes.size):
+        unit, code, high = first[i], np.uint32(codes[i]), settled[i]
+        other = np.right_shift(high, spare)  # the operator would make 64 bits of it
+        told = np.uint32(other + np.uint32(other >= code))
+        settled[i] = code if unit > edge else told
+        largest = max(largest, np.uint32(high & low))
+        least = min(least, np.uint32((np.uint64(unit) + after_edge) & _LOW_32))
+    return largest, least
+
+
 @_compiled
 def respond(
     units: Units,
     out: npt.NDArray[Any],
     done: int,
-    flip: np.uint64,
-    cell: np.uint64,
-    others: np.uint64,
-    reciprocal: np.uint64,
-    shift: np.uint64,
-    limit: np.uint64,
-    settled: npt.NDArray[np.uint32],
+    codes: npt.NDArray[Any],
+    law: npt.NDArray[np.uint64],
+    settled: Units,
 ) -> tuple[int, int]:
-    """Replace codes by reports; `settled` is room for one group.
+    """Write the reports of `codes`, which may be `out` itself; `settled` is room for one group.
 
-    `shift` is 32 + s and `reciprocal` is M; a `limit` of nought sends every code that may be flipped to
-    the slow way.
+    `law` holds flip, cell, others, reciprocal (M), shift (32 + s) and limit; a limit of nought sends every
+    code that may be flipped to the slow way.
     """
-    edge, low = flip >> _21, (_ONE << shift) - _ONE
+    flip, cell, others, reciprocal, shift, limit = law[0], law[1], law[2], law[3], law[4], law[5]
+    edge, low = min(flip >> _21, _LOW_32), (_ONE << shift) - _ONE
     factor = np.uint64(np.uint32(reciprocal))  # tells the compiler that 32 bits suffice
+    brink = _brink(edge, others, factor, shift)
     position = 0
     start = done
     while start < out.size:
-        group = out[start : start + GROUP]
+        group = codes[start : start + GROUP]
         if position + group.size > units.size:
             return start, position
         first = units[position : position + group.size]
-        doubt = _ZERO
-        for i in range(group.size):  # no branch in here: the compiler makes vectors of it
-            unit, code = np.uint64(first[i]), np.uint64(group[i])
-            product = unit * factor
-            other = product >> shift
-            told = other + np.uint64(other >= code)
-            settled[i] = np.uint32(code if unit > edge else told)
-            near = np.uint64((product & low) >= limit) | np.uint64(other >= others)
-            doubt |= near & np.uint64(unit <= edge)
+        largest, least = _answer(
+            first, group, settled, np.uint32(edge), factor, np.uint32(shift - _32), _LOW_32 + _ONE - brink
+        )
         after = position + group.size
-        if doubt != _ZERO:
+        if np.uint64(largest) >= limit >> _32 or np.uint64(least) <= edge - brink:  # some may be open
             for i in range(group.size):
                 unit, code = np.uint64(first[i]), np.uint64(group[i])
                 product = unit * factor
@@ -122,39 +158,65 @@ def respond(
                     settled[i], after = _settle(units, after, unit, code, flip, cell, others)
             if after > units.size:
                 return start, position
+        reports = out[start : start + GROUP]
         for i in range(group.size):
-            group[i] = settled[i]
+            reports[i] = settled[i]
         position = after
         start += group.size
     return out.size, position
 
 
-@_compiled
-def add_counts(values: npt.NDArray[Any], tables: npt.NDArray[np.int64]) -> int:
-    """Count values into tables that take turns; return how many values have no place in a table.
+@_inlined
+def _sweep(values: npt.NDArray[Any], tables: npt.NDArray[np.int64]) -> bool:
+    """Compare the values with each of the few there may be; 16 bits hold a count of one part."""
+    kind, found = type(values[0]), np.int64(0)
+    for begin in range(0, values.size, _PART):
+        part = values[begin : begin + _PART]
+        for value in range(tables.shape[1]):
+            total = np.uint16(0)
+            for i in range(part.size):
+                total = np.uint16(total + np.uint16(part[i] == kind(value)))
+            tables[0, value] += np.int64(total)
+            found += np.int64(total)
+    return bool(found == values.size)
 
-    There are 1, 2 or 4 tables: in a single one, equal neighbours wait for one another.
+
+@_compiled
+def add_counts(values: npt.NDArray[Any], tables: npt.NDArray[np.int64]) -> bool:
+    """Add to the tables, one or four, how often each value occurs; False if one has no place in them.
+
+    The values have no sign. Four tables take turns: in a single one, equal neighbours wait for one another.
     """
-    turns, size = tables.shape[0] - 1, np.uint64(tables.shape[1])
-    outside = 0
-    for i in range(values.size):
-        value = np.uint64(values[i])
-        if value < size:
-            tables[i & turns, np.int64(value)] += 1
-        else:
-            outside += 1
-    return outside
+    if tables.shape[1] <= _FEWEST:
+        return values.size == 0 or _sweep(values, tables)
+    size, four = np.uint64(tables.shape[1]), np.uint64(0 if tables.shape[0] == 1 else 4)
+    for begin in range(0, values.size, _PART):
+        part = values[begin : begin + _PART]
+        largest = part[0]
+        for i in range(part.size):
+            largest = max(largest, part[i])
+        if np.uint64(largest) >= size:
+            return False
+        whole = np.uint64(part.size) // np.uint64(4) * four
+        for i in range(_ZERO, whole, np.uint64(4)):
+            tables[0, np.uint64(part[i])] += 1
+            tables[1, np.uint64(part[i + _ONE])] += 1
+            tables[2, np.uint64(part[i + np.uint64(2)])] += 1
+            tables[3, np.uint64(part[i + np.uint64(3)])] += 1
+        for i in range(whole, np.uint64(part.size)):
+            tables[0, np.uint64(part[i])] += 1
+    return True
 
 
 @_compiled
-def mark(values: npt.NDArray[Any], out: npt.NDArray[np.uint8]) -> int:
-    """Set the place of each value in its row of `out`; return how many values have no place."""
+def mark(values: npt.NDArray[Any], out: npt.NDArray[np.uint8]) -> bool:
+    """Set the place of each value in its row of `out`; False if one has no place."""
     size = np.uint64(out.shape[1])
-    outside = 0
+    right = True
     for i in range(values.size):
         value = np.uint64(values[i])
         if value < size:
             out[i, np.int64(value)] = 1
         else:
-            outside += 1
-    return outside
+            right = False
+    return right

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     Integers = npt.NDArray[np.uint64]
     Rows = npt.NDArray[Any]
 
-__all__ = ["count", "indicate", "select"]
+__all__ = ["indicate", "select"]
 
 _OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False}
 _compiled = numba.njit(**_OPTIONS)
@@ -157,20 +157,8 @@ def select(
 
 
 @_compiled
-def count(values: Rows, counts: npt.NDArray[np.int64]) -> bool:
-    """Add to `counts` how often each value is named; False if one is out of range."""
-    bound = np.uint64(counts.size)
-    for index in range(values.size):
-        value = np.uint64(values[index])
-        if value >= bound:
-            return False
-        counts[value] += 1
-    return True
-
-
-@_compiled
 def indicate(values: Rows, out: npt.NDArray[np.uint8]) -> bool:
-    """Set `out`, all noughts, to 1 where a report (row) names a value (column); False as for `count`."""
+    """Set `out`, all noughts, to 1 where a report (row) names a value (column); False if one is outside."""
     bound = np.uint64(out.shape[1])
     for row in range(values.shape[0]):
         for column in range(values.shape[1]):

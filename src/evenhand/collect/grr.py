@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
     from evenhand.privacy.randomness import Source
 
-__all__ = ["GRR", "flip_probability", "respond"]
+__all__ = ["GRR", "count_tables", "flip_probability", "respond"]
 
 _BLOCK = 1 << 20  # reports counted at a time
-_FEW = 1 << 16  # values that leave room for several tables of counts
+_FEW = 1 << 14  # values whose several tables of counts stay in the cache
 
 
 def flip_probability(k: int, epsilon: Fraction, *, owner: str) -> Fraction:
@@ -111,10 +111,10 @@ class GRR(Protocol):
     def _counts(self, values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
         from evenhand.collect import _kernels_response  # noqa: PLC0415 - starts the compiler
 
-        tables = np.zeros((4 if self.k <= _FEW else 1, self.k), dtype=np.int64)
+        tables = count_tables(self.k)
         for block in self._blocks(values):
-            self._require_none(_kernels_response.add_counts(block, tables))
-        return np.asarray(tables.sum(axis=0) if len(tables) > 1 else tables[0])
+            self._require(_kernels_response.add_counts(block, tables))
+        return np.asarray(tables.sum(axis=0))
 
     def _indicators(self, values: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
         from evenhand.collect import _kernels_response  # noqa: PLC0415 - starts the compiler
@@ -122,17 +122,19 @@ class GRR(Protocol):
         out = np.zeros((len(values), self.k), dtype=np.uint8)
         start = 0
         for block in self._blocks(values):
-            self._require_none(_kernels_response.mark(block, out[start : start + len(block)]))
+            self._require(_kernels_response.mark(block, out[start : start + len(block)]))
             start += len(block)
         return out
 
     def _blocks(self, values: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any]]:
         """Yield the reports in blocks without gaps, as the kernels want them."""
+        if values.dtype != self.layout.dtype:
+            values = self.layout.checked(values)
         for start in range(0, len(values), _BLOCK):
             yield np.ascontiguousarray(values[start : start + _BLOCK])
 
-    def _require_none(self, outside: int) -> None:
-        if outside:
+    def _require(self, right: bool) -> None:  # noqa: FBT001 - what a kernel says of its reports
+        if not right:
             raise InvalidParameterError(
                 "reports", owner="GRR", must_be=f"whole numbers from 0 to {self.k - 1}", got="something else"
             )
@@ -146,6 +148,11 @@ class GRR(Protocol):
     def _outputs(self) -> npt.NDArray[Any]:
         self._check_few(self.k)
         return np.arange(self.k, dtype=code_type(self.k))
+
+
+def count_tables(k: int) -> npt.NDArray[np.int64]:
+    """Return empty tables for the kernel that counts values from 0 to ``k - 1``; their sum is the counts."""
+    return np.zeros((4 if k <= _FEW else 1, k), dtype=np.int64)
 
 
 def respond(codes: npt.NDArray[Any], k: int, keep: Fraction, source: Source) -> npt.NDArray[Any]:
@@ -169,9 +176,15 @@ def respond(codes: npt.NDArray[Any], k: int, keep: Fraction, source: Source) -> 
     """
     from evenhand.collect import _kernels_response  # noqa: PLC0415 - starts the compiler
 
-    out = codes.astype(code_type(k))
-    room = np.empty(_kernels_response.GROUP, dtype=np.uint32)
-    parameters = (*map(np.uint64, _thresholds(k, keep)), room)
+    kind = code_type(k)
+    if codes.dtype == kind and codes.flags.c_contiguous:
+        out, held = np.empty_like(codes), codes.view()
+    else:
+        out = codes.astype(kind)
+        held = out.view()
+    held.flags.writeable = False  # so that it has one type for the compiler, whatever the caller gives
+    law = np.array(_thresholds(k, keep), dtype=np.uint64)
+    parameters = (held, law, np.empty(_kernels_response.GROUP, dtype=np.uint32))
     feed(_kernels_response.respond, out, parameters, source, units=np.uint32, words=0.5)
     return out
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from evenhand._validate import integer
 from evenhand.collect.base import Protocol
+from evenhand.collect.codes import code_type
 from evenhand.collect.dyadic import GRID
 from evenhand.collect.family import LARGEST_DOMAIN, MOST_BUCKETS, HashFamily
 from evenhand.collect.grr import flip_probability
@@ -33,7 +34,7 @@ __all__ = ["BLH", "OLH", "LocalHashing"]
 _BLOCK = 1 << 15  # reports whose hash functions are drawn at a time
 _SERVED = 1 << 18  # reports that a kernel counts at a time
 _NEAR = 1 << 11  # reports that stay in the nearest cache while they are counted
-_MOST_STARTS = 1 << 12  # buckets whose ranges are kept in a table
+_MOST_RANGES = 1 << 12  # buckets whose ranges are kept in a table
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -128,9 +129,11 @@ class LocalHashing(Protocol):
 
         out = np.empty(codes.size, dtype=self._layout().dtype)
         rows, family, (top, g) = _rows_of(out), self.family, self._shape
+        room, refill = np.empty(min(_BLOCK, codes.size), dtype=code_type(self.k)), source.refills()
         for start in range(0, codes.size, _BLOCK):
-            block = codes[start : start + _BLOCK].astype(np.uint32)
-            words = source.words(block.size * family.width // 32).astype("<u8", copy=False)
+            block = room[: codes.size - start]
+            block[:] = codes[start : start + _BLOCK]
+            words = refill(block.size * family.width // 32).astype("<u8", copy=False)
             seeds = words.view(f"<u{family.width // 8}").astype(family.word, copy=False)
             kernels.seed(seeds, block, rows[start : start + _BLOCK], top, g)
         parameters = (self._steps, np.uint64(self.flip_exact * GRID), g)
@@ -152,23 +155,30 @@ class LocalHashing(Protocol):
         counts = np.zeros(self.k, dtype=np.int64)
         scratch = np.empty((3, _NEAR), dtype=self.family.word)
         for _, rows in self._blocks(values):
-            self._require(kernels.count(rows, counts, self._starts, scratch, *self._shape))
+            self._require(kernels.count(rows, counts, self._ranges, scratch, *self._shape))
         return counts
 
     def _indicators(self, values: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
         from evenhand.collect import _kernels_hashing as kernels  # noqa: PLC0415 - starts the compiler
 
         out = np.empty((len(values), self.k), dtype=np.uint8)
-        like = np.zeros(1, dtype=self.family.word)
         for start, rows in self._blocks(values):
             part = out[start : start + len(rows)]
-            self._require(kernels.indicate(rows, part, self._starts, like, *self._shape))
+            self._require(kernels.indicate(rows, part, self._ranges, *self._shape))
         return out
 
     @cached_property
-    def _starts(self) -> npt.NDArray[np.uint64]:
-        """The least high part of each bucket, or nothing where they are too many for a table."""
-        return self.family.starts(np.arange(self.g + 1 if self.g <= _MOST_STARTS else 0))
+    def _ranges(self) -> npt.NDArray[Any]:
+        """Where each bucket's words start and how many there are, in two rows; a last column of noughts.
+
+        That one is the only column where the buckets are too many for a table.
+        """
+        family = self.family
+        many = self.g if self.g <= _MOST_RANGES else 0
+        ranges = np.zeros((2, many + 1), dtype=family.word)
+        starts = family.starts(np.arange(many + 1)) << np.uint64(family.width - family.top)
+        ranges[:, :-1] = starts[:-1], np.diff(starts)
+        return ranges
 
     @property
     def _shape(self) -> tuple[np.uint64, np.uint64]:

@@ -13,6 +13,7 @@ import numpy as np
 from evenhand.collect.base import Protocol
 from evenhand.collect.codes import code_type
 from evenhand.collect.dyadic import GRID, exp_below, round_down
+from evenhand.collect.grr import count_tables
 from evenhand.collect.layouts import SetLayout
 from evenhand.errors import InvalidParameterError, LimitExceededError
 from evenhand.privacy.feeding import feed
@@ -173,12 +174,12 @@ class SS(Protocol):
         return each, np.stack([first, second, redrawn]).astype(np.uint32)
 
     def _counts(self, values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-        from evenhand.collect import _kernels_subset as kernels  # noqa: PLC0415 - starts the compiler
+        from evenhand.collect import _kernels_response as kernels  # noqa: PLC0415 - starts the compiler
 
-        counts = np.zeros(self.k, dtype=np.int64)
+        tables = count_tables(self.k)
         for _, rows in self._blocks(values):
-            self._require(kernels.count(rows.reshape(-1), counts))
-        return counts
+            self._require(kernels.add_counts(rows.reshape(-1), tables))
+        return np.asarray(tables.sum(axis=0))
 
     def _indicators(self, values: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
         from evenhand.collect import _kernels_subset as kernels  # noqa: PLC0415 - starts the compiler

@@ -18,16 +18,20 @@ from evenhand.errors import InvalidParameterError
 from evenhand.privacy.feeding import feed
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy.typing as npt
 
     from evenhand.privacy.randomness import Source
 
 __all__ = ["OUE", "RAPPOR", "Unary"]
 
-_BITS = 1 << 22  # drawn at a time
-_REPORTS = 1 << 17  # made at a time
+_LEAST_USED = 8  # bits of values to each bit of padding, where reports are drawn padded
+_BITS = 1 << 22  # cut at a time
+_REPORTS = 1 << 17  # made at a time; 256 of any width fill whole groups of words
 _STRIP = 1 << 12  # bytes of a report counted at a time
 _CHUNK = 1 << 20  # bytes counted at a time
+_LONG = 1 << 9  # bytes of several short reports that are counted as one
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -63,23 +67,14 @@ class Unary(Protocol):
         return BitsLayout(self.k)
 
     def _privatize(self, codes: npt.NDArray[Any], source: Source) -> npt.NDArray[Any]:
-        from evenhand.collect import _kernels_bits  # noqa: PLC0415 - starts the compiler
-
-        out = np.empty((codes.size, -(-self.k // 8)), dtype=np.uint8)
-        rows = max(1, min(codes.size, _REPORTS, _BITS // self.k))
-        room = np.empty(_words_for(rows * self.k), dtype=np.uint64)
-        for start in range(0, codes.size, rows):
-            block = codes[start : start + rows].astype(np.uint32)
-            checked_codes(block, self.k, owner=type(self).__name__)  # once more: the kernel writes by them
-            false_bits = room[: _words_for(block.size * self.k)]
-            true_bits = np.empty(_words_for(block.size), dtype=np.uint64)
-            _draw_bits(false_bits, self.q_exact, source)
-            _draw_bits(true_bits, self.p_exact, source)
-            _kernels_bits.fill_rows(false_bits, true_bits, block, self.k, out[start : start + rows])
-        return out
+        padding = -self.k % 8
+        return (_padded if _LEAST_USED * padding <= self.k else _cut)(self, codes, source)
 
     def _counts(self, values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-        parts = [_column_sums(values[:, at : at + _STRIP]) for at in range(0, values.shape[1], _STRIP)]
+        parts = [
+            _column_sums(values[:, at : at + _STRIP], self.k - 8 * at)
+            for at in range(0, values.shape[1], _STRIP)
+        ]
         return np.concatenate(parts)[: self.k]
 
     def _indicators(self, values: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
@@ -194,45 +189,91 @@ class OUE(Unary):
         return Fraction(1, 2), round_up(shrunk / (1 + shrunk))
 
 
-def _words_for(bits: int) -> int:
-    """Return how many words, in whole groups, hold so many bits and the word to spare for the kernel."""
+def _padded(protocol: Unary, codes: npt.NDArray[Any], source: Source) -> npt.NDArray[np.uint8]:
+    """Return reports drawn where they lie, padding and all, which is quicker where that is little."""
     from evenhand.collect import _kernels_bits  # noqa: PLC0415 - starts the compiler
 
-    return -(-(bits + 64) // (64 * _kernels_bits.GROUP)) * _kernels_bits.GROUP
+    width = -(-protocol.k // 8)
+    out = np.empty(_words_for(8 * width * codes.size), dtype=np.uint64)
+    for start in range(0, codes.size, _REPORTS):
+        block = _checked_block(protocol, codes[start : start + _REPORTS])
+        true_bits = np.empty(_words_for(block.size), dtype=np.uint64)
+        _draw_bits(_kernels_bits.bernoulli_words, true_bits, protocol.p_exact, source)
+        first = start * width // 8
+        rows = out[first : first + _words_for(8 * width * block.size)]
+        _draw_bits(_kernels_bits.padded_rows, rows, protocol.q_exact, source, true_bits, block, protocol.k)
+    little = out.astype("<u8", copy=False).view(np.uint8)
+    return little[: width * codes.size].reshape(codes.size, width)
 
 
-def _draw_bits(out: npt.NDArray[np.uint64], probability: Fraction, source: Source) -> None:
+def _cut(protocol: Unary, codes: npt.NDArray[Any], source: Source) -> npt.NDArray[np.uint8]:
+    """Return reports cut from a stream of bits without gaps, so that few values waste no random words."""
+    from evenhand.collect import _kernels_bits  # noqa: PLC0415 - starts the compiler
+
+    k = protocol.k
+    out = np.empty((codes.size, -(-k // 8)), dtype=np.uint8)
+    rows = max(1, min(codes.size, _REPORTS, _BITS // k))
+    room = np.empty(_words_for(rows * k + 64), dtype=np.uint64)  # the kernel asks for a word to spare
+    for start in range(0, codes.size, rows):
+        block = _checked_block(protocol, codes[start : start + rows])
+        false_bits = room[: _words_for(block.size * k + 64)]
+        true_bits = np.empty(_words_for(block.size + 64), dtype=np.uint64)
+        _draw_bits(_kernels_bits.bernoulli_words, false_bits, protocol.q_exact, source)
+        _draw_bits(_kernels_bits.bernoulli_words, true_bits, protocol.p_exact, source)
+        _kernels_bits.fill_rows(false_bits, true_bits, block, k, out[start : start + rows])
+    return out
+
+
+def _checked_block(protocol: Unary, codes: npt.NDArray[Any]) -> npt.NDArray[np.uint32]:
+    """Return codes as the kernels take them, checked once more: they write by them."""
+    block = codes.astype(np.uint32)
+    checked_codes(block, protocol.k, owner=type(protocol).__name__)
+    return block
+
+
+def _words_for(bits: int) -> int:
+    """Return how many words, in whole groups, hold so many bits."""
+    from evenhand.collect import _kernels_bits  # noqa: PLC0415 - starts the compiler
+
+    return -(-bits // (64 * _kernels_bits.GROUP)) * _kernels_bits.GROUP
+
+
+def _draw_bits(
+    kernel: Callable[..., tuple[int, int]],
+    out: npt.NDArray[np.uint64],
+    probability: Fraction,
+    source: Source,
+    *parameters: Any,
+) -> None:
     """Fill words with independent bits, each 1 with a probability that is a multiple of 2**-53 below 1."""
     from evenhand.collect import _kernels_bits  # noqa: PLC0415 - starts the compiler
 
     places, tail = divmod((probability * GRID).numerator, 1 << 45)
     digits = np.array([-(places >> place & 1) for place in range(7, -1, -1)]).astype(np.uint64)
     open_ = np.empty(_kernels_bits.GROUP, dtype=np.uint64)
-    listed = np.empty(_kernels_bits.GROUP, dtype=np.int64)
-    parameters = (digits, np.uint64(tail), open_, listed)
-    feed(_kernels_bits.bernoulli_words, out, parameters, source, units=np.uint64, words=8.25 if tail else 8.0)
+    parameters = (digits, np.uint64(tail), open_, *parameters)
+    feed(kernel, out, parameters, source, units=np.uint64, words=8.25 if tail else 8.0)
 
 
-def _column_sums(values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+def _column_sums(values: npt.NDArray[Any], k: int) -> npt.NDArray[np.int64]:
     """Return how many rows have each bit set, the low bit of each byte first.
 
-    Several short rows count as one long one, whose columns are added up at the end.
+    Bits of a byte from `k` on are not looked at. Several short rows count as one long one, whose columns are
+    added up at the end.
     """
     from evenhand.collect import _kernels_bits  # noqa: PLC0415 - starts the compiler
 
     n, width = values.shape
     step = 8 // math.gcd(8, width)
-    together = step * max(1, -(-256 // (step * width)))
-    words, rows = together * width // 8, together * _kernels_bits.ROWS
-    fields, counters = np.empty((4, words), dtype=np.uint64), np.empty((8, words), dtype=np.uint64)
-    totals = np.zeros((8, 8 * words), dtype=np.int64)
-    chunk = rows * max(1, _CHUNK // (rows * width))
-    for start in range(0, n, chunk):
-        block = np.ascontiguousarray(values[start : start + chunk])
-        missing = -len(block) % rows
-        if missing:  # rows of noughts add nothing
-            block = np.concatenate((block, np.zeros((missing, width), dtype=np.uint8)))
-        seen = block.reshape(-1).view(np.uint64)
+    together = step * max(1, -(-_LONG // (step * width)))
+    words, rows, bits = together * width // 8, together * _kernels_bits.ROWS, min(8, k)
+    planes, counters = np.empty((5, words), dtype=np.uint64), np.empty((bits, words), dtype=np.uint64)
+    totals = np.zeros((bits, 8 * words), dtype=np.int64)
+    chunk, whole = rows * max(1, _CHUNK // (rows * width)), n - n % rows
+    last = np.zeros((rows, width), dtype=np.uint8)  # rows of noughts add nothing
+    last[: n - whole] = values[whole:]
+    for block in [*(values[at : min(at + chunk, whole)] for at in range(0, whole, chunk)), last]:
+        seen = np.ascontiguousarray(block).reshape(-1).view(np.uint64)
         seen = seen if seen.flags.aligned else seen.copy()
-        _kernels_bits.add_columns(seen.reshape(-1, _kernels_bits.ROWS, words), fields, counters, totals)
-    return np.asarray(totals.reshape(8, together, width).sum(axis=1).T.reshape(-1))
+        _kernels_bits.add_columns(seen.reshape(-1, words), planes, counters, totals)
+    return np.asarray(totals.reshape(bits, together, width).sum(axis=1).T.reshape(-1))

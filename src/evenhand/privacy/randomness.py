@@ -19,6 +19,8 @@ from evenhand._validate import integer
 from evenhand.errors import InvalidParameterError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy.typing as npt
 
     Words = npt.NDArray[np.uint64]
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["SecureSource", "SeededSource", "Source", "source_from"]
 
 _ZEROS = np.zeros(1 << 18, dtype=np.uint8)  # what is encrypted at a time: 256 KiB stay in the cache
+_SPARE = 2  # words: the cipher asks for room for a block more than it writes
 
 
 class Source(ABC):
@@ -45,6 +48,13 @@ class Source(ABC):
     @abstractmethod
     def words(self, count: int) -> Words:
         """Return `count` fresh words."""
+
+    def refills(self) -> Callable[[int], Words]:
+        """Return a function that gives fresh words as `words` does, but may write them over its last ones.
+
+        It is for one loop, which is done with its words, or has copied them, when it asks for more.
+        """
+        return self.words
 
 
 class SecureSource(Source):
@@ -72,16 +82,20 @@ class SecureSource(Source):
 
     def words(self, count: int) -> Words:
         """Return `count` words from a stream of their own."""
-        from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes  # noqa: PLC0415 - slow to import
-
         count = integer("count", count, owner="SecureSource.words", low=0)
-        secret = os.urandom(32)
-        stream = Cipher(algorithms.AES(secret[:16]), modes.CTR(secret[16:])).encryptor()
-        words = np.empty(count + 2, dtype=np.uint64)  # the cipher asks for a spare block
-        room = words.view(np.uint8).data
-        for start in range(0, 8 * count, _ZEROS.size):
-            stream.update_into(_ZEROS.data[: 8 * count - start], room[start:])
-        return words[:count]
+        return _stream(np.empty(count + _SPARE, dtype=np.uint64))
+
+    def refills(self) -> Callable[[int], Words]:
+        """Return a function that writes words from a stream of their own over the last ones it gave."""
+        room = np.empty(0, dtype=np.uint64)
+
+        def refill(count: int) -> Words:
+            nonlocal room
+            if room.size < count + _SPARE:
+                room = np.empty(count + _SPARE, dtype=np.uint64)
+            return _stream(room[: count + _SPARE])
+
+        return refill
 
     def __repr__(self) -> str:
         return "SecureSource()"
@@ -186,6 +200,19 @@ class SeededSource(Source):
 
     def __repr__(self) -> str:
         return self._told
+
+
+def _stream(room: Words) -> Words:
+    """Fill the room, but for the words to spare, with the key stream of a fresh key and a fresh counter."""
+    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes  # noqa: PLC0415 - slow to import
+
+    secret = os.urandom(32)
+    stream = Cipher(algorithms.AES(secret[:16]), modes.CTR(secret[16:])).encryptor()
+    words = room[:-_SPARE]
+    into = room.view(np.uint8).data
+    for start in range(0, words.nbytes, _ZEROS.size):
+        stream.update_into(_ZEROS.data[: words.nbytes - start], into[start:])
+    return words
 
 
 def source_from(rng: Source | int | np.random.SeedSequence | np.random.Generator | None) -> Source:

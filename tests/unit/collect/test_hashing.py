@@ -241,6 +241,25 @@ def test_counts_are_sums_of_indicators_at_every_remainder(n, k):
     assert (olh.counts(reports) == olh.indicators(reports).sum(axis=0)).all()
 
 
+@pytest.mark.parametrize("protocol", SHAPES, ids=IDS)
+def test_the_table_of_ranges_is_that_of_the_family(protocol):
+    """A word is in the range of a bucket if and only if the family puts it there."""
+    family, ranges = protocol.family, protocol._ranges
+    shift, last = family.width - family.top, 2**family.width - 1
+    if protocol.g > 2**12:
+        assert ranges.tolist() == [[0], [0]]
+        return
+    assert ranges.dtype == family.word
+    assert ranges.shape == (2, protocol.g + 1)
+    assert ranges[:, -1].tolist() == [0, 0]
+    for bucket, (least, many) in enumerate(ranges.T[:-1].tolist()):
+        for word in (least, least + many - 1):
+            assert slow_bucket(family, 0, word, 0) == bucket
+        assert least == 0 or slow_bucket(family, 0, least - 1, 0) == bucket - 1
+        assert least + many - 1 == last or slow_bucket(family, 0, least + many, 0) == bucket + 1
+        assert least % 2**shift == many % 2**shift == 0
+
+
 @pytest.mark.parametrize("protocol", [OLH(k=74, epsilon=1), OLH(k=500, epsilon=9)], ids=repr)
 def test_support_is_one_comparison_at_the_ends_of_every_range(protocol):
     """Reports whose words lie exactly on, before and after the ends of a bucket."""
@@ -361,16 +380,23 @@ def test_a_matrix_of_too_many_cells_is_refused():
         OLH(k=2**20, epsilon=2).matrix_given(1, 1)
 
 
-def test_a_bucket_that_does_not_exist_is_refused_even_behind_the_checks(kernels):
+@pytest.mark.parametrize("place", [0, 1, 2])
+@pytest.mark.parametrize(
+    "protocol",
+    [BLH(k=2, epsilon=1), OLH(k=5, epsilon=1), OLH(k=6, epsilon=6), OLH(k=3, epsilon=10)],
+    ids=repr,
+)
+def test_a_bucket_that_does_not_exist_is_refused_even_behind_the_checks(kernels, protocol, place):
     """The kernels index a table with it."""
-    olh = OLH(k=5, epsilon=1)
-    values = olh.privatize([1, 2, 3], rng=1).values.copy()
-    values["value"][1] = olh.g
-    forged = Reports._drawn(values, olh, simulated=True)
-
-    for ask in (olh.counts, olh.indicators):
-        with pytest.raises(InvalidParameterError, match="The 'reports' parameter of OLH must be reports of"):
-            ask(forged)
+    values = protocol.privatize([1, 0, 1], rng=1).values.copy()
+    for bucket in (protocol.g, np.iinfo(values["value"].dtype).max):
+        values["value"][place] = bucket
+        forged = Reports._drawn(values, protocol, simulated=True)
+        for ask in (protocol.counts, protocol.indicators):
+            with pytest.raises(
+                InvalidParameterError, match=r"The 'reports' parameter of .LH must be reports of"
+            ):
+                ask(forged)
 
 
 def test_records_of_another_width_are_refused_even_behind_the_checks():

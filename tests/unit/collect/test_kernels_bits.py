@@ -47,7 +47,7 @@ def no_wrap():
 
 def _drawn(probability, words, source):
     out = np.zeros(words, dtype=np.uint64)
-    _draw_bits(out, probability, source)
+    _draw_bits(_kernels_bits.bernoulli_words, out, probability, source)
     return out
 
 
@@ -122,12 +122,19 @@ def test_the_bits_do_not_depend_on_how_words_are_cut(kernels, name, monkeypatch)
         assert np.array_equal(_drawn(PROBABILITIES[name], 3 * GROUP, SeededSource(4)), whole)
 
 
-@pytest.mark.parametrize("bits", [0, 1, 63, 64, 1_984, 1_985, 2_048, 100_000])
-def test_there_is_a_word_to_spare_in_whole_groups(bits):
+@pytest.mark.parametrize("bits", [0, 1, 63, 64, 2_047, 2_048, 2_049, 100_000])
+def test_bits_are_held_in_whole_groups_and_no_more(bits):
     words = _words_for(bits)
 
     assert words % GROUP == 0
-    assert 64 * (words - 1) >= bits
+    assert bits <= 64 * words < bits + 64 * GROUP
+
+
+def test_a_place_is_found_from_its_bit_alone():
+    """The sequence must tell all 32 places apart, or an open lane would be left or settled twice."""
+    product = [(1 << place) * int(_kernels_bits._SEQUENCE) for place in range(GROUP)]
+
+    assert [int(_kernels_bits._PLACES[each >> 27 & 31]) for each in product] == [*range(GROUP)]
 
 
 # --- rows ---------------------------------------------------------------------------------------
@@ -136,7 +143,7 @@ def test_there_is_a_word_to_spare_in_whole_groups(bits):
 @pytest.mark.parametrize("k", [2, 3, 5, 7, 8, 9, 15, 16, 17, 63, 64, 65, 72, 74, 127, 128, 130, 200])
 def test_rows_are_cut_from_the_stream_without_gaps(kernels, k):
     n = 70
-    stream, truths = SeededSource(5).words(_words_for(n * k)), SeededSource(6).words(_words_for(n))
+    stream, truths = SeededSource(5).words(_words_for(n * k + 64)), SeededSource(6).words(_words_for(n))
     codes = (np.arange(n) * 13 % k).astype(np.uint32)
     out = np.full((n, -(-k // 8)), 0xA5, dtype=np.uint8)
     _kernels_bits.fill_rows(stream, truths, codes, k, out)
@@ -151,33 +158,70 @@ def test_rows_are_cut_from_the_stream_without_gaps(kernels, k):
         assert "".join(f"{byte:08b}"[::-1] for byte in out[i].tolist()) == "".join(row)
 
 
+def _padded(k, n, source, codes, truths):
+    out = np.full(_words_for(n * 8 * -(-k // 8)), 0xA5, dtype=np.uint64)
+    _draw_bits(_kernels_bits.padded_rows, out, PROBABILITIES["OUE"], source, truths, codes, k)
+    return out
+
+
+@pytest.mark.parametrize("k", [7, 8, 15, 64, 65, 74, 200, 1_000])
+def test_padded_rows_are_the_bits_drawn_but_for_the_true_one_and_the_padding(kernels, k):
+    n, width = 37, -(-k // 8)
+    codes = (np.arange(n) * 13 % k).astype(np.uint32)
+    truths = SeededSource(6).words(GROUP)
+    found = _padded(k, n, SeededSource(5), codes, truths)
+    drawn = _drawn(PROBABILITIES["OUE"], found.size, SeededSource(5))
+
+    answers = "".join(f"{word:064b}"[::-1] for word in truths.tolist())
+    lanes, rows = ("".join(f"{word:064b}"[::-1] for word in words.tolist()) for words in (drawn, found))
+    for i in range(n):
+        row = list(lanes[8 * width * i :][:k]) + ["0"] * (-k % 8)
+        row[codes[i]] = answers[i]
+
+        assert rows[8 * width * i :][: 8 * width] == "".join(row)
+    assert rows[8 * width * n :] == lanes[8 * width * n :]  # nothing is done past the last row
+
+
+@pytest.mark.parametrize("k", [15, 74, 1_000])
+def test_padded_rows_do_not_depend_on_how_words_are_cut(k, monkeypatch):
+    """A row may begin in one call and end in another; it is settled once, when all of it is there."""
+    n = 150
+    codes, truths = (np.arange(n) * 13 % k).astype(np.uint32), SeededSource(6).words(GROUP)
+    whole = _padded(k, n, SeededSource(5), codes, truths)
+    monkeypatch.setattr(feeding, "FEWEST_WORDS", 1)
+    for most, seam in ((1, 1 << 10), (256, 1 << 10), (258, 300), (600, 1), (5_000, 1 << 10)):
+        monkeypatch.setattr(feeding, "MOST_WORDS", most)
+        monkeypatch.setattr(feeding, "SEAM", seam)
+
+        assert np.array_equal(_padded(k, n, SeededSource(5), codes, truths), whole)
+
+
 # --- counting -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("words", [1, 3])
+@pytest.mark.parametrize("bits", [2, 8])
+@pytest.mark.parametrize(("rows", "words"), [(ROWS, 3), (256 * ROWS, 1), (511 * ROWS, 1)])
 @pytest.mark.parametrize("fill", ["random", "ones", "noughts"])
-def test_columns_are_added_without_overflow(kernels, words, fill):
-    """All ones is the worst case: every field of every width is full."""
-    blocks = SeededSource(7).words(2 * ROWS * words).reshape(2, ROWS, words)
-    blocks = {"random": blocks, "ones": np.full_like(blocks, 2**64 - 1), "noughts": np.zeros_like(blocks)}[
-        fill
-    ]
-    totals = np.ones((8, 8 * words), dtype=np.int64)
-    room = np.full((4, words), 7, dtype=np.uint64), np.full((8, words), 7, dtype=np.uint64)
-    _kernels_bits.add_columns(blocks, *room, totals)
-    bits = np.unpackbits(blocks.view(np.uint8).reshape(2 * ROWS, -1), axis=1, bitorder="little")
+def test_columns_are_added_without_overflow(kernels, rows, words, bits, fill):
+    """All ones is the worst case: every counter of every width is full, and passed on in time."""
+    seen = SeededSource(7).words(rows * words).reshape(rows, words)
+    seen = {"random": seen, "ones": np.full_like(seen, 2**64 - 1), "noughts": np.zeros_like(seen)}[fill]
+    totals = np.ones((bits, 8 * words), dtype=np.int64)
+    room = np.full((5, words), 7, dtype=np.uint64), np.full((bits, words), 7, dtype=np.uint64)
+    _kernels_bits.add_columns(seen, *room, totals)
+    unpacked = np.unpackbits(seen.view(np.uint8), axis=1, bitorder="little").reshape(rows, -1, 8)
 
-    assert totals.T.reshape(-1).tolist() == (bits.sum(axis=0, dtype=int) + 1).tolist()
+    assert totals.T.tolist() == (unpacked.sum(axis=0, dtype=int)[:, :bits] + 1).tolist()
 
 
 @pytest.mark.parametrize(
-    ("width", "n"), [*itertools.product([1, 2, 3, 8, 10, 125, 300], [1, 254, 255, 3_000])]
+    ("width", "n"), [*itertools.product([1, 2, 3, 8, 10, 125, 300, 600], [1, 255, 3_000, 8_192])]
 )
 def test_the_sums_of_columns_are_those_of_unpacked_bits(width, n):
     values = SeededSource(8).words(n * width // 8 + 1).view(np.uint8)[: n * width].reshape(n, width)
     expected = np.unpackbits(values, axis=1, bitorder="little").sum(axis=0, dtype=int)
 
-    assert _column_sums(values).tolist() == expected.tolist()
+    assert _column_sums(values, 8 * width).tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("width", [1, 3, 10])
@@ -185,7 +229,6 @@ def test_the_sums_of_columns_are_those_of_unpacked_bits(width, n):
 def test_reports_taken_apart_are_counted_right(width, which):
     """A slice may begin anywhere in memory or have gaps."""
     values = SeededSource(9).words(200_000 * width // 8).view(np.uint8).reshape(-1, width)[which]
+    expected = np.unpackbits(values, axis=1, bitorder="little").sum(axis=0)
 
-    assert (
-        _column_sums(values).tolist() == np.unpackbits(values, axis=1, bitorder="little").sum(axis=0).tolist()
-    )
+    assert _column_sums(values, 8 * width).tolist() == expected.tolist()

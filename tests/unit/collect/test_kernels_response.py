@@ -166,10 +166,47 @@ def test_the_slow_way_in_its_branches(kernels, halves, expected):
 @pytest.mark.parametrize("halves", [[0], [0, 6 << 11], [0, 6 << 11, 0]])
 def test_running_out_in_the_slow_way_leaves_the_code_alone(plain, halves):
     out, room = np.array([2], dtype=np.uint8), np.empty(plain.GROUP, dtype=np.uint32)
-    parameters = (*map(np.uint64, _thresholds(4, 1 - Fraction(7, GRID))), room)
+    law = np.array(_thresholds(4, 1 - Fraction(7, GRID)), dtype=np.uint64)
     for module in (plain, _kernels_response):
-        assert module.respond(np.array(halves, dtype=np.uint32), out, 0, *parameters) == (0, 0)
+        assert module.respond(np.array(halves, dtype=np.uint32), out, 0, out, law, room) == (0, 0)
         assert out.tolist() == [2]
+
+
+@pytest.mark.parametrize(("k", "keep"), [*LAWS.values()], ids=LAWS)
+def test_no_unit_that_is_open_passes_a_group_by(plain, k, keep):
+    """A group is looked at again only if two bounds say so: they must say so for every unit that is open."""
+    thresholds = flip, cell, others, reciprocal, shift, limit = _thresholds(k, keep)
+    edge = min(flip >> 21, 2**32 - 1)
+    brink = int(plain._brink(*map(np.uint64, (edge, others, reciprocal, shift))))
+    edges = [edge, brink, *(((j * cell) >> 21) for j in {*range(min(others, 60)), others - 1, others})]
+    units = {min(max(each + step, 0), 2**32 - 1) for each in edges for step in range(-6, 7)}
+    room = np.empty(plain.GROUP, dtype=np.uint32)
+    given = np.uint32(edge), np.uint64(reciprocal), np.uint32(shift - 32), np.uint64(2**32 - brink)
+    for unit in units | {int(each) for each in SeededSource(9).words(200) >> np.uint64(32)}:
+        first, codes = np.array([unit], dtype=np.uint32), np.array([k - 1], dtype=np.uint32)
+        largest, least = plain._answer(first, codes, room, *given)
+        looked_at = int(largest) >= limit >> 32 or int(least) <= edge - brink
+
+        assert looked_at or _is_settled(unit, *thresholds)
+        assert looked_at or unit > edge or not brink <= unit
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i8", ">u2"])
+@pytest.mark.parametrize("step", [1, 2])
+def test_the_codes_given_stay_as_they_are(kernels, dtype, step):
+    """Codes of the reports' own type are read where they stand, and may be locked."""
+    codes = (np.arange(1_200) % 5).astype(dtype)[::step]
+    before = codes.copy()
+    open_ = respond(codes, 5, GRR(5, 1).p_exact, SeededSource(8))
+    codes.flags.writeable = False
+    locked = respond(codes, 5, GRR(5, 1).p_exact, SeededSource(8))
+
+    assert np.array_equal(codes, before)
+    assert np.array_equal(open_, locked)
+    assert not np.shares_memory(open_, codes)
+    assert open_.flags.writeable
+    tape = Tape(SeededSource(8).words(2_000))
+    assert open_.tolist() == slow_respond(tape, codes.tolist(), 5, GRR(5, 1).p_exact)
 
 
 @pytest.mark.parametrize("name", ["k 5", "most values", "no cells", "no even cells", "larger epsilon"])
@@ -200,20 +237,54 @@ def test_a_stuck_source_is_refused():
 # --- counting -----------------------------------------------------------------------------------
 
 
+def _slow_counts(values, size):
+    return [sum(value == each for value in values.tolist()) for each in range(size)]
+
+
+@pytest.mark.parametrize("size", [2, 5, 16, 17, 40])
+@pytest.mark.parametrize("n", [0, 1, 6, 7, 8, 31])
 @pytest.mark.parametrize("tables", [1, 4])
 @pytest.mark.parametrize("dtype", ["u1", "u2", "u4"])
-def test_values_are_counted_or_said_to_be_outside(plain, tables, dtype):
-    values = np.array([0, 1, 1, 2, 5, 4, 1, 200], dtype=dtype)
+def test_counts_are_those_of_the_slow_version(plain, size, n, tables, dtype, monkeypatch):
+    """Few values are compared and many looked up; parts and turns have every remainder."""
+    monkeypatch.setattr(plain, "_PART", 7)
+    values = (np.arange(n) * 13 % size).astype(dtype)
     for module in (plain, _kernels_response):
-        found = np.zeros((tables, 5), dtype=np.int64)
+        found = np.ones((tables, size), dtype=np.int64)
 
-        assert module.add_counts(values, found) == 2
-        assert found.sum(axis=0).tolist() == [1, 3, 1, 0, 1]
+        assert module.add_counts(values, found)
+        assert (found.sum(axis=0) - tables).tolist() == _slow_counts(values, size)
 
 
-def test_places_are_marked_or_said_to_be_outside(plain):
+@pytest.mark.parametrize("size", [2, 16, 17])
+@pytest.mark.parametrize("tables", [1, 4])
+@pytest.mark.parametrize("place", [0, 5, 7, 11])
+def test_a_value_without_a_place_is_told_and_never_written(plain, size, tables, place, monkeypatch):
+    monkeypatch.setattr(plain, "_PART", 6)
+    for value in (size, 255):
+        values = np.zeros(12, dtype=np.uint8)
+        values[place] = value
+        for module in (plain, _kernels_response):
+            beyond = np.zeros((tables + 1, size), dtype=np.int64)
+
+            assert not module.add_counts(values, beyond[:tables])
+            assert not beyond[tables:].any()
+
+
+def test_a_count_of_a_whole_part_does_not_wrap():
+    """The counts of a part have 16 bits."""
+    values = np.ones(3 * _kernels_response._PART + 5, dtype=np.uint8)
+    found = np.zeros((4, 2), dtype=np.int64)
+
+    assert _kernels_response._PART < 2**16
+    assert _kernels_response.add_counts(values, found)
+    assert found.sum(axis=0).tolist() == [0, values.size]
+
+
+def test_places_are_marked_or_said_to_be_missing(plain):
     for module in (plain, _kernels_response):
         found = np.zeros((3, 2), dtype=np.uint8)
 
-        assert module.mark(np.array([1, 2, 0], dtype=np.uint8), found) == 1
+        assert not module.mark(np.array([1, 2, 0], dtype=np.uint8), found)
         assert found.tolist() == [[0, 1], [0, 0], [1, 0]]
+        assert module.mark(np.array([1, 0, 0], dtype=np.uint8), found)

@@ -9,6 +9,7 @@ import mpmath
 import numpy as np
 import pytest
 
+from evenhand.collect import _kernels_bits
 from evenhand.collect import unary as module
 from evenhand.collect.dyadic import GRID
 from evenhand.collect.thresholded import THE
@@ -160,37 +161,50 @@ def test_the_reports_do_not_depend_on_the_type_of_the_codes():
     assert all(np.array_equal(reports[0], each) for each in reports)
 
 
-@pytest.mark.parametrize("k", [3, 40])
+@pytest.mark.parametrize("k", [3, 40, 74])
 def test_reports_of_several_blocks_are_each_drawn_afresh(k, monkeypatch):
     """Blocks that shared their words would give people the same noise."""
-    monkeypatch.setattr(module, "_REPORTS", 100)
-    monkeypatch.setattr(module, "_BITS", 10_000)
-    values = OUE(k, 1).privatize(np.zeros(1_050, dtype=int), rng=SeededSource(2)).values
-    blocks = [values[start : start + 100] for start in range(0, 1_000, 100)]
+    monkeypatch.setattr(module, "_REPORTS", 256)
+    monkeypatch.setattr(module, "_BITS", 256 * k)
+    values = OUE(k, 1).privatize(np.zeros(2_610, dtype=int), rng=SeededSource(2)).values
+    blocks = [values[start : start + 256] for start in range(0, 2_560, 256)]
 
     assert len({block.tobytes() for block in blocks}) == 10
-    assert values[1_000:].any()
+    assert values[2_560:].any()
+
+
+@pytest.mark.parametrize("k", [16, 74, 130])
+def test_the_blocks_of_padded_reports_lie_one_after_the_other(k, monkeypatch):
+    """A block that began in the middle of a group of words would write over the one before."""
+    monkeypatch.setattr(module, "_REPORTS", 256)
+    codes, source = np.arange(700) % k, SeededSource(3)
+    whole = OUE(k, 1).privatize(codes, rng=SeededSource(3)).values
+    parts = [OUE(k, 1).privatize(codes[start : start + 256], rng=source).values for start in (0, 256, 512)]
+
+    assert np.array_equal(whole, np.concatenate(parts))
+    assert module._REPORTS * -(-k // 8) % (8 * _kernels_bits.GROUP) == 0
 
 
 def test_values_wider_than_a_block_are_drawn_row_by_row(monkeypatch):
-    monkeypatch.setattr(module, "_BITS", 500)
-    oue = OUE(1_000, 2)
-    reports = oue.privatize(np.arange(400), rng=4)
+    monkeypatch.setattr(module, "_BITS", 30)
+    oue = OUE(49, 2)
+    reports = oue.privatize(np.arange(400) % 49, rng=4)
     share = oue.counts(reports).sum() / 400
 
-    assert abs(share - (oue.p + 999 * oue.q)) < 6 * math.sqrt(1_000 * oue.q / 400)
+    assert abs(share - (oue.p + 48 * oue.q)) < 6 * math.sqrt(49 * oue.q / 400)
 
 
-def test_drawing_takes_the_memory_of_the_reports_and_a_constant():
-    codes = np.zeros(1_500_000, dtype=np.uint8)
-    oue = OUE(20, 1)
+@pytest.mark.parametrize(("k", "n"), [(20, 1_500_000), (74, 600_000)])
+def test_drawing_takes_the_memory_of_the_reports_and_a_constant(k, n):
+    codes = np.zeros(n, dtype=np.uint8)
+    oue = OUE(k, 1)
     oue.privatize(codes[:10], rng=1)
     tracemalloc.start()
     oue.privatize(codes, rng=1)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
 
-    assert peak < 3 * 1_500_000 + 4_000_000
+    assert peak < oue.layout.width * n + 4_000_000
 
 
 # --- counting -----------------------------------------------------------------------------------

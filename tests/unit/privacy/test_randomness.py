@@ -67,6 +67,47 @@ def test_every_call_takes_a_new_key_from_the_operating_system(monkeypatch):
     assert asked == [32, 32]
 
 
+@pytest.mark.parametrize("count", [0, 1, 4, 5, 40_000])
+def test_refills_are_the_stream_of_the_secure_source(count, monkeypatch):
+    monkeypatch.setattr(os, "urandom", lambda count: (KEY + COUNTER)[:count])
+    refill = SecureSource().refills()
+    refill(7)
+
+    assert np.array_equal(refill(count), SecureSource().words(count))
+
+
+def test_every_refill_takes_a_new_key_from_the_operating_system(monkeypatch):
+    asked = []
+    real = os.urandom
+    monkeypatch.setattr(os, "urandom", lambda count: asked.append(count) or real(count))
+    refill = SecureSource().refills()
+    given = [refill(count).copy() for count in (1_000, 1_000, 500, 3_000)]
+
+    assert asked == [32] * 4
+    assert np.unique(np.concatenate(given)).size == 5_500
+
+
+def test_only_refills_of_one_loop_share_memory():
+    """Words handed out by the source itself, or to another loop or thread, must never change."""
+    source = SecureSource()
+    one, other = source.refills(), source.refills()
+    words, first, second = source.words(500), one(500), other(500)
+    kept = words.copy(), second.copy()
+    again = one(400)
+
+    assert np.shares_memory(first, again)
+    assert not np.shares_memory(first, second)
+    assert np.array_equal(words, kept[0])
+    assert np.array_equal(second, kept[1])
+
+
+def test_a_source_of_ones_own_refills_from_its_words():
+    source, again = SeededSource(7), SeededSource(7)
+    refill = source.refills()
+
+    assert [*refill(3), *refill(2)] == again.words(5).tolist()
+
+
 def test_the_secure_source_keeps_nothing_between_calls():
     source = SecureSource()
     source.words(1_000)
