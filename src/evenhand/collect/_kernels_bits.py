@@ -22,6 +22,7 @@ As in ``privacy/_kernels.py``, ``_nrt=False`` switches off reference counting, a
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numba
@@ -45,10 +46,12 @@ _inlined = numba.njit(forceinline=True, **_OPTIONS)
 
 # numba turns uint64 (+) int64 into a float: every constant below is a uint64.
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
+_3, _7 = np.uint64(3), np.uint64(7)
 _19, _27, _31 = np.uint64(19), np.uint64(27), np.uint64(31)
 _63, _255 = np.uint64(63), np.uint64(255)
 _ALL = np.uint64((1 << 64) - 1)
 _LOWEST = np.uint64(0x0101010101010101)
+_TURN = np.uint64(0 if sys.byteorder == "little" else 7)  # to find a byte of a word by how low it is
 # A sequence of de Bruijn: the five bits at its top, after it is shifted by a place below 32, tell the place.
 _SEQUENCE = np.uint64(0x077CB531)
 _PLACES = np.argsort([(0x077CB531 << place >> 27) & 31 for place in range(32)])
@@ -148,7 +151,7 @@ def _bit(words: Words, index: int) -> np.uint64:
 
 
 @_compiled
-def fill_rows(stream: Words, truths: Words, codes: npt.NDArray[np.uint32], k: int, out: Bytes) -> None:
+def fill_rows(stream: Words, truths: Words, codes: npt.NDArray[Any], k: int, out: Bytes) -> None:
     """Cut `stream` into rows of `k` bits and set bit ``codes[i]`` of row i to bit i of `truths`.
 
     `stream` has a word to spare at its end.
@@ -178,7 +181,7 @@ def fill_rows(stream: Words, truths: Words, codes: npt.NDArray[np.uint32], k: in
 
 
 @_compiled
-def _fill_bytes(stream: Words, truths: Words, codes: npt.NDArray[np.uint32], k: int, out: Bytes) -> None:
+def _fill_bytes(stream: Words, truths: Words, codes: npt.NDArray[Any], k: int, out: Bytes) -> None:
     """Do the same for rows of one byte."""
     inside = np.uint64((1 << k) - 1)
     for i in range(codes.size):
@@ -196,27 +199,31 @@ def padded_rows(
     tail: np.uint64,
     open_: Words,
     truths: Words,
-    codes: npt.NDArray[np.uint32],
+    codes: npt.NDArray[Any],
     k: int,
 ) -> tuple[int, int]:
     """Fill `out` as `bernoulli_words` does, and settle the rows of whole bytes that are complete."""
     reached, used = bernoulli_words(units, out, done, digits, tail, open_)
     bits = (k + 7) // 8 * 8
-    _settle(out, truths, codes, k, 64 * done // bits, min(codes.size, 64 * reached // bits))
+    _settle(out.view(np.uint8), truths, codes, k, 64 * done // bits, min(codes.size, 64 * reached // bits))
     return reached, used
 
 
 @_compiled
-def _settle(rows: Words, truths: Words, codes: npt.NDArray[np.uint32], k: int, first: int, last: int) -> None:
-    """Clear the bits past the last value and set the bit of the true value, from row `first` to `last`."""
-    bits = (k + 7) // 8 * 8
-    past = np.uint64(255 - (255 >> (bits - k)))
+def _settle(bytes_: Bytes, truths: Words, codes: npt.NDArray[Any], k: int, first: int, last: int) -> None:
+    """Clear the bits past the last value and set the bit of the true value, from row `first` to `last`.
+
+    Bytes are written, not words: two rows share a word, and each would wait for the one before it.
+    """
+    width = np.uint64((k + 7) // 8)
+    kept = np.uint8(255 >> ((k + 7) // 8 * 8 - k))
+    row = np.uint64(first) * width
     for i in range(first, last):
-        end = (i + 1) * bits - 8
-        rows[end >> 6] &= ~(past << np.uint64(end & 63))
-        true = i * bits + np.int64(codes[i])
-        place, down = true >> 6, np.uint64(true & 63)
-        rows[place] = (rows[place] & ~(_ONE << down)) | (_bit(truths, i) << down)
+        bytes_[(row + width - _ONE) ^ _TURN] &= kept
+        code = np.uint64(codes[i])
+        place, bit = (row + (code >> _3)) ^ _TURN, np.uint8(_ONE << (code & _7))
+        bytes_[place] = (bytes_[place] & ~bit) | (np.uint8(_bit(truths, i)) * bit)
+        row += width
 
 
 @_inlined

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from evenhand.collect.base import Protocol
-from evenhand.collect.codes import checked_codes
+from evenhand.collect.codes import checked_codes, code_type
 from evenhand.collect.dyadic import GRID, exp_above, round_up
 from evenhand.collect.layouts import BitsLayout
 from evenhand.errors import InvalidParameterError
@@ -28,7 +28,7 @@ __all__ = ["OUE", "RAPPOR", "Unary"]
 
 _LEAST_USED = 8  # bits of values to each bit of padding, where reports are drawn padded
 _BITS = 1 << 22  # cut at a time
-_REPORTS = 1 << 17  # made at a time; 256 of any width fill whole groups of words
+_REPORTS = 1 << 18  # made at a time; 256 of any width fill whole groups of words
 _STRIP = 1 << 12  # bytes of a report counted at a time
 _CHUNK = 1 << 20  # bytes counted at a time
 _LONG = 1 << 9  # bytes of several short reports that are counted as one
@@ -224,11 +224,10 @@ def _cut(protocol: Unary, codes: npt.NDArray[Any], source: Source) -> npt.NDArra
     return out
 
 
-def _checked_block(protocol: Unary, codes: npt.NDArray[Any]) -> npt.NDArray[np.uint32]:
-    """Return codes as the kernels take them, checked once more: they write by them."""
-    block = codes.astype(np.uint32)
-    checked_codes(block, protocol.k, owner=type(protocol).__name__)
-    return block
+def _checked_block(protocol: Unary, codes: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return codes as the kernels take them, checked before and after: they write by them."""
+    given = checked_codes(codes, protocol.k, owner=type(protocol).__name__)
+    return checked_codes(given.astype(code_type(protocol.k)), protocol.k, owner=type(protocol).__name__)
 
 
 def _words_for(bits: int) -> int:
