@@ -36,7 +36,7 @@ class Classify:
     parameters : mapping, default {}
         Of the model.
     encoder : {"narrow", "one-hot", "codes"}
-        ``"narrow"``: reported columns as indicators, ordered columns in the clear as their code, the other
+        ``"narrow"``: sensitive columns as indicators, ordered columns in the clear as their code, the other
         columns one-hot. ``"one-hot"``: every column with one feature per value. ``"codes"``: every column as
         its code, which only GRR's reports have.
     test : float, default 0.2
