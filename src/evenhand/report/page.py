@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-__all__ = ["Chart", "Fact", "KeyNumber", "Note", "Page", "Section", "Table"]
+__all__ = ["Chart", "Fact", "KeyNumber", "LegendKey", "Note", "Page", "Section", "Table"]
 
 Columns = Mapping[str, Sequence[Any]]
 """A table as named columns of one length."""
@@ -96,6 +96,28 @@ class Table:
 
 
 @dataclass(frozen=True)
+class LegendKey:
+    """An entry above a chart: a sample of the mark, and what it stands for.
+
+    Parameters
+    ----------
+    label : str
+    mark : str
+        A shape of :data:`evenhand.report.theme.SHAPES`, ``"line"``, ``"dashed"``, ``"band"``, ``"upright"``
+        or ``"none"`` for words alone.
+    colour : str
+        A token of :data:`evenhand.report.theme.LIGHT`.
+    hollow : bool
+        Whether the shape is only an outline.
+    """
+
+    label: str
+    mark: str = "none"
+    colour: str = "ink"
+    hollow: bool = False
+
+
+@dataclass(frozen=True)
 class Chart:
     """A picture with what it shows in words and in numbers.
 
@@ -104,13 +126,19 @@ class Chart:
     name : str
         Stem of the CSV file of its numbers.
     wide, narrow : str
-        SVG for the desk and for the phone, made by :mod:`evenhand.report.charts`.
+        SVG for the desk and for the phone, made by :mod:`evenhand.report.charts`; one after the other, if
+        there are several panels.
     alt : str
         A sentence with the finding and its numbers.
     caption : str
         What the bars are, the setting, the unit, what is cut and what is missing.
     data : columns
         What the CSV holds.
+    legend : sequence of LegendKey
+    rows : sequence of str
+        What each row of panels is, if there are several rows.
+    columns : int
+        How many panels stand side by side at the desk.
     """
 
     name: str
@@ -119,6 +147,9 @@ class Chart:
     alt: str
     caption: str
     data: Columns
+    legend: Sequence[LegendKey] = ()
+    rows: Sequence[str] = ()
+    columns: int = 1
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,9 @@
+"""Charts of a report: each function answers one question and returns a static picture with its numbers."""
+
+from evenhand.report.charts.bars import bars_chart
+from evenhand.report.charts.changes import changes_chart
+from evenhand.report.charts.frontier import frontier_chart
+from evenhand.report.charts.measures import measures_chart
+from evenhand.report.charts.moved import moved_chart
+
+__all__ = ["bars_chart", "changes_chart", "frontier_chart", "measures_chart", "moved_chart"]

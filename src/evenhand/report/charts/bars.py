@@ -1,0 +1,129 @@
+"""Where does the gap come from? A few bars from nought, each with its number at the end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evenhand.report.charts._columns import column_name, ends, estimate_columns, finite, left_out, span
+from evenhand.report.charts._panels import PHONE, nothing_drawn, title_words
+from evenhand.report.drawing import Drawing, Margins, Segment, Word
+from evenhand.report.page import Chart
+from evenhand.report.scales import digits_between
+from evenhand.report.words import interval_of, number, shortened, value_of, width_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from evenhand.report.marks import Axis, Bar
+
+__all__ = ["bars_chart"]
+
+_ROW = 46.0
+_WIDE = 500.0
+
+
+def bars_chart(axis: Axis, bars: Sequence[Bar], *, name: str, alt: str, caption: str) -> Chart:
+    """Draw bars from nought with the label above and the number at the end of each.
+
+    Parameters
+    ----------
+    axis : Axis
+    bars : sequence of Bar
+        Strong bars are in ink, the others are grey; an interval is a thin line over the end of the bar.
+    name, alt, caption : str
+        As in :class:`evenhand.report.Chart`.
+
+    Returns
+    -------
+    Chart
+
+    Raises
+    ------
+    MissingExtraError
+        If altair or vl-convert is not installed.
+    """
+    shown = [bar for bar in bars if finite((bar.estimate,))]
+    wide, narrow = (_draw(axis, shown, width) for width in (_WIDE, PHONE))
+    data: dict[str, list[Any]] = {
+        "label": [bar.label for bar in bars],
+        **estimate_columns(
+            column_name(axis, otherwise="value"), [bar.estimate for bar in bars], times=axis.times
+        ),
+    }
+    said = left_out(caption, len(bars) - len(shown), what="bars")
+    return Chart(name=name, wide=wide, narrow=narrow, alt=alt, caption=said, data=data)
+
+
+def _draw(axis: Axis, bars: Sequence[Bar], width: float) -> str:
+    margins = Margins(0, 44, 0, 4)
+    drawing = Drawing(width, margins.top + margins.bottom + max(len(bars), 1) * _ROW, margins, grid="x")
+    drawing.words(*title_words(drawing, axis, cut=False))
+    if not bars:
+        nothing_drawn(drawing)
+        return drawing.svg()
+    values = [end * axis.times for bar in bars for end in ends(bar.estimate)]
+    digits = digits_between(values)
+    numbers = [_number(bar, axis, digits) for bar in bars]
+    room = max(width_of(f"{value} {interval}", bold=True) for value, interval in numbers) + 14
+    left = room if min(values) < 0 else 0.0
+    least, most = min([*values, 0.0]), max([*values, 0.0])
+    right = 0.0 if most == 0 < -least else room
+    length = (width - left - right) / ((most - least) or 1.0)
+
+    def pixel(value: float) -> float:
+        return left + (value * axis.times - least) * length
+
+    tops = [place * _ROW for place in range(len(bars))]
+    _blocks(drawing, axis, bars, tops, pixel, digits)
+    _intervals(drawing, bars, tops, pixel)
+    for bar, top, (value, interval) in zip(bars, tops, numbers, strict=True):
+        drawing.words(Word(0, top + 11, shortened(bar.label, drawing.width), colour="ink2", halo=False))
+        drawing.words(*_figures(bar, top + 30, pixel, value, interval))
+    start = [Segment(pixel(0.0), top + 16, pixel(0.0), top + 36) for top in tops]
+    drawing.rules(start, stroke="ghost", width=1, pixels=True)
+    return drawing.svg()
+
+
+def _number(bar: Bar, axis: Axis, digits: int) -> tuple[str, str]:
+    between = span(bar.estimate, axis.times)
+    return number(bar.estimate.value * axis.times, digits), interval_of(*between, digits) if between else ""
+
+
+def _blocks(
+    drawing: Drawing,
+    axis: Axis,
+    bars: Sequence[Bar],
+    tops: Sequence[float],
+    pixel: Callable[[float], float],
+    digits: int,
+) -> None:
+    for strong in (False, True):
+        blocks = []
+        for bar, top in zip(bars, tops, strict=True):
+            if bar.strong == strong:
+                low, high = sorted((pixel(0.0), pixel(bar.estimate.value)))
+                tip = f"{bar.label}: {value_of(bar.estimate, digits, times=axis.times)}"
+                blocks.append(Segment(low, top + 18, max(high, low + 1.5), top + 33, tip))
+        drawing.blocks(blocks, fill="ink" if strong else "grey", radius=2, pixels=True)
+
+
+def _intervals(
+    drawing: Drawing, bars: Sequence[Bar], tops: Sequence[float], pixel: Callable[[float], float]
+) -> None:
+    """Draw intervals as thin lines over the ends of the bars, set off from them by the colour of the card."""
+    spans = [(span(bar.estimate, 1.0), top + 25.5) for bar, top in zip(bars, tops, strict=True)]
+    lines = [Segment(pixel(between[0]), y, pixel(between[1]), y) for between, y in spans if between]
+    drawing.rules(lines, stroke="card", width=4, pixels=True)
+    drawing.rules(lines, stroke="ink3", width=1.6, pixels=True)
+
+
+def _figures(bar: Bar, y: float, pixel: Callable[[float], float], value: str, interval: str) -> list[Word]:
+    """Return the number beyond the end of the bar and of its interval, on the side where the bar ends."""
+    places = [pixel(end) for end in ends(bar.estimate)]
+    if bar.estimate.value < 0:
+        at = min(places) - 8
+        bold = Word(at - (width_of(interval) + 4 if interval else 0), y, value, "right", "ink", 600)
+        return [bold, Word(at, y, interval, "right", "ink3")][: 2 if interval else 1]
+    at = max(places) + 8
+    thin = Word(at + width_of(value, bold=True) + 4, y, interval, colour="ink3")
+    return [Word(at, y, value, colour="ink", weight=600), thin][: 2 if interval else 1]

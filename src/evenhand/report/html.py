@@ -1,0 +1,192 @@
+"""A page as one HTML file that asks nothing of anybody: no script, no font, no picture from elsewhere."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from evenhand.errors import MissingExtraError
+from evenhand.report.figures import file_names, write_figures
+from evenhand.report.sentences import sentence
+from evenhand.report.svg import rebuilt_each
+from evenhand.report.theme import DARK, GROUPS, LIGHT, MONO, SANS, SHAPES, css_tokens, group_look
+from evenhand.report.words import clean
+from evenhand.table.write import replacing
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator
+
+    from evenhand.report.page import Chart, Page, Section
+
+__all__ = ["render", "write"]
+
+_TEMPLATES = Path(__file__).parent / "templates"
+_MARKS = frozenset({*SHAPES, "line", "dashed", "band", "upright", "none"})
+
+
+def render(page: Page, *, figures: str | None = None) -> str:
+    """Return a page as HTML.
+
+    All text of the page is escaped and every picture is rebuilt from a list of what a static picture needs.
+    The same page gives the same text to the byte.
+
+    Parameters
+    ----------
+    page : Page
+    figures : str, optional
+        The folder beside the file that holds the CSV of every figure, for the links; without it there are no
+        links.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    MissingExtraError
+        If jinja2 is not installed.
+
+    Examples
+    --------
+    >>> from evenhand.report import Page
+    >>> text = render(Page(question="Who pays?", answers=("**Everyone** pays a little.",)))
+    >>> "<h1>Who pays?</h1>" in text and "<script" not in text
+    True
+    """
+    folder = None if figures is None else f"{quote(clean(figures), safe='')}/"
+    names = {} if folder is None else {place: f"{folder}{name}" for place, name in file_names(page).items()}
+    return str(
+        _environment()
+        .get_template("page.html.j2")
+        .render(page=page, sections=list(_sections(page, names)), **_styles())
+    )
+
+
+def write(page: Page, path: str | os.PathLike[str]) -> None:
+    """Write a page to an HTML file, and the CSV of every figure to a folder beside it.
+
+    For ``report.html`` the folder is ``report-figures``. The page does not need it: it only links there.
+
+    Parameters
+    ----------
+    page : Page
+    path : str or path
+        Where to. An old file there stays until the new one is complete.
+
+    Raises
+    ------
+    UnwritableFileError
+        If a file cannot be written.
+    MissingExtraError
+        If jinja2 is not installed.
+    """
+    target = Path(path)
+    folder = target.with_name(f"{target.stem}-figures")
+    text = render(page, figures=folder.name)
+    write_figures(page, folder)
+    with replacing(target) as file:
+        file.write(text.encode())
+
+
+@cache
+def _environment() -> Any:
+    try:
+        import jinja2  # noqa: PLC0415 - an extra
+    except ImportError:
+        raise MissingExtraError("jinja2", feature="A report", extra="report") from None
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_finalize,
+    )
+    environment.filters["sentence"] = sentence
+    environment.globals |= {"SHAPES": SHAPES, "look": _look, "mark_of": _mark_of, "token": _token}
+    return environment
+
+
+def _finalize(value: Any) -> Any:
+    """Clean plain text before it is escaped; markup of ours is clean already."""
+    return clean(value) if type(value) is str else value
+
+
+def _styles() -> dict[str, Any]:
+    from markupsafe import Markup  # noqa: PLC0415 - comes with jinja2
+
+    return {
+        "light": Markup(css_tokens(LIGHT)),  # noqa: S704 - our own constants, not data
+        "dark": Markup(css_tokens(DARK)),  # noqa: S704 - the same
+        "fonts": Markup(f"--sans:{SANS};--mono:{MONO};"),  # noqa: S704 - the same
+    }
+
+
+def _sections(page: Page, names: dict[int, str]) -> Iterator[dict[str, Any]]:
+    """Yield sections with their pictures rebuilt and the links of their figures, in reading order."""
+    place = 0
+    for number, section in enumerate(page.sections, start=1):
+        charts, tables = [], []
+        for chart in section.charts:
+            charts.append({"chart": chart, "link": names.get(place), **_pictures(chart, place)})
+            place += 1
+        for table in section.tables:
+            tables.append({"table": table, "link": names.get(place)})
+            place += 1
+        yield {
+            "section": section,
+            "anchor": _anchor(section, number),
+            "layout": _layout(section),
+            "charts": charts,
+            "tables": tables,
+        }
+
+
+def _layout(section: Section) -> str:
+    """Return how a section is laid out at the desk: in one column, or as two halves side by side."""
+    if not section.charts and section.tables and section.facts:
+        return "halves"
+    small = len(section.charts) == 1 and not section.tables and not section.facts
+    width = re.match(r'<svg[^>]* width="([0-9.]+)', section.charts[0].wide) if small else None
+    return "beside" if width and float(width[1]) <= 520 and section.charts[0].columns == 1 else "whole"
+
+
+def _pictures(chart: Chart, place: int) -> dict[str, Any]:
+    """Return the panels of a chart by width and by row, as markup that was rebuilt from a list."""
+    from markupsafe import Markup  # noqa: PLC0415 - comes with jinja2
+
+    found = {}
+    for width in ("wide", "narrow"):
+        panels = rebuilt_each(getattr(chart, width), prefix=f"f{place + 1}{width[0]}")
+        rows = list(chart.rows) or [""]
+        each = -(-len(panels) // len(rows))
+        found[width] = [
+            (row, [Markup(panel) for panel in panels[start : start + each]])  # noqa: S704 - rebuilt just above
+            for row, start in zip(rows, range(0, len(panels), each), strict=False)
+        ]
+    return found
+
+
+def _anchor(section: Section, number: int) -> str:
+    """Return the place of a section in the page's address, from a fixed alphabet and with its number."""
+    kept = "".join(
+        letter for letter in section.anchor.lower() if letter in "abcdefghijklmnopqrstuvwxyz0123456789-"
+    )
+    return f"s{number}-{kept[:40]}".rstrip("-")
+
+
+def _look(group: int | None) -> Any:
+    """Return how a group looks, or None if it has no look of its own."""
+    return None if group is None else group_look(group, among=min(group + 1, len(GROUPS) + 1))
+
+
+def _mark_of(mark: str) -> str:
+    return mark if mark in _MARKS else "none"
+
+
+def _token(name: str) -> str:
+    return name if name in LIGHT else "ink"

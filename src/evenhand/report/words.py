@@ -1,0 +1,116 @@
+"""Text and numbers as they are shown: cleaned of what breaks a page, with a true minus and few digits."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from functools import cache
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from evenhand.report.marks import Estimate
+
+__all__ = ["change_of", "clean", "epsilon_of", "interval_of", "number", "shortened", "value_of", "width_of"]
+
+MINUS = "\u2212"
+_STEERING = re.compile("[\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069\ufeff]")
+_UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
+_NARROW = frozenset("iljtfrI.,:;'|!()[] ")
+_BROAD = frozenset("mwMW%@")
+
+
+def clean(text: str) -> str:
+    r"""Return `text` without what no page may hold.
+
+    Control characters and lone surrogates, which neither HTML nor XML can hold, become the replacement
+    character. Marks that turn the direction of the text after them are dropped: a label could use them to
+    make the words beside it read backwards.
+
+    >>> clean("a\x00b\u202ec")
+    'a�bc'
+    """
+    return _UNFIT.sub("\ufffd", _STEERING.sub("", text))
+
+
+def number(value: float, digits: int = 1, *, sign: bool = False) -> str:
+    """Return a number with a true minus, commas between thousands and no sign on nought.
+
+    >>> number(-3.04), number(1234.56, 0), number(2, sign=True), number(-0.01, sign=True)
+    ('−3.0', '1,235', '+2.0', '0.0')
+    """
+    shown = f"{abs(value):,.{digits}f}"
+    if not any(figure in shown for figure in "123456789"):
+        return shown
+    return f"{MINUS if value < 0 else '+' if sign else ''}{shown}"
+
+
+def interval_of(low: float, high: float, digits: int = 1, *, sign: bool = False) -> str:
+    """Return an interval in brackets, as it stands behind a value.
+
+    >>> interval_of(-1.25, 0.5, sign=True)
+    '(−1.2 to +0.5)'
+    """
+    return f"({number(low, digits, sign=sign)} to {number(high, digits, sign=sign)})"
+
+
+def value_of(estimate: Estimate, digits: int = 1, *, times: float = 1.0, sign: bool = False) -> str:
+    """Return a value with its interval, if it has one.
+
+    >>> from evenhand.report.marks import Estimate
+    >>> value_of(Estimate(0.806, 0.801, 0.811), times=100)
+    '80.6 (80.1 to 81.1)'
+    """
+    shown = number(estimate.value * times, digits, sign=sign)
+    if estimate.low is None or estimate.high is None:
+        return shown
+    return f"{shown} {interval_of(estimate.low * times, estimate.high * times, digits, sign=sign)}"
+
+
+def change_of(estimate: Estimate, digits: int = 1, *, times: float = 1.0) -> str:
+    """Return a change with its sign and its interval."""
+    return value_of(estimate, digits, times=times, sign=True)
+
+
+def epsilon_of(epsilon: float) -> str:
+    """Return epsilon as briefly as it can be said.
+
+    >>> epsilon_of(0.25), epsilon_of(10.0), epsilon_of(math.inf)
+    ('0.25', '10', '∞')
+    """
+    return "∞" if math.isinf(epsilon) else f"{epsilon:.4g}"
+
+
+def width_of(text: str, size: float = 12.0, *, bold: bool = False) -> float:
+    """Return about how many pixels `text` takes, on the safe side, for placing labels.
+
+    >>> width_of("iii") < width_of("nnn") < width_of("漢字語")
+    True
+    """
+    return sum(map(_em, text)) * size * (1.07 if bold else 1.0)
+
+
+def shortened(text: str, width: float, size: float = 12.0, *, bold: bool = False) -> str:
+    """Return `text`, or as much of its start as fits `width` pixels with an ellipsis.
+
+    >>> shortened("a very long name of a group", 60)
+    'a very lo…'
+    """
+    text = " ".join(text.split())
+    if width_of(text, size, bold=bold) <= width:
+        return text
+    room = width - width_of("…", size, bold=bold)
+    each = size * (1.07 if bold else 1.0)
+    kept = sum(used * each <= room for used in accumulate(map(_em, text)))
+    return f"{text[:kept].rstrip()}…"
+
+
+@cache
+def _em(letter: str) -> float:
+    """Return about how wide a letter is, as a share of the size of the type."""
+    if unicodedata.combining(letter):
+        return 0.0
+    if unicodedata.east_asian_width(letter) in "WF":
+        return 1.05
+    return 0.32 if letter in _NARROW else 0.86 if letter in _BROAD else 0.57

@@ -1,0 +1,292 @@
+"""Charts draw what they are given, leave out what has no value and say so, and never fail on odd labels."""
+
+import math
+import re
+import sys
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from evenhand.errors import MissingExtraError
+from evenhand.report.charts import bars_chart, changes_chart, frontier_chart, measures_chart, moved_chart
+from evenhand.report.marks import Axis, Bar, Change, Estimate, Line, Moved, Panel, Point
+from unit.report._sample_page import ACCURACY, BASELINE, GAP, about, frontier_points
+
+WORDS = {"name": "n", "alt": "a", "caption": "c"}
+NAN = Estimate(math.nan)
+ODD = [
+    "نساء",
+    "女性",
+    "👩\u200d🔬",
+    "a" * 400,
+    "\x00\x1b[31m",
+    "\ud800",
+    "<b>&\"'",
+    "",
+    " ",
+    "$x^2$",
+    "{{ 7 }}",
+    "datum.x",
+    "a\nb",
+    "\u202ekcab",
+    "constructor",
+    "__proto__",
+]
+
+
+def frontier(points, baseline=None, chosen=None):
+    return frontier_chart(points, baseline=baseline, chosen=chosen, x=ACCURACY, y=GAP, **WORDS)
+
+
+def panel(*lines, row="", baseline=None):
+    return Panel(row, GAP, lines, baseline)
+
+
+def titles(chart):
+    return re.findall(r"<title>(.*?)</title>", chart.wide)
+
+
+def words(svg):
+    return re.findall(r"<text[^>]*>(.*?)</text>", svg)
+
+
+def sound(chart):
+    for svg in (chart.wide, chart.narrow):
+        ET.fromstring(f"<g>{svg}</g>")
+        assert svg.startswith("<svg")
+        assert "NaN" not in svg
+        assert "undefined" not in svg
+    lengths = {len(column) for column in chart.data.values()}
+    assert len(lengths) == 1
+    return chart
+
+
+def test_each_setting_has_a_mark_that_says_what_it_is():
+    points = frontier_points(protocols=("GRR", "OUE"), epsilons=(0.5, 1.0, 4.0))
+    chart = sound(frontier(points, BASELINE, points[1]))
+    marks = titles(chart)
+
+    assert len(points) + 2 == len(marks)  # the unprotected result, and the chosen setting on its ring
+    assert any(mark.startswith("OUE, uniform, ε = 4: accuracy 80.") for mark in marks)
+    assert all(re.search(r"\(\d+\.\d to \d+\.\d\)", mark) for mark in marks)
+    assert "this report: GRR, k-based, ε = 1" in words(chart.wide)
+    assert "unprotected" in words(chart.narrow)
+
+
+def test_both_axes_of_a_frontier_are_named_at_their_ends_and_cut_where_cut():
+    """A cut axis makes small differences look large; who reads must be told on the chart itself."""
+    shown = words(frontier(frontier_points(("GRR",), (1.0, 2.0))).wide)
+
+    assert "accuracy, % (axis cut)" in shown
+    assert "selection gap, points (axis cut)" in shown
+    assert "better ↘" in shown
+    assert "rotate" not in frontier(frontier_points(("GRR",), (1.0,))).wide
+
+
+def test_an_axis_with_nought_is_not_called_cut():
+    points = [
+        Point("a", 1.0, "", Estimate(0.0), Estimate(-0.1)),
+        Point("b", 2.0, "", Estimate(0.9), Estimate(0.1)),
+    ]
+
+    assert not any("cut" in word for word in words(frontier(points).wide))
+
+
+def test_the_stronger_the_tone_the_more_private():
+    chart = frontier(
+        frontier_points(("GRR",), (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 10.0, 20.0, 50.0), ("uniform",))
+    )
+
+    assert [(key.label, key.colour) for key in chart.legend][:4] == [
+        ("ε 0.25 to 1, most private", "p1"),
+        ("2 to 4", "p2"),
+        ("8 to 10", "p3"),
+        ("20 to 50", "p4"),
+    ]
+
+
+def test_steps_join_the_undominated_and_nothing_joins_one():
+    best = [Point(str(n), 1.0, "", Estimate(n / 10), Estimate(n / 10), undominated=True) for n in (1, 2, 3)]
+
+    assert [key.label for key in frontier(best).legend][-1] == "best reached"
+    assert "best reached" not in [key.label for key in frontier(best[:1]).legend]
+
+
+def test_what_has_no_value_is_left_out_and_said():
+    """A mark that silently vanishes looks as if it had never been tried."""
+    points = [*frontier_points(("GRR",), (1.0, 2.0)), Point("OUE", 1.0, "uniform", NAN, Estimate(0.3))]
+    chart = sound(frontier(points, Point("none", None, "", NAN, NAN), points[-1]))
+
+    assert chart.caption == "c Not drawn for want of a value: 1 settings."
+    assert not any("OUE" in title for title in titles(chart))
+    assert chart.data["setting"][-1] == "OUE"
+    assert chart.data["accuracy_percent"][-1] is None
+
+
+@pytest.mark.parametrize("points", [[], [Point("a", None, "", Estimate(0.5), Estimate(0.5))]])
+def test_a_frontier_of_nothing_or_one_is_still_a_picture(points):
+    sound(frontier(points, chosen=points[0] if points else None))
+
+
+def test_a_measure_has_one_scale_in_all_rows():
+    """Panels of one measure are compared with each other by eye."""
+    low, high = (
+        Line("GRR", (1.0, 2.0), (about(0.1, 0.01), about(0.2, 0.01)), spotlight=True),
+        Line("GRR", (1.0, 2.0), (about(0.7, 0.01), about(0.8, 0.01)), spotlight=True),
+    )
+    chart = sound(measures_chart([panel(low, row="a"), panel(high, row="b")], chosen_epsilon=1.0, **WORDS))
+    first, second = (words(svg) for svg in chart.wide.split("</svg>")[:2])
+
+    assert [word for word in first if word.isdigit()] == [word for word in second if word.isdigit()]
+    assert chart.rows == ("a", "b")
+    assert "← more private" in first
+    assert "ε, log scale" in first
+
+
+def test_every_tested_epsilon_has_a_tick_and_a_mark():
+    epsilons = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 10.0, 20.0, 50.0)
+    line = Line("GRR", epsilons, [about(0.3, 0.01)] * 9, spotlight=True)
+    chart = sound(measures_chart([panel(line, baseline=about(0.4, 0.01))], chosen_epsilon=10.0, **WORDS))
+
+    assert sum("ε = " in title for title in titles(chart)) == 9
+    assert re.search('font-weight="600"[^>]*>10<', chart.wide)
+    assert "unprotected" in words(chart.wide)
+
+
+def test_a_gap_in_a_line_is_not_bridged():
+    """A line over a failed cell would invent a result."""
+    values = (about(0.3, 0.01), NAN, about(0.4, 0.01), about(0.5, 0.01))
+    chart = sound(
+        measures_chart(
+            [
+                panel(
+                    Line("GRR", (1.0, 2.0, 4.0, 8.0), values, spotlight=True),
+                    Line("OUE", (1.0, 2.0, 4.0, 8.0), values),
+                )
+            ],
+            chosen_epsilon=None,
+            **WORDS,
+        )
+    )
+
+    assert chart.caption.endswith("2 values.")
+    assert len([title for title in titles(chart) if title.startswith("GRR,")]) == 3
+
+
+@pytest.mark.parametrize(
+    "panels",
+    [
+        [],
+        [panel()],
+        [panel(Line("GRR", (1.0,), (Estimate(0.3),), spotlight=True), Line("a", (1.0,), (Estimate(0.2),)))],
+        [panel(Line("GRR", (1.0,), (NAN,)), baseline=NAN)],
+        [panel(Line("GRR", (0.0, math.inf, 2.0), (Estimate(0.0),) * 3), baseline=Estimate(0.0))],
+    ],
+)
+def test_small_multiples_of_little_are_still_pictures(panels):
+    chart = measures_chart(panels, chosen_epsilon=1.0, **WORDS)
+
+    if panels:
+        sound(chart)
+
+
+def test_a_group_keeps_its_colour_and_its_change_is_written():
+    moved = [
+        Moved(0, "Women", about(0.3, 0.01), about(0.32, 0.01), about(0.02, 0.004)),
+        Moved(1, "Men", about(0.7, 0.01), about(0.69, 0.01), Estimate(-0.01)),
+    ]
+    chart = sound(moved_chart([(Axis("selected", "%", 100.0), moved)], **WORDS))
+
+    assert {"Women:", "+2.0", "(+1.6 to +2.4)"} <= set(words(chart.wide))
+    assert {"Men:", "−1.0"} <= set(words(chart.narrow))
+    assert "var(--g1)" in chart.wide
+    assert "var(--g2)" in chart.wide
+    assert [(key.label, key.mark, key.colour) for key in chart.legend[:2]] == [
+        ("Women", "circle", "g1"),
+        ("Men", "square", "g2"),
+    ]
+
+
+def test_forty_groups_are_grey_and_named():
+    """A hue used twice would make two groups look like one."""
+    groups = [
+        Moved(n, f"Group {n}", about(0.3, 0.01), about(n / 100, 0.01), about(0.0, 0.01)) for n in range(40)
+    ]
+    chart = sound(moved_chart([(Axis("selected", "%", 100.0), groups)], **WORDS))
+
+    assert not re.search(r"--g[1-5]", chart.wide)
+    assert sum(word.startswith("Group ") for word in words(chart.wide)) == 40
+
+
+def test_a_rate_without_a_value_is_left_out_of_the_dumbbells():
+    groups = [Moved(0, "a", NAN, Estimate(0.1), NAN), Moved(1, "b", Estimate(0.1), Estimate(0.1), NAN)]
+    chart = moved_chart([(GAP, groups), (GAP, [])], **WORDS)
+
+    assert chart.caption.endswith("1 rates.")
+    assert "no values" in words(chart.wide)
+
+
+def test_changes_show_nought_and_every_interval():
+    rows = [
+        Change(name, split, about(-0.01, 0.002), name == "GRR") for name in ("GRR", "OUE") for split in "ku"
+    ]
+    chart = sound(changes_chart([(Axis("change", "points", 100.0), [*rows, Change("x", "k", NAN)])], **WORDS))
+
+    assert "0.0" in words(chart.wide)
+    assert "unprotected" in words(chart.wide)
+    assert "OUE, u: −1.0 (−1.2 to −0.8)" in titles(chart)
+    assert chart.caption.endswith("1 changes.")
+    assert [key.hollow for key in chart.legend] == [False, True, False]
+
+
+@pytest.mark.parametrize("at", [-0.03, 0.03, 0.0])
+def test_changes_of_either_sign_or_none_are_drawn(at):
+    sound(changes_chart([(GAP, [Change("a", "", about(at, 0.05), spotlight=True)]), (GAP, [])], **WORDS))
+
+
+def test_bars_start_at_nought_and_carry_their_number():
+    """A bar that starts elsewhere lies about the ratio of two numbers."""
+    bars = [Bar("half", Estimate(0.2)), Bar("whole", about(0.4, 0.01), strong=True), Bar("none", NAN)]
+    chart = sound(bars_chart(GAP, bars, **WORDS))
+    lengths = [float(found) for found in re.findall(r'd="M[^h]*h([0-9.]+)', chart.wide)]
+
+    assert {"20.0", "40.0", "(39.0 to 41.0)"} <= set(words(chart.wide))
+    assert chart.caption.endswith("1 bars.")
+    assert lengths == [] or max(lengths) == pytest.approx(2 * min(lengths), rel=0.1)
+
+
+@pytest.mark.parametrize(
+    "values", [(-0.2, 0.4), (-0.2, -0.4), (0.0, 0.0), ()], ids=["both", "below", "nought", "none"]
+)
+def test_bars_of_either_sign_are_drawn(values):
+    sound(bars_chart(GAP, [Bar(f"bar {value}", about(value, 0.01)) for value in values], **WORDS))
+
+
+def test_odd_labels_are_only_labels():
+    """Labels come from data: no field name, expression or markup may be made of them."""
+    points = [Point(odd, 1.0, odd, Estimate(0.1 * n), Estimate(0.1)) for n, odd in enumerate(ODD)]
+    line = [
+        Line(odd, (1.0, 2.0), (Estimate(0.1), Estimate(0.2)), spotlight=n == 0) for n, odd in enumerate(ODD)
+    ]
+    title = Axis(ODD[3], ODD[0])
+    sound(frontier(points, chosen=points[3]))
+    sound(measures_chart([Panel(ODD[6], title, line, None)], chosen_epsilon=None, **WORDS))
+    sound(
+        moved_chart([(title, [Moved(n, odd, *(Estimate(0.1),) * 3) for n, odd in enumerate(ODD)])], **WORDS)
+    )
+    sound(changes_chart([(title, [Change(odd, odd, Estimate(0.1)) for odd in ODD])], **WORDS))
+    sound(bars_chart(title, [Bar(odd, Estimate(0.1)) for odd in ODD], **WORDS))
+
+
+def test_the_same_chart_is_the_same_text():
+    points = frontier_points(("GRR",), (1.0, 2.0))
+
+    assert frontier(points, BASELINE, points[0]) == frontier(points, BASELINE, points[0])
+
+
+@pytest.mark.parametrize(("module", "package"), [("altair", "altair"), ("vl_convert", "vl-convert-python")])
+def test_a_missing_package_is_named_with_its_extra(monkeypatch, module, package):
+    monkeypatch.setitem(sys.modules, module, None)
+
+    with pytest.raises(MissingExtraError, match=rf"needs the package '{package}'.*evenhand\[report\]"):
+        bars_chart(GAP, [Bar("a", Estimate(0.1))], **WORDS)
