@@ -1,0 +1,170 @@
+"""evenhand privatize: randomise the sensitive columns of a file, for release."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from evenhand.cli import options as given
+from evenhand.cli.console import Terminal, spelled, wrong_use
+
+if TYPE_CHECKING:
+    from evenhand.engine.arrow import Privatized
+    from evenhand.schema import Schema
+
+__all__ = ["privatize"]
+
+EXAMPLE = """\
+  evenhand privatize people.csv reports.csv --schema schema.toml --epsilon 1
+  evenhand privatize people.parquet reports.parquet --schema schema.toml --epsilon 2 \\
+      --protocol olh --columns race,age --only-reports
+"""
+
+_NO_SCHEMA = (
+    "--schema is missing: a file that declares the values each column may have, from a code list or a "
+    "questionnaire. Hint: write one, or in Python start from Schema.infer(frame).save('schema.toml') and "
+    "replace what it read by what is public; --infer-schema takes the values of these rows, which leaks."
+)
+
+Source = Annotated[Path, typer.Argument(metavar="IN", help="A CSV or Parquet file, one row per person.")]
+Target = Annotated[Path, typer.Argument(metavar="OUT", help="The file to write, by its name CSV or Parquet.")]
+Epsilon = Annotated[str, typer.Option(metavar="NUMBER", help="Of a person's whole row, such as 1 or 1/2.")]
+Protocol = Annotated[
+    str, typer.Option(metavar="NAME", help="grr, blh, olh, rappor, oue, ss, the, best; or race=grr,age=oue.")
+]
+Split = Annotated[str, typer.Option(metavar="NAME", help="uniform, k-based, optimal, or sample.")]
+Strategy = Annotated[str, typer.Option(metavar="NAME", help="independent, combined, or single.")]
+Columns = Annotated[
+    list[str] | None, typer.Option(metavar="COLUMNS", help="What to randomise. [the schema's sensitive ones]")
+]
+Keep = Annotated[
+    list[str] | None, typer.Option(metavar="COLUMNS", help="What to pass on in the clear. [all others]")
+]
+OnlyReports = Annotated[bool, typer.Option("--only-reports", help="Pass nothing on in the clear.")]
+InferSchema = Annotated[
+    bool, typer.Option("--infer-schema", help="Read the domains of --columns from the rows, which leaks.")
+]
+Simulate = Annotated[
+    int | None, typer.Option(metavar="SEED", help="Draw with a seed: marked simulated, no guarantee.")
+]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace files that are there.")]
+BatchRows = Annotated[int | None, typer.Option(metavar="N", help="Rows at a time. [262144]")]
+
+
+def privatize(  # noqa: PLR0913 - one option each
+    source: Source,
+    out: Target,
+    *,
+    epsilon: Epsilon,
+    schema: given.SchemaFile = None,
+    protocol: Protocol = "grr",
+    split: Split = "optimal",
+    strategy: Strategy = "independent",
+    columns: Columns = None,
+    keep: Keep = None,
+    only_reports: OnlyReports = False,
+    infer_schema: InferSchema = False,
+    simulate: Simulate = None,
+    overwrite: Overwrite = False,
+    batch_rows: BatchRows = None,
+    as_json: given.AsJson = False,
+    quiet: given.Quiet = False,
+) -> None:
+    """Randomise the sensitive columns of a file, for release.
+
+    Each row is one person. Files of any length are read and written in batches. OUT.schema.toml and
+    OUT.guarantee.json stand beside the result; 'evenhand estimate' needs them.
+    """
+    from evenhand.cli.rows_progress import rows_followed  # noqa: PLC0415 - used here alone
+    from evenhand.engine.arrow import privatize_file  # noqa: PLC0415 - starts numpy
+    from evenhand.table.batches import BATCH_ROWS  # noqa: PLC0415 - as above
+
+    terminal = Terminal(as_json=as_json, quiet=quiet)
+    if only_reports and keep:
+        wrong_use("--only-reports and --keep contradict each other.")
+    chosen = given.listed(columns) or None
+    declared = _schema(source, out, schema, chosen, infer=infer_schema)
+    with rows_followed(terminal, "Drawing") as progress:
+        made = privatize_file(
+            source,
+            out,
+            schema=declared,
+            epsilon=epsilon,
+            protocol=_protocol(protocol),
+            split=split,
+            strategy=strategy,
+            columns=chosen,
+            keep=() if only_reports else given.listed(keep) or None,
+            simulate=simulate,
+            overwrite=overwrite,
+            batch_rows=BATCH_ROWS if batch_rows is None else batch_rows,
+            progress=progress,
+        )
+    _tell(terminal, made)
+
+
+def _schema(
+    source: Path, out: Path, path: Path | None, columns: tuple[str, ...] | None, *, infer: bool
+) -> Schema:
+    """Return the schema that was declared or, if that was asked for, one that is read from the rows."""
+    from evenhand.engine.places import schema_path  # noqa: PLC0415 - starts numpy
+    from evenhand.schema import Schema  # noqa: PLC0415 - as above
+
+    if path is not None and infer:
+        wrong_use("--schema and --infer-schema contradict each other.")
+    if path is not None:
+        if schema_path(out).resolve() == path.resolve():
+            wrong_use(f"--schema is {path.name}, which would be written over. Hint: choose another OUT.")
+        return Schema.load(path)
+    if not infer:
+        wrong_use(_NO_SCHEMA)
+    if columns is None:
+        wrong_use("--infer-schema needs --columns: what to randomise is for you to say.")
+    from evenhand.table.read import read  # noqa: PLC0415 - as above
+
+    return Schema.infer(read(source, columns=columns), sensitive=columns)
+
+
+def _protocol(text: str) -> Any:
+    """Return the name of a protocol, or the names for single columns."""
+    if "=" not in text:
+        return text
+    pairs = [each.partition("=") for each in given.listed([text])]
+    return {column.strip(): name.strip() for column, _, name in pairs}
+
+
+def _tell(terminal: Terminal, made: Privatized) -> None:
+    record = made.record
+    if record.simulated:
+        terminal.warn("These reports are simulated: drawn with a seed, so no guarantee holds for them.")
+    if record.in_clear:
+        terminal.warn(
+            f"In the clear, and so not protected: {spelled(record.in_clear)}. They may tell what the reports "
+            "hide. Hint: --only-reports leaves them out, --keep names those to pass on."
+        )
+    if made.left_out:
+        terminal.say("Left out", spelled(made.left_out))
+    terminal.fact("Reports", f"{made.rows:,} of {spelled(record.strategy.columns)}")
+    for name in record.strategy.columns:
+        law, part = record.strategy.protocols[name], record.strategy.epsilon_within_report(name)
+        kind = "grr, combined" if record.strategy.name == "combined" else law.name
+        terminal.fact("", f"{name}: {kind}, {law.k:,} values, epsilon {float(part):.6g} within a row")
+    if made.guarantee is not None:
+        terminal.fact("Promise", str(made.guarantee))
+    places = made.places
+    terminal.files({"Wrote": str(places.out), "Schema": str(places.schema), "Terms": str(places.record)})
+    terminal.object(
+        {
+            "out": str(places.out),
+            "schema": str(places.schema),
+            "guarantee": str(places.record),
+            "rows": made.rows,
+            "epsilon": str(record.strategy.epsilon),
+            "simulated": record.simulated,
+            "reported": list(record.strategy.columns),
+            "in_clear": list(record.in_clear),
+            "left_out": list(made.left_out),
+        }
+    )

@@ -1,0 +1,253 @@
+"""Files of any length, privatised and estimated in batches of bounded memory."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from evenhand.engine.choices import Choice, chosen, strategy_of
+from evenhand.engine.estimates import FileEstimates, estimate_file
+from evenhand.engine.outputs import CsvOutput, ParquetOutput
+from evenhand.engine.places import Places
+from evenhand.engine.record import FORMAT, Record
+from evenhand.errors import InvalidParameterError
+from evenhand.privacy.guarantee import Guarantee
+from evenhand.privacy.randomness import SecureSource, SeededSource
+from evenhand.schema import Schema
+from evenhand.table.batches import BATCH_ROWS, STREAM_LIMITS, file_columns, file_form, open_batches
+from evenhand.table.encode import Table
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterator, Sequence
+
+    from evenhand.collect.strategy import Strategy
+    from evenhand.privacy.randomness import Source
+    from evenhand.table.limits import Limits
+
+    Progress = Callable[[int, float], None]
+
+__all__ = ["FileEstimates", "Privatized", "estimate_file", "privatize_file"]
+
+_OWNER = "privatize_file"
+_EXPANDED_BYTES = 32 << 20
+_HELD_BACK = "the true values stay with whoever made the reports from them"
+
+
+@dataclass(frozen=True)
+class Privatized:
+    """What was written, and what it promises.
+
+    Parameters
+    ----------
+    places : Places
+        The three files.
+    record : Record
+        What the file of the guarantee says.
+    schema : Schema
+        What the file of the schema says.
+    left_out : tuple of str
+        Columns of the input that are not in the output.
+    """
+
+    places: Places
+    record: Record
+    schema: Schema
+    left_out: tuple[str, ...]
+
+    @property
+    def rows(self) -> int:
+        """How many reports were written."""
+        return self.record.rows
+
+    @property
+    def guarantee(self) -> Guarantee | None:
+        """What one person is promised; nothing if the reports are simulated."""
+        return self.record.guarantee
+
+
+def privatize_file(  # noqa: PLR0913 - one keyword for each choice
+    path: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    *,
+    schema: Schema,
+    epsilon: Any,
+    protocol: Any = "grr",
+    split: Any = "optimal",
+    strategy: str = "independent",
+    columns: Sequence[str] | None = None,
+    keep: Sequence[str] | None = None,
+    simulate: int | None = None,
+    overwrite: bool = False,
+    batch_rows: int = BATCH_ROWS,
+    limits: Limits = STREAM_LIMITS,
+    progress: Progress | None = None,
+) -> Privatized:
+    r"""Randomise columns of a CSV or Parquet file, a batch of rows at a time, into another file.
+
+    Every row is one person. The columns that are reported are replaced by their reports, each drawn on its
+    own from the operating system's secure source. Beside the output stand ``<out>.schema.toml`` and
+    ``<out>.guarantee.json``, which :func:`estimate_file` needs. The three files appear when all of them are
+    complete; after an error nothing is left behind.
+
+    Parameters
+    ----------
+    path, out : str or path
+        The two files, each ``.csv``, ``.csv.gz``, ``.parquet`` or ``.pq``.
+    schema : Schema
+        The domains of the columns that are reported, declared before anybody looks at the rows.
+    epsilon, protocol, split, strategy
+        As for :func:`evenhand.collect.strategy_for`; the epsilon is that of a person's whole row.
+    columns : sequence of str, optional
+        The columns to report; by default those that the schema calls sensitive.
+    keep : sequence of str, optional
+        The columns to pass on in the clear; by default all others but the sensitive ones.
+    simulate : int, optional
+        Draw with this seed instead. The output is then marked *simulated* and has no guarantee.
+    overwrite : bool, default False
+        Whether files that are there already may be replaced.
+    batch_rows : int
+        Most rows of a batch; memory is in proportion to it.
+    limits : Limits
+        How large the input may be.
+    progress : callable, optional
+        Called after each batch with the rows read so far and the share of the file read so far.
+
+    Returns
+    -------
+    Privatized
+
+    Raises
+    ------
+    OutsideDomainError
+        If a value is outside its domain, or missing, and the rule says ``"error"``.
+    UnreadableFileError, LimitExceededError, UnwritableFileError
+        If a file cannot be read or written.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from evenhand.schema import Column, Domain, Schema
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "people.csv").write_text("sex,hired\nf,1\nm,0\nf,1\n")
+    >>> schema = Schema([Column("sex", Domain.categorical(["f", "m"]))], sensitive="sex")
+    >>> made = privatize_file(folder / "people.csv", folder / "reports.csv", schema=schema, epsilon=1)
+    >>> made.rows, made.record.in_clear, sorted(path.name for path in folder.iterdir())
+    (3, ('hired',), ['people.csv', 'reports.csv', 'reports.csv.guarantee.json', 'reports.csv.schema.toml'])
+    """
+    form = file_form(out, owner=_OWNER, parameter="out")
+    choice, made = _chosen(path, schema, limits, columns, keep, epsilon, protocol, split, strategy)
+    places = Places.of(out, taken_by=path, overwrite=overwrite)
+    source = SecureSource() if simulate is None else SeededSource(simulate)
+    promise = None if source.simulated else _promise(made, choice)
+    told = schema.select([name for name in schema.names if name in choice.kept])
+    reading = open_batches(
+        path,
+        schema=schema.select(choice.reported),
+        columns=choice.in_order,
+        batch_rows=batch_rows,
+        limits=limits,
+        owner=_OWNER,
+    )
+    kind = CsvOutput if form == "csv" else ParquetOutput
+    with (
+        reading as batches,
+        places.opened() as opened,
+        kind(opened.file, batches.schema, schema, made, packed=places.packed) as output,
+    ):
+        read = rows = 0
+        for batch in batches:
+            for piece in _pieces(batch, output.most_rows, choice.in_clear):
+                rows += _write_reports(piece, output, schema, made, source)
+            read += batch.num_rows
+            if progress is not None:
+                progress(read, batches.share_read)
+        record = Record(made, form, rows, choice.in_clear, told.fingerprint, source.simulated, promise)
+        text = record.to_json().encode("utf-8")
+        output.close(
+            {"format": FORMAT, "rng": source.kind, "guarantee_sha256": hashlib.sha256(text).hexdigest()}
+        )
+        opened.record, opened.schema = text, _schema_text(told, simulated=source.simulated)
+    return Privatized(places, record, told, choice.left_out)
+
+
+def _chosen(
+    path: str | os.PathLike[str],
+    schema: Schema,
+    limits: Limits,
+    columns: Sequence[str] | None,
+    keep: Sequence[str] | None,
+    epsilon: Any,
+    protocol: Any,
+    split: Any,
+    strategy: str,
+) -> tuple[Choice, Strategy]:
+    given: object = schema
+    if not isinstance(given, Schema):
+        got = f"a value of type {type(schema).__name__}"
+        raise InvalidParameterError("schema", owner=_OWNER, must_be="a Schema", got=got)
+    names = file_columns(path, limits=limits, owner=_OWNER)
+    choice = chosen(names, schema, columns=columns, keep=keep, strategy=strategy)
+    return choice, strategy_of(
+        schema, choice.reported, epsilon=epsilon, protocol=protocol, split=split, strategy=strategy
+    )
+
+
+def _promise(strategy: Strategy, choice: Choice) -> Guarantee:
+    """Return what one person is promised, whose row is their only report."""
+    whole = strategy.guarantee_for(in_clear=choice.in_clear).as_unit("one person")
+    return Guarantee.from_dict(whole.to_dict() | {"assumptions": [*whole.assumptions, _HELD_BACK]})
+
+
+def _write_reports(
+    rows: pa.RecordBatch,
+    output: CsvOutput | ParquetOutput,
+    schema: Schema,
+    strategy: Strategy,
+    source: Source,
+) -> int:
+    """Privatise some rows and write them; return how many they were."""
+    table = Table.encode(rows, schema, columns=list(strategy.columns))
+    reports = strategy.privatize(table.codes, rng=source)
+    if table.kept is not None:
+        rows = rows.take(pa.array(table.kept))
+    output.write(rows, reports)
+    return len(table)
+
+
+def _pieces(batch: pa.RecordBatch, most_rows: int, in_clear: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    """Cut a batch so that neither its reports nor its text, written out, take much memory."""
+    for start in range(0, batch.num_rows, most_rows):
+        waiting = [batch.slice(start, most_rows)]
+        while waiting:
+            piece = waiting.pop()
+            if piece.num_rows > 1 and _expanded(piece, in_clear) > _EXPANDED_BYTES:
+                half = piece.num_rows // 2
+                waiting += [piece.slice(half), piece.slice(0, half)]
+            else:
+                yield piece
+
+
+def _expanded(piece: pa.RecordBatch, in_clear: Sequence[str]) -> int:
+    """Return how many bytes of text there are once a column of places in a list of values is written out."""
+    total = 0
+    for name in in_clear:
+        column = piece.column(name)
+        kind = column.type
+        if pa.types.is_dictionary(kind) and (
+            pa.types.is_string(kind.value_type) or pa.types.is_large_string(kind.value_type)
+        ):
+            lengths = pc.binary_length(column.dictionary).fill_null(0).to_numpy(zero_copy_only=False)
+            counts = np.bincount(column.indices.drop_null().to_numpy(), minlength=len(lengths))
+            total += int(np.dot(counts[: len(lengths)], lengths.astype(np.int64)))
+    return total
+
+
+def _schema_text(schema: Schema, *, simulated: bool) -> bytes:
+    note = "# Beside simulated reports, which were drawn with a seed: no guarantee holds for them.\n"
+    return ((note if simulated else "") + schema.to_toml()).encode("utf-8")

@@ -1,0 +1,139 @@
+"""Which columns of a file are reported, which are kept in the clear, and which are left out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from evenhand._validate import one_of
+from evenhand.collect.joint import STRATEGIES, strategy_for
+from evenhand.collect.split import SPLITS
+from evenhand.errors import ColumnNotFoundError, InvalidParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evenhand.collect.strategy import Strategy
+    from evenhand.schema import Schema
+
+__all__ = ["Choice", "chosen", "strategy_of"]
+
+_OWNER = "privatize_file"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What becomes of the columns of a file, each in the order of the file.
+
+    Parameters
+    ----------
+    reported : tuple of str
+        Randomised.
+    in_clear : tuple of str
+        Kept as they are.
+    left_out : tuple of str
+        Not in the result.
+    in_order : tuple of str
+        Reported and kept, as they stand in the file.
+    """
+
+    reported: tuple[str, ...]
+    in_clear: tuple[str, ...]
+    left_out: tuple[str, ...]
+
+    in_order: tuple[str, ...]
+
+    @property
+    def kept(self) -> frozenset[str]:
+        """What the result holds."""
+        return frozenset(self.in_order)
+
+
+def chosen(
+    names: Sequence[str],
+    schema: Schema,
+    *,
+    columns: Sequence[str] | None,
+    keep: Sequence[str] | None,
+    strategy: str,
+) -> Choice:
+    """Return what becomes of the columns `names` of a file.
+
+    Reported are the columns asked for, else those that the schema calls sensitive; with the strategy
+    ``"single"`` and several of them, the protected one. Kept are the columns asked for, else all others but
+    the sensitive ones: those are in the clear only by name.
+    """
+    reported = _reported(names, schema, columns, strategy)
+    if keep is None:
+        hidden = {*reported, *schema.sensitive}
+        in_clear = tuple(name for name in names if name not in hidden)
+    else:
+        asked = _names("keep", keep, names)
+        twice = [name for name in asked if name in reported]
+        if twice:
+            must_be = "columns other than those that are reported"
+            raise InvalidParameterError("keep", owner=_OWNER, must_be=must_be, got=twice[0])
+        in_clear = tuple(name for name in names if name in asked)
+    taken = {*reported, *in_clear}
+    left_out, in_order = ([name for name in names if (name in taken) is kept] for kept in (False, True))
+    return Choice(reported, in_clear, tuple(left_out), tuple(in_order))
+
+
+def _reported(
+    names: Sequence[str], schema: Schema, columns: Sequence[str] | None, strategy: str
+) -> tuple[str, ...]:
+    one_of("strategy", strategy, STRATEGIES, owner=_OWNER)
+    asked = schema.sensitive if columns is None else _names("columns", columns, names)
+    if not asked:
+        raise InvalidParameterError(
+            "columns",
+            owner=_OWNER,
+            must_be="given when the schema has no sensitive column",
+            got="none",
+            hint="say what to protect: columns=['gender'], or schema.with_roles(sensitive=['gender']).",
+        )
+    if strategy == "single" and len(asked) > 1:
+        if schema.protected not in asked:
+            must_be = "one column with the strategy 'single', or several with the protected one among them"
+            raise InvalidParameterError("columns", owner=_OWNER, must_be=must_be, got=list(asked))
+        asked = (schema.protected,)
+    for name in asked:
+        schema.column(name)
+        if name not in names:
+            # What a file without a header calls its columns may be private: it is not listed.
+            raise ColumnNotFoundError(name, (), place="in the file")
+    return tuple(name for name in names if name in asked)
+
+
+def _names(parameter: str, given: Any, known: Sequence[str]) -> tuple[str, ...]:
+    asked = (given,) if isinstance(given, str) else tuple(given)
+    if len(set(asked)) < len(asked) or not all(isinstance(each, str) for each in asked):
+        must_be = "a list of different names of columns"
+        raise InvalidParameterError(parameter, owner=_OWNER, must_be=must_be, got=list(asked))
+    for name in asked:
+        if name not in known:
+            raise ColumnNotFoundError(name, (), place="in the file")
+    return asked
+
+
+def strategy_of(
+    schema: Schema, reported: Sequence[str], *, epsilon: Any, protocol: Any, split: Any, strategy: str
+) -> Strategy:
+    """Return the strategy that reports these columns."""
+    if isinstance(split, str):
+        one_of("split", split, SPLITS, owner=_OWNER)
+    sizes = {name: schema[name].size for name in reported}
+    for name, k in sizes.items():
+        if k < 2:
+            raise InvalidParameterError(
+                "columns",
+                owner=_OWNER,
+                must_be="columns of at least two values",
+                got=f"column '{name}', whose domain has one",
+                hint="there is nothing to hide in a column that is the same for everybody.",
+            )
+    given = {"split": split} if strategy == "independent" and len(sizes) > 1 else {}
+    protected = reported[0] if strategy == "single" else None
+    return strategy_for(
+        sizes, epsilon=epsilon, protocol=protocol, strategy=strategy, protected=protected, **given
+    )

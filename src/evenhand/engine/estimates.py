@@ -1,0 +1,234 @@
+"""Shares and rates from a file of reports, counted a batch at a time."""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import pyarrow as pa
+
+from evenhand._validate import one_of
+from evenhand.collect.channel import Channel
+from evenhand.collect.group_rates import GroupRates
+from evenhand.collect.independence import impossible_groups, warning_text
+from evenhand.engine.counters import Counter
+from evenhand.engine.outcomes import Outcome
+from evenhand.engine.places import record_path, schema_path
+from evenhand.engine.record import MOST_BYTES, Record
+from evenhand.errors import ColumnNotFoundError, GuaranteeError, IndependenceWarning, InvalidParameterError
+from evenhand.measure.intervals import check_level
+from evenhand.schema import Schema
+from evenhand.table.batches import BATCH_ROWS, STREAM_LIMITS, file_form, open_batches
+from evenhand.table.limits import Limits
+from evenhand.table.source import blocks, opened, own_name, refuse
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Sequence
+
+    from evenhand.collect.estimate import Frequencies
+
+    Progress = Callable[[int, float], None]
+
+__all__ = ["FileEstimates", "estimate_file"]
+
+_OWNER = "estimate_file"
+
+
+@dataclass(frozen=True)
+class FileEstimates:
+    """What a file of reports says about the people in it.
+
+    Parameters
+    ----------
+    record : Record
+        How the reports were made.
+    schema : Schema
+        What their values are called.
+    shares : dict of str to Frequencies
+        For each column, the estimated share of people with each value.
+    rates : dict of str to GroupRates
+        For each column, the outcome's rates in its true groups; nothing if no outcome was named.
+    outcome : str, optional
+        The column of the outcome.
+    level : float
+        The level of intervals.
+    """
+
+    record: Record
+    schema: Schema
+    shares: dict[str, Frequencies]
+    rates: dict[str, GroupRates]
+    outcome: str | None
+    level: float
+
+    def labels(self, column: str) -> Sequence[str]:
+        """Return what the values of a column are called."""
+        return self.schema[column].labels
+
+    def table(self) -> pa.Table:
+        """Return one row for each column and value: share, standard error, limits, and consistent share."""
+        parts = []
+        for name, found in self.shares.items():
+            frame = found.to_frame(
+                [str(each) for each in self.labels(name)], level=self.level, backend="pyarrow"
+            )
+            consistent = pa.array(np.array(found.consistent().values))
+            named = frame.add_column(0, "column", pa.array([name] * frame.num_rows, pa.string()))
+            parts.append(named.append_column("consistent_share", consistent))
+        return pa.concat_tables(parts)
+
+    def rates_table(self) -> pa.Table:
+        """Return one row for each column and group: share, rate, gap, their limits, and a note."""
+        parts = []
+        for name, found in self.rates.items():
+            frame = found.to_frame(level=self.level, backend="pyarrow")
+            parts.append(frame.add_column(0, "column", pa.array([name] * frame.num_rows, pa.string())))
+        return pa.concat_tables(parts)
+
+
+def estimate_file(  # noqa: PLR0913 - one keyword for each choice
+    path: str | os.PathLike[str],
+    *,
+    guarantee: str | os.PathLike[str] | None = None,
+    schema: str | os.PathLike[str] | None = None,
+    columns: Sequence[str] | None = None,
+    by: str | None = None,
+    positive: str | None = None,
+    privileged: str | None = None,
+    level: float = 0.95,
+    simulated: Literal["refuse", "allow"] = "refuse",
+    batch_rows: int = BATCH_ROWS,
+    limits: Limits = STREAM_LIMITS,
+    progress: Progress | None = None,
+) -> FileEstimates:
+    r"""Estimate what share of people has each value, from a file that :func:`privatize_file` wrote.
+
+    The file is read in batches and counted, so memory does not depend on its length.
+
+    Parameters
+    ----------
+    path : str or path
+        The file of reports.
+    guarantee, schema : str or path, optional
+        What stands beside it; by default ``<path>.guarantee.json`` and ``<path>.schema.toml``.
+    columns : sequence of str, optional
+        The columns to estimate; by default all that are reported.
+    by : str, optional
+        An outcome in the clear: then also its rate in each true group of the columns.
+    positive : str, optional
+        The outcome that counts, as its label; by default that of the schema, else ``1``.
+    privileged : str, optional
+        The label of the group that others are compared with; by default that of the schema.
+    level : float
+        The level of intervals.
+    simulated : {"refuse", "allow"}
+        Whether reports drawn with a seed are estimated.
+    batch_rows, limits, progress
+        As for :func:`privatize_file`.
+
+    Returns
+    -------
+    FileEstimates
+
+    Raises
+    ------
+    UnreadableFileError
+        If a file is missing or damaged, or what stands beside the reports does not fit them.
+    GuaranteeError
+        If the reports are simulated and that is not allowed.
+
+    Warns
+    -----
+    IndependenceWarning
+        If the outcome cannot be independent of the reports, see :func:`evenhand.collect.group_rates`.
+    """
+    level = check_level(level, owner=_OWNER)
+    name = own_name(path)
+    record, digest = _record(path, guarantee)
+    if one_of("simulated", simulated, ("refuse", "allow"), owner=_OWNER) == "refuse" and record.simulated:
+        raise GuaranteeError(
+            f"{name} holds simulated reports, which were drawn with a seed: nobody sent them, and no "
+            "guarantee holds for them. Hint: allow it with simulated='allow' (--simulated)."
+        )
+    if file_form(path, owner=_OWNER) != record.form:
+        refuse(name, "its guarantee speaks of a file of another form.")
+    told = _schema(record, schema_path(path) if schema is None else schema, name)
+    outcome = None if by is None else Outcome(by, record, told, positive)
+    counters = [Counter(each, record, told, outcomes=by is not None) for each in _chosen(record, columns)]
+    needed = [part for counter in counters for part in counter.parts.values()]
+    needed += [] if outcome is None else [outcome.written]
+    reading = open_batches(path, columns=needed, batch_rows=batch_rows, limits=limits, owner=_OWNER)
+    with reading as batches:
+        _check_metadata(path, record, digest)
+        rows = 0
+        for batch in batches:
+            held = None if outcome is None else outcome.read(batch)
+            for counter in counters:
+                counter.add(batch, held, name)
+            rows += batch.num_rows
+            if progress is not None:
+                progress(rows, batches.share_read)
+    if rows != record.rows:
+        refuse(name, "it does not have the number of reports that its guarantee speaks of.")
+    rates = {}
+    if outcome is not None:
+        outcome.check_seen()
+        rates = {counter.name: _rates(counter, told, privileged, level) for counter in counters}
+    shares = {counter.name: counter.shares() for counter in counters}
+    return FileEstimates(record, told, shares, rates, by, level)
+
+
+def _record(path: str | os.PathLike[str], given: str | os.PathLike[str] | None) -> tuple[Record, str]:
+    """Return what stands beside the reports, and the SHA-256 of that file."""
+    place = record_path(path) if given is None else given
+    with opened(place, limits=Limits(bytes=MOST_BYTES), owner=_OWNER) as source:
+        text = b"".join(blocks(source, Limits(bytes=MOST_BYTES)))
+    return Record.from_json(text, own_name(place)), hashlib.sha256(text).hexdigest()
+
+
+def _schema(record: Record, place: str | os.PathLike[str], name: str) -> Schema:
+    """Return the schema if it is the one that the record speaks of."""
+    schema = Schema.load(place)
+    sizes = record.strategy.sizes
+    fits = all(each in schema and schema[each].size == k for each, k in sizes.items())
+    if not fits or schema.fingerprint != record.schema:
+        refuse(name, f"{own_name(place)} is not the schema that its guarantee speaks of.")
+    return schema
+
+
+def _check_metadata(path: str | os.PathLike[str], record: Record, digest: str) -> None:
+    """Refuse a Parquet file that says it belongs to another guarantee."""
+    if record.form != "parquet":
+        return
+    import pyarrow.parquet as pq  # noqa: PLC0415 - takes time to import
+
+    said = pq.read_metadata(path).metadata or {}
+    if said.get(b"guarantee_sha256", digest.encode()) != digest.encode():
+        refuse(own_name(path), "the guarantee beside it is that of another file, or was changed.")
+
+
+def _chosen(record: Record, columns: Sequence[str] | None) -> tuple[str, ...]:
+    known = record.strategy.columns
+    asked = known if columns is None else (columns,) if isinstance(columns, str) else tuple(columns)
+    for each in asked:
+        if each not in known:
+            raise ColumnNotFoundError(each, known, place="among those reported")
+    return tuple(dict.fromkeys(asked))
+
+
+def _rates(counter: Counter, schema: Schema, privileged: str | None, level: float) -> GroupRates:
+    """Return the rates of the true groups, and warn where no true groups could have made the counts."""
+    labels = tuple(str(each) for each in schema[counter.name].labels)
+    if privileged is None and schema.protected == counter.name and schema.privileged is not None:
+        privileged = str(schema.privileged)
+    if privileged is not None and privileged not in labels:
+        must_be = f"a value of column '{counter.name}'"
+        raise InvalidParameterError("privileged", owner=_OWNER, must_be=must_be, got=privileged)
+    counts, channel = counter.outcome_counts(), Channel.of(counter.protocol, owner=_OWNER)
+    if (impossible := impossible_groups(counts, channel)).size:
+        warnings.warn(warning_text(labels, impossible), IndependenceWarning, stacklevel=3)
+    return GroupRates(counts, channel, labels, privileged, level, counter.protocol)

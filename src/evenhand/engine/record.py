@@ -1,0 +1,237 @@
+"""What stands beside a file of reports: how each column was made, and what is promised."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from fractions import Fraction
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
+
+from evenhand.collect.combined import Combined
+from evenhand.collect.independent import Independent, Single
+from evenhand.collect.layouts import BitsLayout, HashedLayout, SetLayout
+from evenhand.collect.registry import protocol_from
+from evenhand.collect.report_notes import parsed
+from evenhand.collect.sampled import Sampled
+from evenhand.errors import EvenhandError
+from evenhand.privacy.guarantee import Guarantee
+from evenhand.privacy.rational import as_text
+from evenhand.privacy.units import Trust, Unit
+from evenhand.table.source import over_limit, refuse
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evenhand.collect.base import Protocol
+    from evenhand.collect.strategy import Strategy
+
+__all__ = ["FORMAT", "MOST_BYTES", "Record"]
+
+FORMAT_NAME = "evenhand privatized"
+FORMAT = f"{FORMAT_NAME} 1"
+"""The form of the record; another number means another form."""
+
+MOST_BYTES = 4_000_000
+_MOST_COLUMNS = 5_000
+_MOST_ROWS = 1 << 53
+_RNG = {False: "secure", True: "seeded"}
+_FIELDS = {
+    "format", "evenhand", "rng", "simulated", "file", "rows", "strategy", "epsilon", "columns", "in_clear",
+    "schema", "guarantee", "statement",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Record:
+    """How a file of reports was made.
+
+    Parameters
+    ----------
+    strategy : Strategy
+        What made the reports; it names the columns.
+    form : {"csv", "parquet"}
+        The form of the file.
+    rows : int
+        How many people are in it.
+    in_clear : tuple of str
+        The columns that are in it as they were.
+    schema : str
+        The fingerprint of the schema beside it.
+    simulated : bool
+        Whether the reports were drawn with a seed.
+    guarantee : Guarantee, optional
+        What one person is promised; nothing for simulated reports.
+    """
+
+    strategy: Strategy
+    form: Literal["csv", "parquet"]
+    rows: int
+    in_clear: tuple[str, ...]
+    schema: str
+    simulated: bool
+    guarantee: Guarantee | None
+
+    def to_json(self) -> str:
+        """Return the record as the text of a JSON file."""
+        return json.dumps(self._as_dict(), indent=2, ensure_ascii=False) + "\n"
+
+    def _as_dict(self) -> dict[str, Any]:
+        promise = self.guarantee
+        return {
+            "format": FORMAT,
+            "evenhand": import_module("evenhand").__version__,  # it stands above all layers
+            "rng": _RNG[self.simulated],
+            "simulated": self.simulated,
+            "file": self.form,
+            "rows": self.rows,
+            "strategy": self.strategy.name,
+            "epsilon": as_text(self.strategy.epsilon),
+            "columns": [self._column(name, place) for place, name in enumerate(self.strategy.columns)],
+            "in_clear": list(self.in_clear),
+            "schema": self.schema,
+            "guarantee": None if promise is None else promise.to_dict(),
+            "statement": _SIMULATED if promise is None else str(promise),
+        }
+
+    def _column(self, name: str, place: int) -> dict[str, Any]:
+        law = self.strategy.protocols[name]
+        sender = self.strategy.senders[0 if self.strategy.name == "combined" else place]
+        column = {
+            "name": name,
+            "values": law.k,
+            "protocol": sender.to_dict(),
+            "p": as_text(law.p_exact),
+            "q": as_text(law.q_exact),
+            **_shape(sender),
+        }
+        if isinstance(self.strategy, Sampled):
+            column["asked"] = as_text(self.strategy.probabilities[name])
+        return column
+
+    @classmethod
+    def from_json(cls, text: bytes, name: str) -> Record:
+        """Return the record that the text of file `name` holds, or refuse it.
+
+        Nothing in it is believed that can be computed: the probabilities must be those of the protocols, and
+        the guarantee must be one that they keep.
+
+        Raises
+        ------
+        UnreadableFileError
+            If it is no record, is damaged, or contradicts itself.
+        LimitExceededError
+            If it is too long.
+        """
+        if len(text) > MOST_BYTES:
+            over_limit(name, f"it is longer than {MOST_BYTES:,} bytes.", limit="bytes")
+        try:
+            said = parsed(text.decode("utf-8"))
+        except ValueError:
+            refuse(name, "it is not JSON, or says something twice.")
+        form = said.get("format") if isinstance(said, dict) else None
+        if not isinstance(form, str) or not form.startswith(f"{FORMAT_NAME} "):
+            refuse(name, "it is not what 'evenhand privatize' writes beside a file of reports.")
+        if form != FORMAT:
+            refuse(name, "it is in a form of another version. Hint: update evenhand.")
+        return _read(said, name)
+
+
+_SIMULATED = (
+    "Simulated: drawn with a seed, for studies and tests. No guarantee holds: whoever has the seed can take "
+    "the noise off."
+)
+
+
+def _shape(sender: Protocol) -> dict[str, int]:
+    """Return what a reader in another language would have to work out from k and epsilon."""
+    layout = sender.layout
+    if isinstance(layout, SetLayout):
+        return {"size": layout.size}
+    if isinstance(layout, HashedLayout):
+        family: Any = sender
+        return {"buckets": layout.g, "word_bits": layout.width, "top_bits": family.family.top}
+    return {"bits": layout.k} if isinstance(layout, BitsLayout) else {}
+
+
+def _read(said: Mapping[str, Any], name: str) -> Record:
+    if said.keys() != _FIELDS:
+        refuse(name, "a field is missing or unknown.")
+    rows, simulated, clear = said["rows"], said["simulated"], said["in_clear"]
+    right = (
+        type(rows) is int
+        and 0 <= rows < _MOST_ROWS
+        and type(simulated) is bool
+        and said["rng"] == _RNG[simulated]
+        and said["file"] in ("csv", "parquet")
+        and all(isinstance(said[each], str) for each in ("evenhand", "schema", "statement"))
+        and isinstance(clear, list)
+        and len(clear) <= _MOST_COLUMNS
+        and all(isinstance(each, str) for each in clear)
+    )
+    if not right:
+        _damaged(name)
+    if simulated != (said["guarantee"] is None):
+        refuse(name, "collected reports have a guarantee, simulated ones none; here it is otherwise.")
+    strategy = _strategy(said, name)
+    promise = None if simulated else _promise(said["guarantee"], strategy, name)
+    record = Record(strategy, said["file"], rows, tuple(clear), said["schema"], simulated, promise)
+    made = record._as_dict()  # noqa: SLF001 - of this module
+    if any(made[each] != said[each] for each in ("epsilon", "columns")):
+        refuse(name, "its probabilities are not those of its protocols.")
+    return record
+
+
+def _strategy(said: Mapping[str, Any], name: str) -> Strategy:
+    """Make the strategy again from what is said of its columns."""
+    columns = said["columns"]
+    if not isinstance(columns, list) or not 0 < len(columns) <= _MOST_COLUMNS:
+        _damaged(name)
+    try:
+        protocols = {each["name"]: protocol_from(each["protocol"]) for each in columns}
+        if len(protocols) < len(columns):
+            _damaged(name)
+        kind = said["strategy"]
+        if kind == "combined":
+            return Combined({each["name"]: each["values"] for each in columns}, said["epsilon"])
+        if kind == "sampled":
+            return Sampled(protocols, {each["name"]: each["asked"] for each in columns})
+        if kind == "single" and len(columns) == 1:
+            return Single(*next(iter(protocols.items())))
+        if kind == "independent":
+            return Independent(protocols)
+    except (EvenhandError, KeyError, TypeError, ArithmeticError, ValueError):
+        refuse(
+            name, "a protocol in it cannot be understood: a field is missing, unknown or of a wrong value."
+        )
+    return _damaged(name)
+
+
+def _promise(said: Any, strategy: Strategy, name: str) -> Guarantee:
+    """Return the guarantee if the strategy keeps it."""
+    try:
+        claimed = Guarantee.from_dict(said)
+        least = _least(strategy)
+    except (EvenhandError, KeyError, TypeError, AttributeError, ArithmeticError, ValueError):
+        refuse(name, "its guarantee cannot be understood.")
+    kept = (
+        claimed.epsilon is not None
+        and claimed.epsilon >= least
+        and claimed.unit in {Unit.ONE_PERSON, Unit.ONE_REPORT}
+        and claimed.trust is Trust.LOCAL
+        and claimed.group_size == 1
+        and set(claimed.protects) <= set(strategy.columns)
+    )
+    if not kept:
+        refuse(name, "it states a guarantee that its protocols do not keep.")
+    return claimed
+
+
+def _least(strategy: Strategy) -> Fraction:
+    """Return the epsilon of what is drawn, exactly."""
+    amounts = [sender.realised_epsilon for sender in strategy.senders]
+    return max(amounts) if isinstance(strategy, Sampled) else sum(amounts, Fraction(0))
+
+
+def _damaged(name: str) -> NoReturn:
+    refuse(name, "it is damaged: a field has a value that it cannot have.")

@@ -1,0 +1,125 @@
+"""evenhand estimate: shares with intervals, rates by true group, for people and for machines."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from evenhand.engine.arrow import privatize_file
+from evenhand.schema import Column, Domain, Schema
+
+SCHEMA = Schema(
+    [
+        Column("sex", Domain.categorical(["female", "male"])),
+        Column("age", Domain.integers(20, 69)),
+        Column("hired", Domain.categorical(["no", "yes"])),
+    ],
+    sensitive=["sex", "age"],
+    protected="sex",
+    privileged="male",
+    target="hired",
+    positive="yes",
+)
+
+
+@pytest.fixture
+def reports(file):
+    return privatize_file(file, "out.csv", schema=SCHEMA, epsilon=6).places.out
+
+
+def test_shares_are_shown_with_their_intervals(call, reports):
+    done = call("estimate", reports, "--column", "sex", "--level", "0.9")
+
+    assert done.exit_code == 0
+    assert "sex: 120 reports by generalized randomized response, 2 values" in done.stdout
+    assert "90 % interval" in done.stdout
+    assert "female" in done.stdout
+    assert "age" not in done.stdout
+
+
+def test_many_values_are_cut_short_and_said_to_be(call, reports):
+    done = call("estimate", reports, "--column", "age", "--consistent")
+
+    assert "The first 40 of 50 values" in done.stdout
+    assert "consistent" in done.stdout
+    assert "This has a bias" in done.stdout
+
+
+def test_rates_are_those_of_the_true_groups(call, reports):
+    done = call("estimate", reports, "--column", "sex", "--by", "hired")
+
+    told = " ".join(done.stdout.split())
+    assert "hired by true group of sex" in told
+    assert "male minus this" in told
+    assert "only if the outcome does not depend on the reports" in told
+
+
+def test_groups_that_nobody_can_tell_from_nought_are_named(call, reports):
+    done = call("estimate", reports, "--column", "age", "--by", "hired")
+
+    assert "Not separated from a share of 0" in done.stdout
+    assert "more." in done.stdout
+
+
+def test_tables_are_written_beside_each_other(call, reports):
+    done = call("estimate", reports, "--by", "hired", "--csv", "shares.csv", "-q")
+
+    assert done.stdout.split() == ["shares.csv", "shares.rates.csv"]
+    with Path("shares.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 52
+    assert {row["column"] for row in rows} == {"sex", "age"}
+    call("estimate", reports, "--csv", "alone.csv")
+    assert not Path("alone.rates.csv").exists()
+
+
+def test_the_answer_for_machines(call, reports):
+    said = json.loads(call("estimate", reports, "--by", "hired", "--json", "--batch-rows", 50).stdout)
+
+    assert (said["rows"], said["simulated"], said["outcome"]) == (120, False, "hired")
+    assert [row["value"] for row in said["columns"]["sex"]["values"]] == ["female", "male"]
+    assert said["columns"]["sex"]["reports"] == 120
+    assert [row["group"] for row in said["rates"]["sex"]] == ["female", "male"]
+    assert said["files"] == []
+
+
+def test_no_reports_have_no_shares(call, file):
+    header = file.read_text().splitlines()[0]
+    file.write_text(f"{header}\n")
+    path = privatize_file(file, "none.csv", schema=SCHEMA, epsilon=1, keep=["hired"]).places.out
+    done = call("estimate", path, "--by", "hired")
+
+    assert done.exit_code == 0
+    assert "undefined" in done.stdout
+
+
+def test_simulated_reports_are_refused_unless_allowed(call, file):
+    path = privatize_file(file, "sim.csv", schema=SCHEMA, epsilon=6, simulate=1).places.out
+    refused, allowed = call("estimate", path), call("estimate", path, "--simulated")
+
+    assert (refused.exit_code, allowed.exit_code) == (2, 0)
+    assert "--simulated" in refused.stderr
+    assert "simulated" in allowed.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--guarantee", "gone.json"], "gone.json was not read"),
+        (["--schema", "gone.toml"], "no schema file"),
+        (["--column", "wage"], "'wage'"),
+        (["--by", "wage"], "'wage'"),
+        (["--by", "hired", "--positive", "maybe"], "'positive'"),
+        (["--level", "95"], "'level'"),
+    ],
+)
+def test_wrong_use_ends_with_2(call, reports, options, told):
+    done = call("estimate", reports, *options)
+
+    assert done.exit_code == 2
+    assert told in " ".join(done.stderr.split())
+
+
+def test_help_has_an_example(call):
+    assert "evenhand estimate reports.csv" in call("estimate", "--help").stdout

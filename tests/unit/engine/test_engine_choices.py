@@ -1,0 +1,100 @@
+"""What is sensitive is randomised or left out, unless somebody names it."""
+
+import pytest
+
+from evenhand.engine.choices import chosen, strategy_of
+from evenhand.errors import ColumnNotFoundError, InvalidParameterError
+from evenhand.schema import Column, Domain
+from unit.engine._streams import SCHEMA
+
+NAMES = ("id", "race", "age", "wage", "note", "hired")
+
+
+def _chosen(**given):
+    return chosen(NAMES, SCHEMA, **{"columns": None, "keep": None, "strategy": "independent"} | given)
+
+
+def test_sensitive_columns_are_reported_and_the_others_kept():
+    found = _chosen()
+
+    assert found.reported == ("race", "age")
+    assert found.in_clear == ("id", "wage", "note", "hired")
+    assert found.left_out == ()
+    assert found.in_order == NAMES
+
+
+def test_a_sensitive_column_is_in_the_clear_only_by_name():
+    """A column somebody called sensitive must not slip through because another one was asked for."""
+    found = _chosen(columns=["age"])
+
+    assert (found.reported, found.left_out) == (("age",), ("race",))
+    assert "race" not in found.kept
+    assert _chosen(columns=["age"], keep=["race"]).in_clear == ("race",)
+
+
+def test_columns_come_in_the_order_of_the_file():
+    assert _chosen(columns=["hired", "race"], keep=["note", "id"]).in_order == ("id", "race", "note", "hired")
+    assert _chosen(keep=()).in_clear == ()
+
+
+def test_a_single_one_of_several_is_the_protected_one():
+    assert _chosen(strategy="single").reported == ("race",)
+    assert _chosen(strategy="single", columns="wage").reported == ("wage",)
+    with pytest.raises(InvalidParameterError, match="one column with the strategy 'single'"):
+        _chosen(strategy="single", columns=["age", "wage"])
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [
+        ({"columns": ["wages"]}, ColumnNotFoundError),
+        ({"columns": ["note"]}, ColumnNotFoundError),  # it has no domain
+        ({"columns": ["age", "age"]}, InvalidParameterError),
+        ({"columns": [7]}, InvalidParameterError),
+        ({"columns": []}, InvalidParameterError),
+        ({"keep": ["race"]}, InvalidParameterError),
+        ({"keep": ["nothing"]}, ColumnNotFoundError),
+        ({"strategy": "other"}, InvalidParameterError),
+    ],
+)
+def test_wrong_columns_are_refused(given, error):
+    with pytest.raises(error):
+        _chosen(**given)
+
+
+def test_a_schema_without_a_sensitive_column_needs_columns():
+    with pytest.raises(InvalidParameterError, match="when the schema has no sensitive column"):
+        chosen(NAMES, SCHEMA.with_roles(sensitive=None), columns=None, keep=None, strategy="independent")
+
+
+def test_a_column_that_the_file_lacks_is_named_and_no_other_is():
+    """A file without a header has people's values where the names should be."""
+    with pytest.raises(ColumnNotFoundError) as caught:
+        chosen(("Smith", "1970"), SCHEMA, columns=None, keep=None, strategy="independent")
+    assert "Smith" not in str(caught.value)
+    assert "1970" not in str(caught.value)
+
+
+def test_the_strategy_is_what_the_words_say():
+    how = {"epsilon": "1/2", "protocol": "grr", "split": "uniform"}
+
+    assert strategy_of(SCHEMA, ("race", "age"), strategy="independent", **how).name == "independent"
+    assert strategy_of(SCHEMA, ("race", "age"), strategy="combined", **how).name == "combined"
+    assert strategy_of(SCHEMA, ("race",), strategy="single", **how).columns == ("race",)
+    sampled = strategy_of(SCHEMA, ("race", "age"), strategy="independent", **how | {"split": "sample"})
+    assert sampled.name == "sampled"
+    own = how | {"split": {"race": "1/8", "age": "3/8"}}
+    parts = strategy_of(SCHEMA, ("race", "age"), strategy="independent", **own)
+    assert parts.epsilon_within_report("race") * 4 == parts.epsilon
+
+
+def test_a_split_that_does_not_exist_is_refused_even_if_nothing_is_split():
+    with pytest.raises(InvalidParameterError, match="'split'"):
+        strategy_of(SCHEMA, ("race",), epsilon=1, protocol="grr", split="halves", strategy="independent")
+
+
+def test_a_column_of_one_value_is_refused():
+    schema = SCHEMA.with_columns(Column("age", Domain.integers(3, 3)))
+
+    with pytest.raises(InvalidParameterError, match="columns of at least two values"):
+        strategy_of(schema, ("age",), epsilon=1, protocol="grr", split="uniform", strategy="independent")

@@ -1,0 +1,153 @@
+"""What stands beside a file of reports comes back as it was, and is not believed where it can be computed."""
+
+import json
+
+import pytest
+
+from evenhand.collect.joint import strategy_for
+from evenhand.engine.record import MOST_BYTES, Record
+from evenhand.errors import LimitExceededError, UnreadableFileError
+
+SIZES = {"race": 5, "age": 20}
+STRATEGIES = {
+    "independent": {"protocol": {"race": "grr", "age": "olh"}, "split": "optimal"},
+    "sets": {"protocol": "ss"},
+    "bits": {"protocol": "the"},
+    "sampled": {"protocol": "oue", "split": "sample"},
+    "combined": {"strategy": "combined"},
+    "single": {"strategy": "single", "protected": "age"},
+}
+
+
+def _record(name="independent", *, simulated=False):
+    strategy = strategy_for(SIZES, epsilon=1, **STRATEGIES[name])
+    promise = None if simulated else strategy.guarantee_for(in_clear=("hired",)).as_unit("one person")
+    return Record(strategy, "csv", 12, ("hired",), "ab" * 32, simulated, promise)
+
+
+def _said(name="independent", **kind):
+    return json.loads(_record(name, **kind).to_json())
+
+
+def _read(said):
+    return Record.from_json(json.dumps(said).encode(), "x.guarantee.json")
+
+
+@pytest.mark.parametrize("simulated", [False, True])
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_a_record_comes_back_as_it_was(name, simulated):
+    record = _record(name, simulated=simulated)
+    again = Record.from_json(record.to_json().encode(), "x")
+
+    assert again.strategy.protocols == record.strategy.protocols
+    assert again.strategy.epsilon == record.strategy.epsilon
+    assert (again.guarantee, again.simulated, again.rows) == (record.guarantee, record.simulated, record.rows)
+    assert again.to_json() == record.to_json()
+
+
+def test_it_says_what_another_language_needs():
+    said = _said()
+    race, age = said["columns"]
+
+    assert (said["rng"], said["simulated"], said["epsilon"], said["in_clear"]) == (
+        "secure",
+        False,
+        "1",
+        ["hired"],
+    )
+    assert said["guarantee"]["unit"] == "one person"
+    assert said["guarantee"]["protects"] == ["race", "age"]
+    assert race.keys() == {"name", "values", "protocol", "p", "q"}
+    assert age.keys() == {"name", "values", "protocol", "p", "q", "buckets", "word_bits", "top_bits"}
+    assert _said("sets")["columns"][1]["size"] > 1
+    assert _said("bits")["columns"][1]["bits"] == 20
+    assert all("asked" in column for column in _said("sampled")["columns"])
+
+
+def test_simulated_reports_promise_nothing():
+    said = _said(simulated=True)
+
+    assert (said["rng"], said["simulated"], said["guarantee"]) == ("seeded", True, None)
+    assert said["statement"].startswith("Simulated")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"rows": -1},
+        {"rows": "12"},
+        {"rows": True},
+        {"simulated": "no"},
+        {"rng": "seeded"},
+        {"file": "xlsx"},
+        {"evenhand": 1},
+        {"in_clear": "hired"},
+        {"in_clear": [1]},
+        {"columns": []},
+        {"columns": {}},
+        {"columns": [1]},
+        {"strategy": "other"},
+        {"strategy": "single"},
+        {"strategy": "sampled"},
+        {"epsilon": "2"},
+        {"epsilon": 1},
+        {"guarantee": None},
+        {"guarantee": {}},
+        {"guarantee": 3},
+        {"simulated": True, "rng": "seeded"},
+        {"extra": 1},
+        {"format": "evenhand privatized 2"},
+        {"format": "something else"},
+        {"format": None},
+    ],
+)
+def test_a_changed_record_is_refused(change):
+    with pytest.raises(UnreadableFileError, match=r"x\.guarantee\.json was not read"):
+        _read(_said() | change)
+
+
+@pytest.mark.parametrize(("field", "value"), [("p", "1/2"), ("q", "1/3"), ("values", 6), ("name", "age")])
+def test_what_does_not_follow_from_the_protocols_is_refused(field, value):
+    """Estimates computed with other probabilities than those drawn would be wrong, and nobody would know."""
+    said = _said()
+    said["columns"][0][field] = value
+
+    with pytest.raises(UnreadableFileError):
+        _read(said)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"epsilon": "1/2"},
+        {"unit": "replace one"},
+        {"trust": "central"},
+        {"protects": ["income"]},
+        {"group_size": 2},
+    ],
+)
+def test_a_promise_that_the_protocols_do_not_keep_is_refused(change):
+    said = _said()
+    said["guarantee"] |= change
+
+    with pytest.raises(UnreadableFileError, match="guarantee"):
+        _read(said)
+
+
+def test_a_missing_field_is_refused():
+    for field in _said():
+        with pytest.raises(UnreadableFileError):
+            _read({name: value for name, value in _said().items() if name != field})
+
+
+@pytest.mark.parametrize(
+    "text", [b"", b"[]", b"{", b'{"format": "x", "format": "x"}', b"\xff", b"[" * 100_000, b"NaN"]
+)
+def test_what_is_no_record_is_refused(text):
+    with pytest.raises(UnreadableFileError):
+        Record.from_json(text, "x")
+
+
+def test_a_long_record_is_refused():
+    with pytest.raises(LimitExceededError):
+        Record.from_json(b" " * (MOST_BYTES + 1), "x")
