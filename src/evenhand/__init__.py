@@ -7,11 +7,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from evenhand import collect, datasets, errors, learn, measure, privacy, schema, table
+    from evenhand import collect, datasets, engine, errors, learn, measure, privacy, report, schema, study, table
     from evenhand.collect.privatizer import LocalPrivatizer
     from evenhand.privacy import Guarantee
     from evenhand.privacy.audit import audit
     from evenhand.schema import Schema
+    from evenhand.study.plan import Plan
+    from evenhand.study.run import run
     from evenhand.table import Table
 
 __version__ = "0.1.0"
@@ -19,25 +21,32 @@ __version__ = "0.1.0"
 __all__ = [
     "Guarantee",
     "LocalPrivatizer",
+    "Plan",
     "Schema",
     "Table",
     "audit",
     "collect",
     "datasets",
+    "engine",
     "errors",
     "learn",
     "measure",
     "privacy",
+    "report",
+    "run",
     "schema",
+    "study",
     "table",
 ]
 
 _HOMES = {
     "Guarantee": "privacy",
     "LocalPrivatizer": "collect.privatizer",
+    "Plan": "study.plan",
     "Schema": "schema",
     "Table": "table",
     "audit": "privacy.audit",
+    "run": "study.run",
 }
 
 

@@ -9,6 +9,7 @@ PUBLIC_MODULES = [
     "evenhand",
     "evenhand.collect",
     "evenhand.datasets",
+    "evenhand.engine",
     "evenhand.errors",
     "evenhand.learn",
     "evenhand.measure",
@@ -19,7 +20,9 @@ PUBLIC_MODULES = [
     "evenhand.privacy.sampling",
     "evenhand.privacy.scales",
     "evenhand.privacy.zcdp",
+    "evenhand.report",
     "evenhand.schema",
+    "evenhand.study",
     "evenhand.table",
 ]
 """Every other module is private to its package."""

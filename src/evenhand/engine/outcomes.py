@@ -26,7 +26,7 @@ LEFT_OUT = -1
 """Stands for a row that the schema's rules leave out."""
 
 _OWNER = "estimate_file"
-_ONES, _ZEROS = pa.array(["1", "true", "True", "TRUE"]), pa.array(["0", "false", "False", "FALSE"])
+_ONES, _ZEROS = ("1", "true", "True", "TRUE"), ("0", "false", "False", "FALSE")
 
 
 class Outcome:
@@ -60,7 +60,7 @@ class Outcome:
     def _positive_code(self, schema: Schema) -> int:
         labels = list(schema[self.name].labels)
         if self._positive is None:
-            found = [label for label in labels if label in _ONES.to_pylist()]
+            found = [label for label in labels if label in _ONES]
             if len(labels) == 2 and len(found) == 1:
                 return labels.index(found[0])
             raise self._unclear()
@@ -105,7 +105,7 @@ class Outcome:
         if self._positive is not None:
             found = pc.equal(cells, self._positive)
         else:
-            found, other = (pc.is_in(cells, value_set=each.cast(cells.type)) for each in (_ONES, _ZEROS))
+            found, other = (pc.is_in(cells, value_set=pa.array(each, cells.type)) for each in (_ONES, _ZEROS))
             if pc.any(pc.invert(pc.or_(found, other))).as_py():
                 raise self._unclear()
         held = np.asarray(found.to_numpy(zero_copy_only=False), np.bool_)

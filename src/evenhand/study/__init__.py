@@ -2,21 +2,38 @@
 
 from evenhand.study.cells import Cell, Setting
 from evenhand.study.classify import Classify
-from evenhand.study.events import Cancel
+from evenhand.study.compare import Comparison
+from evenhand.study.estimates import Estimated
+from evenhand.study.events import Cancel, Cancelled, CellDone, CellFailed, Finished, Started
+from evenhand.study.facts import Facts
+from evenhand.study.follow import follow
 from evenhand.study.grid import Collect, Mechanism
 from evenhand.study.outcome import Failure, Outcome
 from evenhand.study.plan import Plan
+from evenhand.study.results import Results
+from evenhand.study.run import run
 from evenhand.study.source import DataSource
 
 __all__ = [
     "Cancel",
+    "Cancelled",
     "Cell",
+    "CellDone",
+    "CellFailed",
     "Classify",
     "Collect",
+    "Comparison",
     "DataSource",
+    "Estimated",
+    "Facts",
     "Failure",
+    "Finished",
     "Mechanism",
     "Outcome",
     "Plan",
+    "Results",
     "Setting",
+    "Started",
+    "follow",
+    "run",
 ]

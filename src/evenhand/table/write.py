@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as arrow_csv
 
-from evenhand.errors import InvalidParameterError, UnwritableFileError
+from evenhand.errors import EvenhandError, InvalidParameterError, UnwritableFileError
 from evenhand.table.eager import eager_frame
 from evenhand.table.encode import Table
 from evenhand.table.source import own_name
@@ -164,6 +164,9 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Any]:
             file.flush()
             os.fsync(file.fileno())
         part.replace(target)
+    except EvenhandError:  # one of ours says more than we could, also where it is an OSError
+        part.unlink(missing_ok=True)
+        raise
     except OSError as error:
         part.unlink(missing_ok=True)
         raise UnwritableFileError(f"{own_name(path)} was not written: {_reason(error)}") from None
