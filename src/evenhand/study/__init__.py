@@ -6,7 +6,7 @@ from evenhand.study.compare import Comparison
 from evenhand.study.estimates import Estimated
 from evenhand.study.events import Cancel, Cancelled, CellDone, CellFailed, Finished, Started
 from evenhand.study.facts import Facts
-from evenhand.study.follow import follow
+from evenhand.study.follow import WorkerDied, follow
 from evenhand.study.grid import Collect, Mechanism
 from evenhand.study.outcome import Failure, Outcome
 from evenhand.study.plan import Plan
@@ -34,6 +34,7 @@ __all__ = [
     "Results",
     "Setting",
     "Started",
+    "WorkerDied",
     "follow",
     "run",
 ]
