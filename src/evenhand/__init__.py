@@ -7,7 +7,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from evenhand import collect, datasets, engine, errors, learn, measure, privacy, report, schema, study, table
+    from evenhand import (
+        collect,
+        datasets,
+        engine,
+        errors,
+        learn,
+        measure,
+        privacy,
+        report,
+        schema,
+        study,
+        table,
+    )
     from evenhand.collect.privatizer import LocalPrivatizer
     from evenhand.privacy import Guarantee
     from evenhand.privacy.audit import audit
