@@ -1,0 +1,48 @@
+"""The three sentences of a study: what protection costs, what happens to the gap, and what to choose.
+
+Each number is computed from the results and each comparative word rests on an interval: where it leaves
+room for no difference, the sentence is another one. Which setting the sentences are about, and how rivals are
+compared, stands in :mod:`evenhand.study.findings_reading`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evenhand.study.findings_accuracy import accuracy_answer
+from evenhand.study.findings_choice import choice_answer
+from evenhand.study.findings_gap import gap_answer
+from evenhand.study.findings_reading import read
+
+if TYPE_CHECKING:
+    from evenhand.study.results import Results
+
+__all__ = ["answers"]
+
+
+def answers(results: Results, *, chosen: object = None) -> tuple[str, str, str]:
+    """Return the three sentences of a report and of the terminal.
+
+    Parameters
+    ----------
+    results : Results
+    chosen : Setting, mapping or str, optional
+        The protected setting that they are about, as in :meth:`Results.setting`; by default the one that a
+        rule finds (:mod:`evenhand.study.findings_reading`).
+
+    Returns
+    -------
+    tuple of three str
+        ``**bold**`` is the finding itself. There may be more than one full stop in a sentence.
+
+    Examples
+    --------
+    >>> from evenhand.study import Classify, Collect, DataSource, Plan
+    >>> from evenhand.study.run import run
+    >>> data = DataSource(dataset="causal", options={"n": 300})
+    >>> plan = Plan(data=data, collect=Collect("grr", 1), task=Classify(model="logistic"), repeats=1)
+    >>> answers(run(plan, workers=1, progress=False))[2]
+    '**No recommendation: one setting was tested.** Try other protocols, splits or values of ε to have ...'
+    """
+    reading = read(results, chosen=chosen)
+    return accuracy_answer(reading), gap_answer(reading), choice_answer(reading)

@@ -1,0 +1,131 @@
+"""How measures go with epsilon, and which settings cost accuracy: the tests behind two headings."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evenhand.report.words import epsilon_of
+from evenhand.study.findings_reading import ACCURACY, GAP, strict
+from evenhand.study.wording import change, counted, listed, protocol_name, way_name
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evenhand.study.cells import Setting
+    from evenhand.study.estimates import Estimated
+    from evenhand.study.findings_reading import Reading
+
+__all__ = ["Trend", "frontier_heading", "measures_heading", "trend_words", "trends"]
+
+
+# --- the frontier ---------------------------------------------------------------------------------
+
+
+def frontier_heading(reading: Reading) -> str:
+    """Return which settings cost accuracy, as a heading.
+
+    A setting costs accuracy if the interval of its paired change lies below nought.
+    """
+    lost = {each: reading.change(ACCURACY, each) for each in reading.protected}
+    known = {each: found for each, found in lost.items() if found.has_interval}
+    if not known:
+        return "What each setting gives, without intervals to tell them apart"
+    costs = {each: found.is_clear and found.value < 0 for each, found in known.items()}
+    if all(costs.values()):
+        return "Every setting costs accuracy" if len(costs) > 1 else "The setting tested costs accuracy"
+    if not any(costs.values()):
+        return "No setting clearly costs accuracy"
+    free = min(each.epsilon for each, cost in costs.items() if not cost and each.epsilon is not None)
+    above = [cost for each, cost in costs.items() if each.epsilon is not None and each.epsilon >= free]
+    if len(above) < len(costs):
+        rest = f"{sum(above)} of {len(above)} clearly do" if any(above) else "none clearly does"
+        return f"Every setting below ε = {epsilon_of(float(free))} costs accuracy; from there on {rest}"
+    return f"{sum(costs.values())} of {counted(len(costs), 'setting')} clearly cost accuracy"
+
+
+# --- measures against epsilon ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Trend:
+    """How the gap goes with epsilon under one way to report: points for each doubling of epsilon."""
+
+    way: str
+    slope: Estimated
+
+    @property
+    def way_up(self) -> int:
+        """1 if the gap clearly grows with epsilon, -1 if it clearly shrinks, else 0."""
+        return int(math.copysign(1, self.slope.value)) if self.slope.is_clear else 0
+
+
+def trends(reading: Reading, measure: str = GAP) -> tuple[Trend, ...]:
+    """Return the slope of a measure on the logarithm of epsilon, for each way.
+
+    In each repeat a straight line is fitted by least squares to the mean over the protocols; the interval is
+    that of the slopes over repeats, its level raised for how many ways there are.
+    """
+    ways: dict[str, list[Setting]] = {}
+    for each in reading.protected:
+        ways.setdefault(way_name(each), []).append(each)
+    found = []
+    for way, settings in ways.items():
+        slopes = _slopes(reading, settings, measure)
+        if slopes is not None:
+            found.append(Trend(way, reading.tested(slopes, level=strict(len(ways)))))
+    return tuple(found)
+
+
+def _slopes(reading: Reading, settings: list[Setting], measure: str) -> NDArray[np.float64] | None:
+    """Return the slope in each repeat, NaN in a repeat that lacks a value; None with a single epsilon."""
+    epsilons = sorted({each.epsilon for each in settings if each.epsilon is not None})
+    protocols = list(dict.fromkeys(protocol_name(each) for each in settings))
+    if len(epsilons) < 2:
+        return None
+    at = {(protocol_name(each), each.epsilon): reading.runs(each, measure) for each in settings}
+    values = np.mean([[at[name, epsilon] for epsilon in epsilons] for name in protocols], axis=0)
+    doublings = np.log2([float(each) for each in epsilons])
+    weights = (doublings - doublings.mean()) / ((doublings - doublings.mean()) ** 2).sum()
+    slopes: NDArray[np.float64] = weights @ values
+    return slopes
+
+
+def measures_heading(reading: Reading) -> str:
+    """Return how the gap goes with epsilon, as a heading."""
+    found = trends(reading)
+    if not found:
+        return "One ε was tested, so nothing is known of another"
+    if not any(each.slope.has_interval for each in found):
+        return "No trend with ε can be told without intervals"
+    return _trend_heading(found)
+
+
+def _trend_heading(found: tuple[Trend, ...]) -> str:
+    up = [each.way for each in found if each.way_up > 0]
+    down = [each.way for each in found if each.way_up < 0]
+    if not up and not down:
+        return "No clear change of the gap with ε"
+    if up and down:
+        return f"The gap grows with ε under {_ways(up)} and shrinks under {_ways(down)}"
+    moving, verb = (up, "grows") if up else (down, "shrinks")
+    if len(found) == 1:
+        return f"The gap {verb} as ε grows"
+    if len(moving) == len(found):
+        return f"The gap {verb} as ε grows, however the columns are reported"
+    return f"The gap clearly {verb} as ε grows under {_ways(moving)} only"
+
+
+def trend_words(reading: Reading) -> str:
+    """Return the slopes behind the heading, as a sentence."""
+    told = [f"{each.way} {change(each.slope)}" for each in trends(reading) if math.isfinite(each.slope.value)]
+    if not told:
+        return ""
+    return f"Points of gap for each doubling of ε, over all protocols: {listed(told)}."
+
+
+def _ways(ways: list[str]) -> str:
+    return listed([f"the {way}" if way.endswith("split") else f"'{way}'" for way in ways])

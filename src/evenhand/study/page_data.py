@@ -1,0 +1,70 @@
+"""The section on where the gap comes from: labels, reports, predictions without and with protection."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evenhand.report.charts import bars_chart
+from evenhand.report.marks import Axis, Bar
+from evenhand.report.page import Note, Section
+from evenhand.study.estimates import data_estimate
+from evenhand.study.findings_groups import data_heading
+from evenhand.study.findings_reading import LEVEL
+from evenhand.study.page_parts import caption
+from evenhand.study.wording import mark, outcome_name, points, setting_name
+
+if TYPE_CHECKING:
+    from evenhand.study.findings_reading import Reading
+
+__all__ = ["data_section"]
+
+
+def data_section(reading: Reading) -> Section:
+    """Return the four bars with their heading."""
+    results = reading.results
+    schema = results.facts.schema
+    privileged = reading.named(reading.groups[results.facts.privileged])
+    others = "everybody else"
+    if len(reading.groups) == 2:
+        others = reading.named(reading.groups[1 - results.facts.privileged])
+    estimates = {
+        "Among the true labels": data_estimate(results, reading.chosen, "true", level=LEVEL),
+        "As the reports tell it": data_estimate(results, reading.chosen, "reported", level=LEVEL),
+        "Predictions, unprotected": reading.before("spd"),
+        "Predictions, protected": reading.value("spd"),
+    }
+    numbers = "; ".join(f"{label.lower()} {points(found.value)}" for label, found in estimates.items())
+    heading = data_heading(reading)
+    chart = bars_chart(
+        Axis(f"{privileged} minus {others}", f"points, {outcome_name(schema)}", 100.0),
+        [
+            Bar(label, mark(found), strong=label == "Predictions, protected")
+            for label, found in estimates.items()
+        ],
+        name="where-the-gap-comes-from",
+        alt=f"{heading}. {privileged} minus {others}, in points: {numbers}.",
+        caption=caption(
+            reading,
+            "Thin lines",
+            "Labels and reports are those of the training rows, predictions those of the test rows. "
+            f"{setting_name(reading.chosen)}.",
+        ),
+    )
+    truth, reported = estimates["Among the true labels"], estimates["As the reports tell it"]
+    return Section(
+        heading=heading,
+        lead=(
+            f"How much more often {privileged} has, or is predicted, {outcome_name(schema)} than {others}. "
+            f"The labels differ by {points(truth.value)} points; if reports are taken at their word, by "
+            f"{points(reported.value)}."
+        ),
+        charts=(chart,),
+        notes=(
+            Note(
+                "plain",
+                "**A smaller gap is not by itself a fairer model.** The true labels differ too, by the "
+                f"first bar. Read the gap beside who is found among true {outcome_name(schema)}, above.",
+            ),
+        ),
+        anchor="data",
+    )

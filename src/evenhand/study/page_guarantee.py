@@ -1,0 +1,170 @@
+"""The section on the guarantee: what is promised, by what, and what stays in the clear."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import TYPE_CHECKING
+
+from evenhand.errors import PrivacyWarning
+from evenhand.report.page import Fact, Note, Section, Table
+from evenhand.report.words import epsilon_of
+from evenhand.study.protection import strategy_of
+from evenhand.study.wording import counted, epsilon_text, listed, percent, plain, way_name
+
+if TYPE_CHECKING:
+    from evenhand.collect.strategy import Strategy
+    from evenhand.privacy.guarantee import Guarantee
+    from evenhand.study.findings_reading import Reading
+
+__all__ = ["guarantee_section", "odds_factor", "protected_columns"]
+
+COIN_TOSS = 0.1
+"""An epsilon up to which a column's report is called close to chance: odds change by at most 11 %."""
+
+_TRUST = {"local": "nobody: the noise is added before anything is sent"}
+_ADDED_UP = {
+    "independent": "each column is reported on its own, and their ε add up",
+    "combined": "all columns are reported as one combination, by one draw",
+    "single": "one column is reported",
+    "sampled": "each person is asked one column, with the whole ε",
+}
+
+
+def guarantee_section(reading: Reading) -> Section:
+    """Return what is protected and how strongly."""
+    strategy, guarantee = _promise(reading)
+    epsilon = float(guarantee.epsilon or 0)
+    several = "any two sets of their answers" if len(strategy.columns) > 1 else "any two answers"
+    names = listed([plain(each) for each in strategy.columns])
+    return Section(
+        heading=f"Seeing somebody's report changes the odds by a factor of {odds_factor(epsilon)} at most",
+        lead=(
+            f"That is ε = {epsilon_text(reading.chosen)}: between {several} to {names}, whatever else is "
+            "known about them. What is sent beside the report is not covered."
+        ),
+        tables=(_table(reading, strategy),),
+        notes=tuple(_notes(strategy, guarantee)),
+        facts=tuple(_facts(reading, strategy, guarantee)),
+        anchor="guarantee",
+    )
+
+
+def protected_columns(reading: Reading) -> tuple[str, ...]:
+    """Return the columns that the chosen setting randomises."""
+    return strategy_of(reading.chosen, reading.results.facts.schema).columns
+
+
+def odds_factor(epsilon: float) -> str:
+    """Return e to the epsilon, rounded up.
+
+    >>> odds_factor(1), odds_factor(10), odds_factor(50)
+    ('2.72', '22,027', 'e^50')
+    """
+    if epsilon > 20:
+        return f"e^{epsilon_of(epsilon)}"
+    factor = math.exp(epsilon)
+    return f"{math.ceil(factor):,}" if factor >= 100 else f"{math.ceil(100 * factor) / 100:g}"
+
+
+def _promise(reading: Reading) -> tuple[Strategy, Guarantee]:
+    strategy = strategy_of(reading.chosen, reading.results.facts.schema)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyWarning)  # the page says it, see _notes
+        return strategy, strategy.guarantee
+
+
+def _facts(reading: Reading, strategy: Strategy, guarantee: Guarantee) -> list[Fact]:
+    results = reading.results
+    schema = results.facts.schema
+    clear = [name for name in schema.names if name not in strategy.columns and name != schema.target]
+    delta = "δ = 0 (pure)" if guarantee.delta == 0 else f"δ = {float(guarantee.delta):.2g}"
+    not_protected = [f"the label, {plain(schema.target)}"]
+    if clear:
+        not_protected.append(
+            f"{counted(len(clear), 'other column')} ({listed([plain(each) for each in clear])})"
+        )
+    not_protected.append("people scored later, whose answers the model gets as they are")
+    facts = [
+        Fact("Guarantee", f"ε = {epsilon_of(float(guarantee.epsilon or 0))}, {delta}, "
+             f"{'attained' if guarantee.tight else 'a bound'}"),
+        Fact("Unit", f"{guarantee.unit}: everything that a person sends at once"),
+        Fact("Trust", _TRUST.get(str(guarantee.trust), str(guarantee.trust))),
+        Fact("Proof", f"{plain(guarantee.proof, longest=200)}; {_ADDED_UP[strategy.name]}"),
+        Fact("Assumes", plain("; ".join(guarantee.assumptions), longest=400)),
+        Fact("Randomness", f"simulated with seed {results.plan.seed}: for study only, not a release"),
+        Fact("Not protected", f"{listed(not_protected)}"),
+    ]  # fmt: skip
+    if clear:
+        facts.append(
+            Fact(
+                "May reveal it",
+                "columns in the clear that go together with a protected one; this is not measured here",
+            )
+        )
+    return facts
+
+
+def _table(reading: Reading, strategy: Strategy) -> Table:
+    """Return a row for each reported column: how much of epsilon it has, and how often its report is true."""
+    exact = reading.chosen.protocol == "grr"
+    words = ("Report is true", "Report is a given other value") if exact else (
+        "Report supports the true value", "Report supports a given other value")  # fmt: skip
+    rows, shares = [], []
+    for column, protocol in strategy.protocols.items():
+        share = float(strategy.epsilon_within_report(column))
+        shares.append(share)
+        rows.append(
+            [plain(column), f"{protocol.k:,}", _short(share), percent(protocol.p), percent(protocol.q)]
+        )
+    probabilities = list(strategy.protocols.values())
+    return Table(
+        header=["Column", "Values", "ε within the report", *words],
+        rows=rows,
+        numeric=[False, True, True, True, True],
+        caption=(
+            f"**Exact values, no sampling.** How ε = {epsilon_text(reading.chosen)} is spent by "
+            f"{reading.chosen.protocol.upper()}, {way_name(reading.chosen)}, and how often a report is "
+            "right."
+        ),
+        name="guarantee",
+        data={
+            "column": list(strategy.columns),
+            "values": [each.k for each in probabilities],
+            "epsilon_within_report": shares,
+            "epsilon_if_seen_alone": [strategy.epsilon_if_seen_alone(each) for each in strategy.columns],
+            "supports_true_value": [each.p for each in probabilities],
+            "supports_other_value": [each.q for each in probabilities],
+        },
+    )
+
+
+def _notes(strategy: Strategy, guarantee: Guarantee) -> list[Note]:
+    notes = []
+    faint = [each for each in strategy.columns if strategy.epsilon_if_seen_alone(each) <= COIN_TOSS]
+    if faint:
+        shares = [
+            f"{plain(each)} a factor of {odds_factor(strategy.epsilon_if_seen_alone(each))}" for each in faint
+        ]
+        chance = "a coin toss" if all(strategy.sizes[each] == 2 for each in faint) else "chance"
+        notes.append(
+            Note(
+                "warn",
+                f"**What is reported of {listed([plain(each) for each in faint])} is close to {chance}.** "
+                f"By itself it changes the odds by little: {listed(shares)}. A model can learn little from "
+                "it, and a result that does not follow ε may be due to that.",
+            )
+        )
+    notes += [Note("warn", plain(each, longest=400)) for each in guarantee.cautions]
+    if strategy.name == "combined":
+        notes.append(
+            Note(
+                "plain",
+                "Every column is told apart with the whole ε, since one draw decides about all of them.",
+            )
+        )
+    return notes
+
+
+def _short(share: float) -> str:
+    return f"{share:.3f}".rstrip("0").rstrip(".") if share >= 0.001 else f"{share:.2g}"

@@ -1,0 +1,108 @@
+"""The foot of a page: how it was done, what it does not cover, and what it was made from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evenhand.report.words import epsilon_of
+from evenhand.study.findings_reading import LEVEL
+from evenhand.study.wording import counted, listed, outcome_name, plain
+
+if TYPE_CHECKING:
+    from evenhand.study.findings_reading import Reading
+
+__all__ = ["is_warning", "limits", "method", "sources"]
+
+_ENCODERS = {
+    "narrow": "reported columns as indicators, ordered columns in the clear as their code, others one-hot",
+    "one-hot": "every column with one feature per value",
+    "codes": "every column as its code",
+}
+_INTERVALS = (
+    (
+        f"Intervals are {LEVEL:.0%} t-intervals over repeats on these rows. They cover which rows train and "
+        "test, the model's own draws and those of protection. They do not cover which people are in the "
+        "data; repeats share rows, so that for other people they are too short."
+    ),
+    (
+        "Each interval holds on its own. Comparisons between settings are widened for how many there are; "
+        "the many numbers of the charts and the table are not."
+    ),
+)
+_LEAKS = ("leak", "read from the rows", "inferred")
+
+
+def is_warning(note: str) -> bool:
+    """Return whether a note on the data warns of a domain that was read from the rows.
+
+    >>> is_warning("The domain of 'race' was read from the rows, and that is a leak.")
+    True
+    >>> is_warning("The study uses 500 of the rows.")
+    False
+    """
+    return any(word in note for word in _LEAKS)
+
+
+def method(reading: Reading) -> tuple[str, ...]:
+    """Return how the study was done."""
+    results = reading.results
+    plan, facts = results.plan, results.facts
+    sizes = listed(
+        [f"{reading.named(group)} {size:,}" for group, size in zip(facts.groups, facts.sizes, strict=True)]
+    )
+    dropped = f" {counted(facts.dropped, 'row')} left out by the schema's rules." if facts.dropped else ""
+    seeds = f"{plan.seed}" if plan.repeats == 1 else f"{plan.seed} to {plan.seed + plan.repeats - 1}"
+    parameters = ", ".join(f"{name} = {value}" for name, value in plan.task.parameters.items())
+    model = f"{plain(plan.task.model_name)}{f', {plain(parameters, longest=200)}' if parameters else ''}"
+    privileged = reading.named(facts.groups[facts.privileged])
+    said = [f"{plain(facts.label)}: {counted(facts.people, 'person', 'people')} ({sizes}).{dropped}"]
+    said.append(
+        f"The model ({model}) learns {outcome_name(facts.schema)} from protected rows and predicts for "
+        f"clean ones: {plan.task.validation.replace(' %', '%')}."
+    )
+    said.append(f"Features: {_ENCODERS.get(plan.task.encoder, plan.task.encoder)}.")
+    said.append(
+        f"{counted(plan.repeats, 'repeat').capitalize()}, with seeds {seeds} for rows and model; what is "
+        "drawn to protect depends on the seed, the setting and the repeat. Settings of one repeat share "
+        "rows, so they are compared in pairs."
+    )
+    said.append(
+        "Selection gap: the largest difference between two groups in the share predicted to have the "
+        f"outcome. Gaps with a sign: {privileged} minus everybody else."
+    )
+    said.append(
+        "The page is about the setting named in it. Unless one is asked for, it has the ε nearest to 1 and "
+        "is the first of the plan that no other clearly beats."
+    )
+    said += [plain(note, longest=600) for note in facts.notes if not is_warning(note)]
+    return tuple(said)
+
+
+def limits(reading: Reading) -> tuple[str, ...]:
+    """Return what the numbers do not cover."""
+    tested = sorted({float(each.epsilon) for each in reading.protected if each.epsilon is not None})
+    said = list(_INTERVALS)
+    if reading.results.plan.repeats == 1:
+        said = ["There is one repeat, so nothing is known of how much the numbers vary."]
+    said.append(
+        f"One data set, one model, ε of {listed([epsilon_of(each) for each in tested], most=10)}. Nothing "
+        "is said about others."
+    )
+    said.append("That a difference is not clear does not mean that there is none.")
+    if any(each.left_out for each in (reading.change("acc"), reading.change("sp_gap"))):
+        said.append("Some repeats of the setting have no value and are left out of its means.")
+    small = min(reading.results.facts.sizes, default=0)
+    if small < 100:
+        said.append("A group has fewer than 100 people, so that its rates vary much between repeats.")
+    return tuple(said)
+
+
+def sources(reading: Reading) -> tuple[str, ...]:
+    """Return what the page was made from."""
+    results = reading.results
+    versions = listed([f"{name} {number}" for name, number in results.facts.versions.items()], most=12)
+    said = [f"Rows: SHA-256 {results.facts.fingerprint[:16]}… of the encoded columns."]
+    if versions:
+        said.append(f"Versions: {plain(versions, longest=400)}.")
+    said.append(f"Results: SHA-256 {results.digest[:16]}… of the canonical table of outcomes.")
+    return tuple(said)

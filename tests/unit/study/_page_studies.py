@@ -1,0 +1,228 @@
+"""Studies with any rates one likes, without any model: what a page says of them is known beforehand."""
+
+import functools
+import hashlib
+import re
+from fractions import Fraction
+
+import numpy as np
+
+from evenhand.measure import MEASURES, RATES
+from evenhand.schema import Column, Domain, Schema
+from evenhand.study.cells import Setting
+from evenhand.study.classify import Classify
+from evenhand.study.facts import Facts
+from evenhand.study.grid import Collect
+from evenhand.study.outcome import Failure, Outcome
+from evenhand.study.plan import Plan
+from evenhand.study.results import Results
+from evenhand.study.source import DataSource
+
+NOTHING = Setting()
+WOMEN, MEN = "women", "men"
+
+
+def wobble(*parts):
+    """Return a number between -1 and 1 that depends on the words given, and on nothing else."""
+    digest = hashlib.sha256("|".join(map(str, parts)).encode()).digest()
+    return int.from_bytes(digest[:6], "big") / 2**47 - 1
+
+
+def setting(protocol="grr", epsilon=1, split="uniform", strategy="independent", **parameters):
+    """Return a protected setting."""
+    return Setting(protocol, Fraction(epsilon), split, strategy, parameters)
+
+
+def two(women, men, *, tpr=(0.6, 0.7), accuracy=(0.8, 0.82)):
+    """Return the rates of two groups: selection, then true positives and accuracy."""
+    return {WOMEN: (women, tpr[0], accuracy[0]), MEN: (men, tpr[1], accuracy[1])}
+
+
+def schema_of(
+    groups=(WOMEN, MEN),
+    *,
+    privileged=None,
+    sensitive=("sex", "region"),
+    names=None,
+    target="hired",
+    positive="yes",
+):
+    """Return a schema of a protected column, another sensitive one, one in the clear and a target."""
+    sex, region, job = names or ("sex", "region", "job")
+    return Schema(
+        columns=(
+            Column(sex, Domain.categorical(list(groups))),
+            Column(region, Domain.categorical(["north", "south", "west"])),
+            Column(job, Domain.categorical(["a", "b"])),
+            Column(target, Domain.categorical(["no", positive])),
+        ),
+        sensitive=[sex if name == "sex" else region for name in sensitive],
+        protected=sex,
+        privileged=groups[-1] if privileged is None else privileged,
+        target=target,
+        positive=positive,
+    )
+
+
+def facts_of(schema, groups, **fields):
+    return Facts(
+        **{
+            "label": "people.csv",
+            "schema": schema,
+            "people": 1000 * len(groups),
+            "dropped": 0,
+            "groups": tuple(groups),
+            "privileged": list(groups).index(schema.privileged),
+            "sizes": (1000,) * len(groups),
+            "fingerprint": "0123456789abcdef" * 4,
+            "versions": {"python": "3.11.7"},
+            **fields,
+        }
+    )
+
+
+def made(
+    rates,
+    *,
+    collect=None,
+    repeats=5,
+    noise=0.002,
+    groups=(WOMEN, MEN),
+    schema=None,
+    truth=0.2,
+    failed=(),
+    missing=(),
+    undefined=(),
+    plan=None,
+    **facts,
+):
+    """Return results whose rates are ``rates(setting) -> {group: (selection, tpr, accuracy)}`` with noise.
+
+    The noise depends on setting, repeat and rate alone, so that exchanging two groups exchanges their noise.
+    `failed` and `missing` are (setting, repeat), `undefined` names of measures.
+    """
+    schema = schema or schema_of(groups)
+    made_plan = Plan(
+        **{
+            "data": DataSource(path="people.csv"),
+            "collect": collect or Collect("grr", 1),
+            "repeats": repeats,
+            "task": Classify(model="logistic"),
+            **(plan or {}),
+        }
+    )
+    about = facts_of(schema, groups, **facts)
+    outcomes = []
+    for cell in made_plan.cells():
+        key = (cell.setting, cell.repeat)
+        if key in missing:
+            continue
+        if key in failed:
+            outcomes.append(Outcome(cell, failure=Failure("InvalidParameterError", "The 'x' must be y.")))
+            continue
+        outcomes.append(_outcome(cell, rates(cell.setting), about, noise, truth, undefined))
+    return Results(made_plan, about, outcomes)
+
+
+def _outcome(cell, rates, facts, noise, truth, undefined):
+    shared = 3 * noise * wobble("rows", cell.repeat)
+    found = {}
+    for group, bases in rates.items():
+        moved = [
+            base + shared + noise * wobble(cell.setting, cell.repeat, place, base)
+            for place, base in enumerate(bases)
+        ]
+        found[group] = dict(zip(("selection", "tpr", "accuracy"), moved, strict=True))
+    privileged = facts.groups[facts.privileged]
+    measures = dict.fromkeys(MEASURES, 0.5)
+    measures["acc"] = float(np.mean([each["accuracy"] for each in found.values()]))
+    selected = [each["selection"] for each in found.values()]
+    measures["sp_gap"] = max(selected) - min(selected)
+    for name, rate in (("spd", "selection"), ("eod", "tpr"), ("oad", "accuracy")):
+        others = [each[rate] for group, each in found.items() if group != privileged]
+        measures[name] = found[privileged][rate] - float(np.mean(others))
+    for name in undefined:
+        measures[name] = float("nan")
+    groups = {group: {**dict.fromkeys(RATES, 0.5), **found[group], "people": 200.0} for group in facts.groups}
+    wobbling = truth + noise * wobble("truth", cell.repeat)
+    data = {"true": wobbling, "reported": 0.1 * wobbling if cell.setting.is_protected else float("nan")}
+    return Outcome(cell, measures=measures, groups=groups, data=data, seconds={"train": 0.1})
+
+
+def against(before, after):
+    """Return rates that are `before` without protection and `after` with any."""
+    return lambda each: after if each.is_protected else before
+
+
+# --- what tests of findings and pages share ---------------------------------------------------------
+
+NEVER = re.compile(r"\b(?:[Ss]afe|[Aa]nonym\w*|[Ss]ignifican\w*|[Uu]nbiased|nan|inf|None)\b|!|±|-\d")
+"""What no page says; and no minus that is a hyphen."""
+
+BEFORE = two(0.30, 0.60)
+FULL = Collect(["grr", "oue", "ss"], [0.5, 1, 4], splits=["uniform", "k-based"])
+
+
+def interval(values, level=0.95):
+    """Return mean and limits, written out."""
+    from scipy import stats  # takes a second, and few tests need it
+
+    n = len(values)
+    reach = stats.t.ppf(0.5 + level / 2, n - 1) * np.std(values, ddof=1) / np.sqrt(n)
+    return np.mean(values), np.mean(values) - reach, np.mean(values) + reach
+
+
+def measured(results, where, measure):
+    place = results.arrays.measures.index(measure)
+    return results.arrays.of_measures[results.place(where), :, place]
+
+
+def headline(sentence):
+    return re.match(r"\*\*(.+?)\*\*", sentence)[1]
+
+
+def by_setting(table, otherwise=None):
+    """Return rates from ``{(protocol, split, epsilon): (gap, accuracy)}``."""
+
+    def rates(where):
+        if not where.is_protected:
+            return two(0.30, 0.60, accuracy=(0.82, 0.82))
+        known = {
+            key: value
+            for key, value in table.items()
+            if all(
+                part in {None, has}
+                for part, has in zip(key, (where.protocol, where.split, where.epsilon), strict=True)
+            )
+        }
+        gap, accuracy = next(iter(known.values()), otherwise or (0.28, 0.80))
+        return two(0.45 - gap / 2, 0.45 + gap / 2, accuracy=(accuracy, accuracy))
+
+    return rates
+
+
+@functools.cache
+def sweep():
+    """Return studies over effects large and small, in both directions, with much and little noise."""
+    studies = []
+    for number in range(36):
+        effects = [wobble("effect", number, part) for part in range(4)]
+        scale = (0.2, 0.02, 0.002)[number % 3]
+        before = two(0.4 + 0.1 * effects[0], 0.5, accuracy=(0.8, 0.8))
+        after = two(
+            0.4 + 0.1 * effects[0] + scale * effects[1],
+            0.5 + scale * effects[2],
+            accuracy=(0.8 + scale * effects[3], 0.8 + scale * effects[0]),
+        )
+        repeats = (1, 2, 5, 12)[number % 4]
+        collect = (Collect("grr", [1, 2]), Collect(["grr", "oue"], [1, 8], splits=["uniform", "k-based"]))[
+            number % 2
+        ]
+        noise = (0.001, 0.01)[number % 5 == 0]
+        studies.append(made(against(before, after), collect=collect, repeats=repeats, noise=noise))
+    return tuple(studies)
+
+
+def section(page, anchor):
+    """Return the section of a page by its anchor."""
+    return next(each for each in page.sections if each.anchor == anchor)
