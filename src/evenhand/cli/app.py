@@ -1,0 +1,191 @@
+"""The commands by name. A command's file is imported when the command is run, so that help is quick."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from contextlib import contextmanager
+from importlib import import_module
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperGroup, TyperOption
+
+from evenhand.cli.console import FAULT, STOPPED, WRONG, Terminal
+from evenhand.errors import EvenhandError, EvenhandWarning
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+__all__ = ["COMMANDS", "app"]
+
+COMMANDS = {
+    "demo": "Take a tour on built-in data: five protocols, one report.",
+    "audit": "Protect a table in many ways and report who pays for it.",
+    "advise": "Which protocol and epsilon for this data, with reasons.",
+    "privatize": "Randomise the sensitive columns of a file, for release.",
+    "estimate": "Estimate frequencies and group gaps from randomised reports.",
+    "datasets": "List the data sets, show one, or fetch one.",
+    "reproduce": "Run a paper's study and show its claims beside our numbers.",
+}
+"""Every command and what it does, in the order in which help lists them."""
+
+_CLICK_ERROR: type[Exception] = next(
+    each for each in typer.BadParameter.__mro__ if each.__name__ == "ClickException"
+)
+_HELP = "Who pays when data is protected, how much, and how to make it fairer."
+_EXAMPLE = """\
+\b
+Example:
+  evenhand demo
+  evenhand audit people.csv --target hired --positive yes \\
+      --protected sex --privileged male --sensitive sex,age
+"""
+
+
+class _Commands(TyperGroup):
+    """The group of all commands, which says every error in one way."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - typer gives it
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name in COMMANDS and cmd_name not in self.commands:
+            self.commands[cmd_name] = _command(cmd_name)
+        return super().get_command(ctx, cmd_name)
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        for param in self.params:
+            if param.name == "show_completion" and isinstance(param, TyperOption):
+                param.help = "Show it, to put it in place by hand."
+        super().format_options(ctx, formatter)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, COMMANDS[name]) for name in self.list_commands(ctx)])
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from evenhand.errors import UnknownNameError  # noqa: PLC0415 - used here alone
+
+            raise UnknownNameError("Command", args[0], COMMANDS, place="known")
+        return super().resolve_command(ctx, args)
+
+    def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> Any:
+        given = list(sys.argv[1:] if args is None else args)
+        extra["standalone_mode"] = False
+        with _told(as_json="--json" in given):
+            code = super().main(given, *rest, **extra)
+            if code == STOPPED:
+                raise KeyboardInterrupt
+            sys.exit(code if isinstance(code, int) else 0)
+
+
+def _command(name: str) -> Any:
+    """Return the command of a file: a Typer called `app` in it, or the function of the same name.
+
+    What the file calls `EXAMPLE` stands at the end of the command's help, line by line as it is written.
+    """
+    module = import_module(f"evenhand.cli.{name}")
+    made = getattr(module, "app", None)
+    if made is None:
+        made = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+        example = getattr(module, "EXAMPLE", "")
+        made.command(name=name, epilog=f"\b\nExample:\n{example}" if example else None)(getattr(module, name))
+    command = typer.main.get_command(made)
+    command.name = name
+    return command
+
+
+@contextmanager
+def _told(*, as_json: bool) -> Iterator[None]:
+    """Say errors and warnings in our words, without a traceback, and end with the right exit code."""
+    said: set[str] = set()
+
+    def tell(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        if issubclass(category, EvenhandWarning) and str(message) not in said:
+            said.add(str(message))
+            Terminal(as_json=as_json).warn(str(message))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", EvenhandWarning)
+        warnings.showwarning = tell
+        try:
+            yield
+        except EvenhandError as error:
+            _end(type(error).__name__, str(error), WRONG, as_json=as_json)
+        except _CLICK_ERROR as error:
+            _usage(error, as_json=as_json)
+        except (KeyboardInterrupt, typer.Abort):
+            Terminal(as_json=as_json).say("Stopped", "nothing is left half written.")
+            sys.exit(STOPPED)
+        except MemoryError:
+            hint = "Hint: use fewer rows with --rows, or fewer workers with --workers."
+            _end("MemoryError", f"There is not enough memory. {hint}", WRONG, as_json=as_json)
+        except OSError as error:
+            where = f" ({error.filename})" if error.filename else ""
+            refusal = f"{error.strerror or 'The system refused'}{where}."
+            _end(type(error).__name__, refusal, WRONG, as_json=as_json)
+        except Exception as error:  # noqa: BLE001 - its message may hold a private value and is not shown
+            _end(type(error).__name__, _fault(error), FAULT, as_json=as_json)
+
+
+def _usage(error: Any, *, as_json: bool) -> None:
+    """Say what is wrong with the arguments; a command without any shows its help instead."""
+    if type(error).__name__ == "NoArgsIsHelpError":
+        typer.echo(error.message)
+        sys.exit(0)
+    bare = isinstance(error, typer.BadParameter) and error.param is None and error.param_hint is None
+    text = str(error.message if bare else error.format_message())
+    text = text if text.endswith((".", "?")) or bare else f"{text}."
+    context = getattr(error, "ctx", None)
+    hint = "" if bare or context is None else f" Hint: see {context.command_path} --help."
+    _end("UsageError", f"{text}{hint}", WRONG, as_json=as_json)
+
+
+def _fault(error: Exception) -> str:
+    """Say where something unforeseen happened, without what it said."""
+    place = ""
+    trace = error.__traceback__
+    while trace is not None:
+        name = str(trace.tb_frame.f_globals.get("__name__", ""))
+        if name.startswith("evenhand."):
+            place = f" in {name}, line {trace.tb_lineno}"
+        trace = trace.tb_next
+    what = f"Something unforeseen happened: {type(error).__name__}{place}."
+    return f"{what} This is a fault of evenhand; please report it."
+
+
+def _end(kind: str, message: str, code: int, *, as_json: bool) -> None:
+    terminal = Terminal(as_json=as_json)
+    terminal.error(message)
+    terminal.object({"error": {"kind": kind, "message": message}, "exit": code})
+    sys.exit(code)
+
+
+app = typer.Typer(
+    name="evenhand",
+    cls=_Commands,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:  # noqa: FBT001 - typer calls it so
+    if wanted:
+        from evenhand import __version__  # noqa: PLC0415 - used here alone
+
+        typer.echo(f"evenhand {__version__}")
+        raise typer.Exit
+
+
+@app.callback(help=_HELP, epilog=_EXAMPLE)
+def _options(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Take the options that go before a command."""

@@ -1,0 +1,161 @@
+"""evenhand audit: protect a table in many ways and report who pays for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from evenhand.cli import options as given
+from evenhand.cli.console import Terminal, wrong_use
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from evenhand.study.plan import Plan
+
+__all__ = ["audit"]
+
+EXAMPLE = """\
+  evenhand audit people.csv --target hired --positive yes \\
+      --protected sex --privileged male --sensitive sex,age
+  evenhand audit people.csv --guess --epsilon 0.5,1,2 --protocol grr,oue
+  evenhand audit --resume --out study
+"""
+
+_PLANNED = ("target", "positive", "protected", "privileged", "sensitive", "drop", "schema")
+
+
+@dataclass(frozen=True)
+class _Job:
+    """What is to be run: a plan, and its rows if they are in memory already."""
+
+    plan: Plan
+    frame: Any
+
+
+def audit(  # noqa: PLR0913 - one option each
+    data: given.Data = None,
+    *,
+    target: given.Target = None,
+    positive: given.Positive = None,
+    protected: given.Protected = None,
+    privileged: given.Privileged = None,
+    sensitive: given.Sensitive = None,
+    guess: given.GuessRoles = False,
+    drop: given.Drop = None,
+    schema: given.SchemaFile = None,
+    plan: given.PlanFile = None,
+    epsilon: given.Epsilon = None,
+    protocol: given.Protocol = None,
+    split: given.Split = None,
+    strategy: given.Strategy = None,
+    model: given.Model = None,
+    encoder: given.Encoder = None,
+    rows: given.Rows = None,
+    repeats: given.Repeats = None,
+    seed: given.Seed = None,
+    workers: given.Workers = None,
+    out: given.Out = None,
+    resume: given.Resume = False,
+    open_page: given.OpenPage = False,
+    yes: given.Yes = False,
+    as_json: given.AsJson = False,
+    quiet: given.Quiet = False,
+) -> None:
+    """Protect a table in many ways and report who pays for it.
+
+    Trains on protected rows, predicts for clean ones, compares the groups, and writes report.html, the plan
+    and every number to a folder. What it computes comes from the true data and is itself not private.
+    """
+    from evenhand.cli.conduct import conduct, finish, forecast, free_folder  # noqa: PLC0415 - starts numpy
+
+    terminal = Terminal(as_json=as_json, quiet=quiet)
+    typed = dict(locals())
+    folder = free_folder(out, resume=resume)
+    if plan is not None or (resume and data is None):
+        job = _planned(terminal, typed, plan or folder / "plan.toml")
+    elif data is None:
+        wrong_use("DATA is missing: a CSV or Parquet file, or a data set (evenhand datasets lists them).")
+    else:
+        job = _new(terminal, typed)
+    chosen = job.plan
+    if not resume:
+        chosen = forecast(terminal, job.plan, frame=job.frame, workers=workers, ask=not yes)
+    results = conduct(terminal, chosen, frame=job.frame, out=folder, workers=workers, resume=resume)
+    finish(terminal, results, command="audit", out=folder, open_page=open_page)
+
+
+def _new(terminal: Terminal, typed: dict[str, Any]) -> _Job:
+    """Return the study of a file or data set and the roles that were typed."""
+    from evenhand.cli.roles import arranged, told_reading, words_of  # noqa: PLC0415 - starts numpy
+    from evenhand.schema import Schema  # noqa: PLC0415 - as above
+    from evenhand.study.classify import Classify  # noqa: PLC0415 - as above
+    from evenhand.study.opening import open_data  # noqa: PLC0415 - as above
+    from evenhand.study.setup import plan_for  # noqa: PLC0415 - as above
+
+    task = Classify(model=typed["model"] or "gradient-boosting", encoder=typed["encoder"] or "narrow")
+    declared = None if typed["schema"] is None else Schema.load(typed["schema"])
+    opened = open_data(typed["data"], schema=declared)
+    told_reading(terminal, opened)
+    bins_only = task.encoder == "one-hot" or task.model == "logistic"
+    made = arranged(
+        terminal,
+        opened,
+        words_of(opened, typed),
+        command="audit",
+        guess=typed["guess"],
+        bins_only=bins_only,
+    )
+    plan = plan_for(
+        opened,
+        made.schema,
+        protocols=given.listed(typed["protocol"]),
+        epsilons=given.listed(typed["epsilon"]),
+        splits=given.listed(typed["split"]),
+        strategies=given.listed(typed["strategy"]),
+        task=task,
+        rows=typed["rows"],
+        repeats=10 if typed["repeats"] is None else typed["repeats"],
+        seed=typed["seed"] or 0,
+    )
+    return _Job(plan, opened.frame)
+
+
+def _planned(terminal: Terminal, typed: dict[str, Any], path: Path) -> _Job:
+    """Return the study of a plan file, with what was typed besides."""
+    from evenhand.cli.roles import told_reading  # noqa: PLC0415 - starts numpy
+    from evenhand.study.grid import Collect  # noqa: PLC0415 - as above
+    from evenhand.study.opening import open_data  # noqa: PLC0415 - as above
+    from evenhand.study.plan import Plan  # noqa: PLC0415 - as above
+
+    extra = [f"--{name}" for name in (*_PLANNED, "guess") if typed[name]]
+    if extra:
+        said = f"{', '.join(extra)} cannot be given with a plan, which says it already."
+        wrong_use(f"{said} Hint: edit {path.name}.")
+    if typed["plan"] is None and not path.is_file():
+        said = f"There is no study in {path.parent} to go on with: {path.name} is not there."
+        wrong_use(f"{said} Hint: name its folder with --out.")
+    plan = Plan.load(path)
+    if typed["data"] is None and plan.data is None:
+        wrong_use(f"{path.name} names no data. Hint: name a file before the options.")
+    source = plan.data
+    named = typed["data"] or (source and (source.dataset or source.path)) or ""
+    opened = open_data(named, schema=plan.schema, options=source.options if source else None)
+    told_reading(terminal, opened)
+    rows = typed["rows"] or (source.rows if source else None)
+    lists = {
+        "protocols": given.listed(typed["protocol"]) or plan.collect.protocols,
+        "epsilons": given.listed(typed["epsilon"]) or plan.collect.epsilons,
+        "splits": given.listed(typed["split"]) or plan.collect.splits,
+        "strategies": given.listed(typed["strategy"]) or plan.collect.strategies,
+    }
+    changes = {name: typed[name] for name in ("repeats", "seed") if typed[name] is not None}
+    task = {name: typed[name] for name in ("model", "encoder") if typed[name] is not None}
+    changed = plan.with_(
+        data=replace(opened.source, rows=rows),
+        schema=plan.schema or opened.schema,
+        collect=Collect(**lists),
+        task=replace(plan.task, **task),
+        **changes,
+    )
+    return _Job(changed, opened.frame)

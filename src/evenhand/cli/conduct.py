@@ -1,0 +1,155 @@
+"""Run a study for a person: say how long, show how it goes, write the files, say what came of it."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from evenhand.cli.console import FAILED, STOPPED
+from evenhand.cli.progress import followed, spell_seconds
+from evenhand.cli.summary import shown_settings, summary_rows, summary_table
+from evenhand.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from evenhand.cli.console import Terminal
+    from evenhand.study.plan import Plan
+    from evenhand.study.results import Results
+
+__all__ = ["conduct", "finish", "forecast", "free_folder", "shown_path", "written"]
+
+LONG = 15 * 60
+_TARGET = 10 * 60
+_MANY = 50_000
+
+
+def free_folder(given: Path | None, *, name: str = "study", resume: bool = False) -> Path:
+    """Return the folder that was asked for, or the first of study, study-2, ... that holds no study."""
+    if given is not None:
+        return given
+    folder, number = Path(name), 1
+    while not resume and (folder / "study.db").exists():
+        number += 1
+        folder = Path(f"{name}-{number}")
+    return folder
+
+
+def shown_path(path: Path) -> str:
+    """Return a path as short as it can be said from here."""
+    try:
+        return str(path.resolve().relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)
+
+
+def forecast(terminal: Terminal, plan: Plan, *, frame: Any, workers: int | None, ask: bool) -> Plan:
+    """Say what will be run and for how long; where that is long, offer fewer rows. Return the plan to run."""
+    from evenhand.study.duration import duration  # noqa: PLC0415 - starts scikit-learn
+    from evenhand.study.prepare import prepare  # noqa: PLC0415 - starts pyarrow
+
+    prepared = prepare(plan, frame=frame)
+    if prepared.facts.people > _MANY:
+        terminal.say("Timing", "a few cells on a part of the rows, to say how long all of them take")
+    expected = duration(plan, prepared, workers=workers)
+    facts, settings = prepared.facts, len(plan.settings())
+    grid = f"{_several(settings, 'setting')} x {_several(plan.repeats, 'repeat')}"
+    size = f"{_several(len(plan.cells()), 'cell')}, on {facts.people:,} rows and {len(facts.schema)} columns"
+    long = f"about {spell_seconds(expected.seconds())} with {_several(expected.workers, 'worker')}"
+    terminal.say("Plan", f"{grid} = {size}; {long}")
+    rows = expected.rows_within(_TARGET)
+    if expected.seconds() <= LONG or rows is None or rows >= facts.people:
+        return plan
+    offer = f"--rows {rows} would take about {spell_seconds(expected.seconds(rows))}"
+    if ask and terminal.is_interactive:
+        terminal.say("Long", f"{offer}, with wider intervals.")
+        if terminal.ask(f"Use {rows:,} rows instead of all?") and plan.data is not None:
+            return plan.with_(data=replace(plan.data, rows=rows))
+        return plan
+    terminal.say("Long", f"{offer}, with wider intervals; going on with all rows. Ctrl-C stops.")
+    return plan
+
+
+def _several(count: int, thing: str) -> str:
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"
+
+
+def conduct(
+    terminal: Terminal, plan: Plan, *, frame: Any, out: Path, workers: int | None, resume: bool
+) -> Results:
+    """Run the cells and follow them; Ctrl-C ends with how to go on."""
+    from evenhand.study.run import run  # noqa: PLC0415 - starts what it needs
+
+    try:
+        with followed(terminal) as follow:
+            return run(plan, frame=frame, out=out, workers=workers, resume=resume, progress=follow)
+    except KeyboardInterrupt:
+        again = f"evenhand audit --resume --out {shlex.quote(shown_path(out))}"
+        terminal.say("Stopped", f"finished cells are kept. Go on with: {again}")
+        terminal.object({"stopped": True, "resume": again, "exit": STOPPED})
+        sys.exit(STOPPED)
+
+
+def finish(terminal: Terminal, results: Results, *, command: str, out: Path, open_page: bool) -> None:
+    """Write report and table, show the summary, and end with the exit code."""
+    from evenhand.study.page import answers  # noqa: PLC0415 - starts what it needs
+
+    files = written(terminal, results, out)
+    sentences = [str(each) for each in answers(results)]
+    failed = Counter((each.failure.kind, each.failure.message) for each in results.failures if each.failure)
+    code = FAILED if failed else 0
+    _shown(terminal, results, sentences)
+    for (kind, message), count in failed.most_common(3):
+        terminal.warn(f"{count:,} of {len(results):,} cells failed: {kind}. {message}")
+    terminal.files({word: shown_path(path) for word, path in files.items()})
+    if terminal.as_json:
+        terminal.object(
+            {
+                "command": command,
+                "data": results.facts.label,
+                "people": results.facts.people,
+                "groups": list(results.facts.groups),
+                "cells": len(results),
+                "failed": sum(failed.values()),
+                "answers": [each.replace("**", "") for each in sentences],
+                "summary": summary_rows(results),
+                "files": {word.lower(): str(path.resolve()) for word, path in files.items()},
+                "exit": code,
+            }
+        )
+    if open_page and "Report" in files:
+        typer.launch(files["Report"].resolve().as_uri())
+    raise typer.Exit(code)
+
+
+def _shown(terminal: Terminal, results: Results, sentences: list[str]) -> None:
+    if not terminal.shows:
+        return
+    _, left_out = shown_settings(results)
+    repeats = results.plan.repeats
+    interval = f"95% t-interval, {repeats} seeds" if repeats > 1 else "one repeat, so no interval"
+    title = f"Change against no protection, in points ({interval})"
+    terminal.show()
+    terminal.sentence(f"{title}; {left_out}" if left_out else title)
+    terminal.show(summary_table(terminal, results))
+    terminal.show()
+    for each in sentences:
+        terminal.sentence(each)
+    terminal.show()
+
+
+def written(terminal: Terminal, results: Results, out: Path) -> dict[str, Path]:
+    """Write what goes beside the store, and return the path of each file by its word."""
+    report, cells = out / "report.html", out / "cells.csv"
+    results.to_csv(cells)
+    made = {"Report": report, "Plan": out / "plan.toml", "Cells": cells, "Store": out / "study.db"}
+    try:
+        results.report(report)
+    except MissingExtraError as error:
+        terminal.warn(f"No report was written. {error}")
+        del made["Report"]
+    return made

@@ -1,0 +1,137 @@
+"""From a file and role options to a schema, with errors that show the person what to type."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from evenhand.cli.console import spelled, wrong_use
+from evenhand.cli.options import listed
+from evenhand.errors import SchemaError
+from evenhand.study.setup import ROLES, Words, choices_of, column_named, missing_roles, set_up
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evenhand.cli.console import Terminal
+    from evenhand.study.draft import Part
+    from evenhand.study.opening import Opened
+    from evenhand.study.setup import Setup
+
+__all__ = ["arranged", "told_reading", "words_of"]
+
+_INFERRED = "domains were learnt from the rows, and that is a leak; give --schema with public code lists"
+
+
+def words_of(opened: Opened, given: dict[str, Any]) -> Words:
+    """Return the roles as they were typed."""
+    return Words(
+        target=given.get("target"),
+        positive=given.get("positive"),
+        protected=given.get("protected"),
+        privileged=given.get("privileged"),
+        sensitive=listed(given.get("sensitive"), opened.names),
+        drop=listed(given.get("drop"), opened.names),
+    )
+
+
+def told_reading(terminal: Terminal, opened: Opened) -> None:
+    """Say what was read."""
+    label = opened.source.label
+    with_nulls = sum(1 for column in opened.frame.columns if column.null_count)
+    missing = "none missing" if not with_nulls else f"missing values in {with_nulls}"
+    terminal.say("Reading", f"{label}, {opened.rows:,} rows, {len(opened.names)} columns, {missing}")
+    if opened.note:
+        terminal.say("Note", opened.note)
+
+
+def arranged(
+    terminal: Terminal, opened: Opened, words: Words, *, command: str, guess: bool, bins_only: bool = False
+) -> Setup:
+    """Return the schema with its roles, and say how it came about."""
+    if not opened.rows:
+        wrong_use(f"{opened.source.label} has column names and no rows. Hint: name a file with people in it.")
+    if guess:
+        words = _guessed(terminal, opened, words)
+    missing = missing_roles(words, opened)
+    if missing:
+        wrong_use(_ask_for(opened, words, missing, command=command, guessed=guess))
+    try:
+        made = set_up(opened, words, bins_only=bins_only)
+    except SchemaError as error:
+        wrong_use(_with_choices(opened, words, error))
+    if made.inferred:
+        terminal.warn(_INFERRED)
+    if made.left_out:
+        reasons = [f"{spelled([name])} ({why})" for name, why in list(made.left_out.items())[:6]]
+        more = [f"and {len(made.left_out) - 6} more"] if len(made.left_out) > 6 else []
+        terminal.say("Left out", "; ".join(reasons + more))
+    for note in made.notes:
+        terminal.say("Note", note)
+    schema = made.schema
+    terminal.say(
+        "Roles",
+        f"target {schema.target} = {schema.positive}; protected {schema.protected}, privileged "
+        f"{schema.privileged}; sensitive {spelled(schema.sensitive)}",
+    )
+    return made
+
+
+def _guessed(terminal: Terminal, opened: Opened, words: Words) -> Words:
+    from evenhand.study.guess import guess  # noqa: PLC0415 - only if somebody asks
+
+    found = guess(opened, words)
+    for reason in found.reasons:
+        terminal.say("Guess", reason)
+    if found.reasons:
+        terminal.say("", "A guess may be wrong: give the option to overrule it.")
+    return found.words
+
+
+def _ask_for(opened: Opened, words: Words, missing: Sequence[str], *, command: str, guessed: bool) -> str:
+    """Say which roles are missing, which columns there are, and show a whole command."""
+    from evenhand.study.guess import guess  # noqa: PLC0415 - as above
+
+    wanted = [f"--{role} ({ROLES[role]})" for role in missing]
+    say = "could not be guessed" if guessed else "must be given"
+    draft = guess(opened, words).words
+    stand_in = replace(
+        draft,
+        target=draft.target or "COLUMN",
+        positive=draft.positive or "VALUE",
+        protected=draft.protected or "COLUMN",
+        privileged=draft.privileged or "GROUP",
+        sensitive=draft.sensitive or ("COLUMN", "COLUMN"),
+    )
+    source = opened.source
+    name = source.dataset or source.label
+    typed = {role: shlex.quote(str(getattr(stand_in, role))) for role in ROLES if role != "sensitive"}
+    example = " \\\n    ".join(
+        [
+            f"evenhand {command} {shlex.quote(name)}",
+            f"--target {typed['target']} --positive {typed['positive']}",
+            f"--protected {typed['protected']} --privileged {typed['privileged']}",
+            f"--sensitive {shlex.quote(_joined(stand_in.sensitive))}",
+        ]
+    )
+    asked = f"{'; '.join(wanted)} {say}."
+    return (
+        f"{asked}\nColumns: {spelled(opened.names, most=60)}.\nFor example, with what the names suggest "
+        f"(check it):\n{example}"
+    )
+
+
+def _joined(names: Sequence[str]) -> str:
+    return ",".join(f'"{name}"' if "," in name else name for name in names)
+
+
+def _with_choices(opened: Opened, words: Words, error: SchemaError) -> str:
+    """Add the values that a column of the person's own file holds."""
+    owner = {"roles.positive": "target", "roles.privileged": "protected"}.get(error.field)
+    if owner is None:
+        return str(error)
+    name = getattr(words, owner) or getattr(opened.schema, owner)
+    part: Part = "target" if owner == "target" else "protected"
+    found = choices_of(opened, column_named(name, opened.names), part)
+    return f"{error}\nValues of {spelled([name])}: {spelled(found)}." if found else str(error)

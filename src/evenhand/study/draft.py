@@ -1,0 +1,163 @@
+"""A draft of each column, read from the rows: its domain, or the reason why it cannot be used."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import narwhals as nw
+
+from evenhand.errors import EvenhandError, SchemaError
+from evenhand.schema import Column, Domain
+from evenhand.schema.edges import round_edges
+from evenhand.schema.infer import Inference, inferred
+
+if TYPE_CHECKING:
+    from evenhand.schema.column import Rule
+
+__all__ = ["Draft", "Part", "drafted"]
+
+Part = Literal["target", "protected", "sensitive", "clear"]
+"""What a column is for, which decides how fine its domain is."""
+
+FEW = 20
+_MOST_TEXTS = {"target": 1_000, "protected": 1_000, "sensitive": 1_000, "clear": 100}
+_MOST_NUMBERS = 100
+_BINS = {"target": 10, "protected": 10, "sensitive": 10, "clear": 50}
+_FEWEST_ROWS_OF_AN_ID = 30
+_LARGEST = 2**53
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What became of a column.
+
+    Parameters
+    ----------
+    column : Column, optional
+        None if it cannot be used.
+    why_not : str
+        The reason, as the end of "left out: it ...".
+    missing, binned : bool
+        Whether it has missing values, and whether numbers were put into bins.
+    """
+
+    column: Column | None
+    why_not: str = ""
+    missing: bool = False
+    binned: bool = False
+
+
+def drafted(frame: nw.DataFrame[Any], name: str, part: Part, *, bins_only: bool = False) -> Draft:
+    """Return the draft of one column.
+
+    Parameters
+    ----------
+    frame : narwhals frame
+    name : str
+    part : {"target", "protected", "sensitive", "clear"}
+    bins_only : bool
+        Whether numbers in the clear need bins too, because each value would become a feature.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> people = nw.from_native(pa.table({"id": list(range(40)), "sex": ["f", "m"] * 20}), eager_only=True)
+    >>> drafted(people, "sex", "protected").column.domain
+    Domain.categorical(['f', 'm'])
+    >>> drafted(people, "id", "clear").why_not
+    'numbers the rows, as identifiers do'
+    """
+    series = frame.get_column(name)
+    missing = _has_missing(series)
+    present = series.drop_nulls()
+    distinct = int(present.n_unique()) if len(present) else 0
+    why_not = _why_not(present, distinct, part, missing=missing)
+    if why_not:
+        return Draft(None, why_not, missing)
+    try:
+        domain, binned, outside = _domain(frame, name, part, present, distinct, bins_only=bins_only)
+    except EvenhandError as error:
+        return Draft(None, _reason(str(error), name), missing)
+    except Exception:  # noqa: BLE001 - whatever a library says about a column may hold a value of it
+        return Draft(None, "holds values that cannot be compared", missing)
+    nulls: Rule = ("drop" if part == "target" else "other") if missing else "error"
+    return Draft(Column(name, domain, outside=outside, nulls=nulls), "", missing, binned)
+
+
+def _why_not(present: nw.Series[Any], distinct: int, part: Part, *, missing: bool) -> str:
+    """Return the reason why a column is of no use; nothing if it may be."""
+    named = part != "clear"
+    if not distinct:
+        return "holds no value"
+    if distinct == 1 and (named or not missing):
+        return "holds one value only"
+    if not named and _is_identifier(present, distinct):
+        return "numbers the rows, as identifiers do"
+    if _is_text(present) and distinct > _most_texts(part, len(present)):
+        return "holds too many different texts, as names and free text do"
+    return ""
+
+
+def _domain(
+    frame: nw.DataFrame[Any],
+    name: str,
+    part: Part,
+    present: nw.Series[Any],
+    distinct: int,
+    *,
+    bins_only: bool,
+) -> tuple[Domain, bool, Rule]:
+    """Return the domain, whether it has bins, and the rule for what is outside it."""
+    if not present.dtype.is_numeric():
+        how = Inference(_MOST_TEXTS[part], _BINS[part], "error", None)
+        return inferred(frame, [name], how)[0][0].domain, False, "error"
+    if present.dtype.is_integer():
+        domain = _whole(name, part, present, distinct, bins_only=bins_only)
+        return domain, domain.kind == "binned", "error"
+    numbers = present.cast(nw.Float64)
+    finite = numbers.filter(numbers.is_finite())
+    if finite.is_empty():
+        raise SchemaError(f"Column '{name}' holds no number.", field=name)
+    outside: Rule = "other" if len(finite) < len(numbers) - int(numbers.is_nan().sum()) else "error"
+    if distinct <= FEW:
+        return Domain.categorical(sorted(finite.unique().to_list()), ordered=True), False, outside
+    return Domain.binned(round_edges(float(finite.min()), float(finite.max()), _BINS[part])), True, outside
+
+
+def _whole(name: str, part: Part, present: nw.Series[Any], distinct: int, *, bins_only: bool) -> Domain:
+    """Return the domain of whole numbers: a list if they are few, the range if that is of use, or bins."""
+    low, high = int(present.min()), int(present.max())
+    if max(-low, high) > _LARGEST:
+        raise SchemaError(f"Column '{name}' holds whole numbers that are too large.", field=name)
+    if distinct <= FEW:
+        return Domain.categorical(sorted(present.unique().to_list()), ordered=True)
+    if (part == "clear" and not bins_only) or (part == "sensitive" and high - low < _MOST_NUMBERS):
+        return Domain.integers(low, high)
+    return Domain.binned(round_edges(low, high, _BINS[part]))
+
+
+def _is_text(series: nw.Series[Any]) -> bool:
+    return series.dtype in {nw.String, nw.Categorical}
+
+
+def _most_texts(part: Part, rows: int) -> int:
+    """Return how many texts still look like categories; in a small file fewer do."""
+    most = _MOST_TEXTS[part]
+    return min(most, max(FEW, rows // 2)) if part == "clear" else most
+
+
+def _is_identifier(present: nw.Series[Any], distinct: int) -> bool:
+    """Tell whether whole numbers are all different and close together, as row numbers are."""
+    if not present.dtype.is_integer() or len(present) < _FEWEST_ROWS_OF_AN_ID or distinct < len(present):
+        return False
+    return bool(int(present.max()) - int(present.min()) < 3 * distinct)
+
+
+def _has_missing(series: nw.Series[Any]) -> bool:
+    return bool(series.null_count()) or (series.dtype.is_float() and bool(series.is_nan().any()))
+
+
+def _reason(message: str, name: str) -> str:
+    """Return what is wrong with a column from the message that refuses it."""
+    return message.split(". Hint:", maxsplit=1)[0].removeprefix(f"Column '{name}' ").rstrip(".")

@@ -1,0 +1,90 @@
+"""evenhand demo and datasets."""
+
+import json
+
+import pytest
+
+from evenhand.datasets import DATASETS
+from evenhand.errors import MissingExtraError
+from evenhand.study.results import Results
+
+
+def test_the_demo_has_five_protocols_at_three_epsilons(call, fake):
+    done = call("demo", "--workers", 1)
+
+    plan = fake[0]["plan"]
+    assert done.exit_code == 0
+    assert len(plan.collect.protocols) == 5
+    assert len(plan.collect.epsilons) == 3
+    assert str(fake[0]["out"]) == "evenhand-demo"
+    assert "Made-up people" in done.stderr
+
+
+def test_the_report_is_opened_where_somebody_is_there(call, fake, monkeypatch):
+    opened = []
+    monkeypatch.setattr("typer.launch", opened.append)
+    call("demo")
+    monkeypatch.setattr("evenhand.cli.console.Terminal.is_interactive", True)
+    call("demo", "--no-open")
+
+    assert opened == []
+    call("demo")
+    assert opened[0].startswith("file://")
+    assert opened[0].endswith("report.html")
+
+
+def test_without_the_extra_for_reports_the_numbers_are_there_all_the_same(call, fake, monkeypatch):
+    def missing(self, path):
+        raise MissingExtraError("jinja2", feature="The report", extra="report")
+
+    monkeypatch.setattr(Results, "report", missing)
+    done = call("demo", "--quiet")
+
+    assert done.exit_code == 0
+    assert "pip install 'evenhand[report]'" in " ".join(done.stderr.split())
+    assert "report.html" not in done.stdout
+    assert "evenhand-demo/cells.csv" in done.stdout
+
+
+def test_data_sets_are_listed_with_where_they_are(call, tmp_path, monkeypatch):
+    monkeypatch.setenv("EVENHAND_DATA", str(tmp_path))
+    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path))
+    from evenhand.datasets import describe
+
+    (tmp_path / f"{describe('adult').files[0].stem}.csv").touch()
+    (tmp_path / f"{describe('credit_default').files[0].stem}.csv.gz").touch()
+    done = call("datasets", "--json")
+
+    rows = {row["name"]: row["where"] for row in json.loads(done.stdout)["datasets"]}
+    assert list(rows) == list(DATASETS)
+    assert rows["causal"] == "built in"
+    assert rows["compas"] == "downloaded when asked for"
+    assert rows["adult"] == "partly on this machine"
+    assert rows["credit_default"] == "on this machine"
+    assert "causal" in call("datasets").stdout
+    assert call("datasets", "--quiet").stdout.split() == list(DATASETS)
+
+
+def test_a_data_set_is_shown(call):
+    done = call("datasets", "show", "compas")
+    told = json.loads(call("datasets", "show", "compas", "--json").stdout)
+
+    assert "Option   version" in done.stdout
+    assert "Cite     Angwin" in done.stdout
+    assert told["name"] == "compas"
+    assert told["files"]
+
+
+def test_a_data_set_is_fetched(call):
+    done = call("datasets", "fetch", "causal")
+
+    assert done.exit_code == 0
+    assert "Ready    causal, " in done.stdout
+    assert json.loads(call("datasets", "fetch", "causal", "--json").stdout)["files"] == []
+
+
+@pytest.mark.parametrize("words", ["fetch c", "show c"])
+def test_names_of_data_sets_are_completed(words):
+    from evenhand.cli.datasets import _named
+
+    assert _named(words.split()[1])[:2] == ["causal", "compas"]
