@@ -23,6 +23,8 @@ PUBLIC_MODULES = [
     "evenhand.report",
     "evenhand.schema",
     "evenhand.study",
+    "evenhand.study.advise",
+    "evenhand.study.profile",
     "evenhand.table",
 ]
 """Every other module is private to its package."""

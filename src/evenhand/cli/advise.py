@@ -107,6 +107,7 @@ def _small_study(terminal: Terminal, typed: dict[str, Any]) -> tuple[Plan, Any]:
         rows=typed["rows"],
         repeats=8 if typed["repeats"] is None else typed["repeats"],
         seed=typed["seed"] or 0,
+        notes=made.sentences,
     )
     small = advice_plan(plan, prepare(plan, frame=opened.frame))
     return small.with_(repeats=plan.repeats), opened.frame

@@ -117,6 +117,7 @@ def _new(terminal: Terminal, typed: dict[str, Any]) -> _Job:
         rows=typed["rows"],
         repeats=10 if typed["repeats"] is None else typed["repeats"],
         seed=typed["seed"] or 0,
+        notes=made.sentences,
     )
     return _Job(plan, opened.frame)
 

@@ -52,8 +52,9 @@ def arranged(
     """Return the schema with its roles, and say how it came about."""
     if not opened.rows:
         wrong_use(f"{opened.source.label} has column names and no rows. Hint: name a file with people in it.")
+    guesses: tuple[str, ...] = ()
     if guess:
-        words = _guessed(terminal, opened, words)
+        words, guesses = _guessed(terminal, opened, words)
     missing = missing_roles(words, opened)
     if missing:
         wrong_use(_ask_for(opened, words, missing, command=command, guessed=guess))
@@ -75,10 +76,10 @@ def arranged(
         f"target {schema.target} = {schema.positive}; protected {schema.protected}, privileged "
         f"{schema.privileged}; sensitive {spelled(schema.sensitive)}",
     )
-    return made
+    return replace(made, notes=(*made.notes, *guesses))
 
 
-def _guessed(terminal: Terminal, opened: Opened, words: Words) -> Words:
+def _guessed(terminal: Terminal, opened: Opened, words: Words) -> tuple[Words, tuple[str, ...]]:
     from evenhand.study.guess import guess  # noqa: PLC0415 - only if somebody asks
 
     found = guess(opened, words)
@@ -86,7 +87,7 @@ def _guessed(terminal: Terminal, opened: Opened, words: Words) -> Words:
         terminal.say("Guess", reason)
     if found.reasons:
         terminal.say("", "A guess may be wrong: give the option to overrule it.")
-    return found.words
+    return found.words, tuple(f"Guessed: {reason}" for reason in found.reasons)
 
 
 def _ask_for(opened: Opened, words: Words, missing: Sequence[str], *, command: str, guessed: bool) -> str:

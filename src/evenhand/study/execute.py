@@ -74,7 +74,7 @@ def execute(cell: Cell, *, plan: Plan, prepared: Prepared) -> Outcome:
     >>> sorted(outcome.groups), outcome.failure
     (['0', '1'], None)
     """
-    from threadpoolctl import threadpool_limits
+    from threadpoolctl import threadpool_limits  # noqa: PLC0415 - only a cell that runs needs it
 
     check_encoder(plan.task.encoder, cell.setting)
     seed = plan.seed + cell.repeat

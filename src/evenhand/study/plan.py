@@ -45,6 +45,8 @@ class Plan:
         Everything that is drawn derives from it. The split of repeat r has the random state ``seed + r``.
     name : str
         What the study is called in its report.
+    notes : tuple of str
+        What a reader of the report should know about how the plan came about, in sentences.
 
     Examples
     --------
@@ -67,6 +69,7 @@ class Plan:
     repeats: int = 10
     seed: int = 0
     name: str = ""
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         kinds = {"data": DataSource | None, "schema": Schema | None, "collect": Collect, "task": Classify}
@@ -85,6 +88,10 @@ class Plan:
         object.__setattr__(self, "seed", integer("seed", self.seed, owner=_OWNER, low=0, high=2**31))
         if not isinstance(self.name, str):
             raise InvalidParameterError("name", owner=_OWNER, must_be="a text", got=self.name)
+        said: object = self.notes
+        if not isinstance(said, tuple | list) or not all(isinstance(each, str) for each in said):
+            raise InvalidParameterError("notes", owner=_OWNER, must_be="a list of sentences", got=said)
+        object.__setattr__(self, "notes", tuple(said))
 
     def settings(self) -> tuple[Setting, ...]:
         """Return every setting, the unprotected one first."""

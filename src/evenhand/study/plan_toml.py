@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["FORMAT", "plan_from", "read_plan", "written"]
 
 FORMAT = 1
-_PLAIN = ("name", "seed", "repeats", "measures")
+_PLAIN = ("name", "seed", "repeats", "measures", "notes")
 _TABLES = ("data", "collect", "task", "schema")
 _TASKS: dict[str, type[Classify]] = {"classify": Classify}
 _KEYS = {
@@ -42,6 +42,7 @@ def written(plan: Plan) -> str:
     document: dict[str, Any] = {"format": FORMAT}
     document |= {"name": plan.name} if plan.name else {}
     document |= {"seed": plan.seed, "repeats": plan.repeats, "measures": list(plan.measures)}
+    document |= {"notes": list(plan.notes)} if plan.notes else {}
     if plan.data is not None:
         document["data"] = {key: value for key, value in vars(plan.data).items() if value not in (None, {})}
     document["collect"] = {

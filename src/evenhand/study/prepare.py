@@ -120,7 +120,7 @@ def prepare(plan: Plan, *, frame: Any = None) -> Prepared:
         sizes=tuple(int(each) for each in sizes[: len(groups)]),
         fingerprint=_fingerprint(schema, codes),
         versions=_versions(plan),
-        notes=(*notes, *sampled),
+        notes=(*plan.notes, *notes, *sampled),
     )
     features = {name: codes[name] for name in schema.names if name != schema.target}
     return Prepared(facts, features, target, group)

@@ -27,11 +27,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from os import PathLike
 
+    from evenhand.privacy.rational import Number
+    from evenhand.study.advise import Advice
     from evenhand.study.cells import Cell, Setting
     from evenhand.study.compare import Comparison
     from evenhand.study.export import TableName
     from evenhand.study.intervals import Kind
     from evenhand.study.outcome import Outcome
+    from evenhand.study.profile import Profile
     from evenhand.table.frames import Backend
 
 __all__ = ["Results"]
@@ -301,14 +304,20 @@ class Results:
         *,
         max_gap: float | None = None,
         max_accuracy_loss: float | None = None,
-        epsilon: object = None,
-        profile: Any = None,
-    ) -> Any:
+        epsilon: Number | None = None,
+        profile: Profile | None = None,
+        level: float = 0.95,
+    ) -> Advice:
         """Return a recommendation under limits, or why there is none; see :mod:`evenhand.study.advise`."""
         from evenhand.study.advise import advise  # noqa: PLC0415 - it reads results
 
         return advise(
-            self, max_gap=max_gap, max_accuracy_loss=max_accuracy_loss, epsilon=epsilon, profile=profile
+            self,
+            max_gap=max_gap,
+            max_accuracy_loss=max_accuracy_loss,
+            epsilon=epsilon,
+            profile=profile,
+            level=level,
         )
 
     def __repr__(self) -> str:

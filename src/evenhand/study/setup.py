@@ -45,6 +45,11 @@ ROLES = {
 
 _DEFAULT_PROTOCOLS = ("grr", "oue")
 _DEFAULT_EPSILONS = ("0.5", "1", "2", "4")
+_MOST_REASONS = 6
+_INFERRED = (
+    "The domains of the columns were read from the rows, and that is a leak: a rare value is listed because "
+    "somebody has it. Declare them in a schema file, from public code lists."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +91,16 @@ class Setup:
     inferred: bool = False
     left_out: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What a reader of the study should know about the schema."""
+        said = [_INFERRED] if self.inferred else []
+        if self.left_out:
+            reasons = [f"'{name}' {why}" for name, why in list(self.left_out.items())[:_MOST_REASONS]]
+            more = len(self.left_out) - _MOST_REASONS
+            said.append(f"Columns left out: {'; '.join(reasons)}{f'; and {more} more' if more > 0 else ''}.")
+        return (*said, *self.notes)
 
 
 def missing_roles(words: Words, opened: Opened) -> tuple[str, ...]:
@@ -292,7 +307,7 @@ def choices_of(opened: Opened, name: str, part: Part) -> tuple[str, ...]:
 # --- plans ----------------------------------------------------------------------------------------
 
 
-def plan_for(
+def plan_for(  # noqa: PLR0913 - one keyword for each choice
     opened: Opened,
     schema: Schema | None,
     *,
@@ -304,6 +319,7 @@ def plan_for(
     rows: int | None = None,
     repeats: int = 10,
     seed: int = 0,
+    notes: Sequence[str] = (),
 ) -> Plan:
     """Return the plan of a study of `opened`, with good defaults for what is left out.
 
@@ -326,4 +342,5 @@ def plan_for(
         task=task or Classify(),
         repeats=repeats,
         seed=seed,
+        notes=tuple(notes),
     )

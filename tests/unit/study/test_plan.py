@@ -43,6 +43,7 @@ plans = st.builds(
     measures=st.sampled_from([("acc",), ("acc", "spd", "sp_gap")]),
     repeats=st.integers(1, 5),
     seed=st.integers(0, 2**31),
+    notes=st.sampled_from([(), ("Domains were read.", "One more.")]),
     name=st.text(max_size=20).filter(lambda text: text.isprintable()),
 )
 
@@ -89,6 +90,8 @@ def test_a_larger_grid_keeps_every_earlier_cell():
         ("format = 1\nseed = -1", "seed"),
         ("format = 1\nrepeats = 0", "repeats"),
         ("format = 1\nname = 3", "name"),
+        ("format = 1\nnotes = 3", "notes"),
+        ("format = 1\nnotes = [3]", "notes"),
         ('format = 1\nmeasures = "acc"', "measures"),
         ('format = 1\nmeasures = ["accuracy"]', "measures"),
         ("format = 1\ndata = 3", "data"),

@@ -356,3 +356,10 @@ def test_rows_take_a_few_bytes_each_cell():
 def assert_tells_no_count(error):
     """No number of a refusal comes from the rows."""
     assert not any(character.isdigit() for character in str(error))
+
+
+def test_what_the_plan_says_of_itself_reaches_the_report():
+    """A page that does not say that its domains were read from the rows hides a leak."""
+    plan = Plan(data=DataSource(dataset="causal", options={"n": 500}), notes=["Domains are a leak."])
+
+    assert prepare(plan).facts.notes[0] == "Domains are a leak."

@@ -203,6 +203,7 @@ def test_report_and_advice_are_made_by_their_modules(results, monkeypatch, tmp_p
         "max_accuracy_loss": None,
         "epsilon": None,
         "profile": None,
+        "level": 0.95,
     }
 
 

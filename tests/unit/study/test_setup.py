@@ -10,7 +10,7 @@ from evenhand.schema import Domain, Schema
 from evenhand.study.classify import Classify
 from evenhand.study.opening import Opened, open_data, room
 from evenhand.study.prepare import prepare
-from evenhand.study.setup import Words, choices_of, missing_roles, plan_for, set_up, value_of
+from evenhand.study.setup import Setup, Words, choices_of, missing_roles, plan_for, set_up, value_of
 from evenhand.study.source import DataSource
 
 ALL = Words(target="ok", positive="yes", protected="sex", privileged="m", sensitive=("sex", "age"))
@@ -288,3 +288,14 @@ def test_a_file_read_with_its_drafted_schema_gives_the_same_codes(tmp_path):
     again = prepare(plan, frame=open_data(path, schema=plan.schema).frame)
     alone = prepare(plan)
     assert straight.facts.fingerprint == again.facts.fingerprint == alone.facts.fingerprint
+
+
+def test_a_setup_says_in_sentences_what_a_reader_should_know():
+    many = {f"c{number}": "is free text" for number in range(8)}
+    said = Setup(set_up(opened(), ALL).schema, inferred=True, left_out=many, notes=("A note.",)).sentences
+
+    assert "leak" in said[0]
+    assert said[1].startswith("Columns left out: 'c0' is free text; ")
+    assert said[1].endswith("; and 2 more.")
+    assert said[2:] == ("A note.",)
+    assert Setup(set_up(opened(), ALL).schema).sentences == ()

@@ -1,0 +1,120 @@
+"""Advice does not name the best of equal settings, and does name one that is better."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from evenhand.study import recommend
+from evenhand.study.estimates import estimate, paired_change
+from evenhand.study.recommend import Limits, choose
+from statistical._exact import ALPHA
+from unit.study._advice_cases import grid, results, setting, with_runs
+
+STUDIES = 2_000
+REPEATS = 8
+GAP, ACCURACY = 0.3, 0.8
+NO_LIMITS = Limits()
+WAYS = {
+    "two": grid(["grr", "oue"], [1]),
+    "six": grid(["grr", "oue", "ss"], [1, 4]),
+}
+
+
+@pytest.fixture(name="studies", scope="module")
+def _studies():
+    """Return for each grid a study to put runs into."""
+    return {name: results({}, collect=collect, repeats=REPEATS) for name, collect in WAYS.items()}
+
+
+def drawn(made, seed, *, better=0.0, studies=STUDIES):
+    """Yield studies in which all settings are equal, but for the first protected one, which may be better.
+
+    Splits move all settings of a repeat together, and each setting has noise of its own.
+    """
+    rng = np.random.default_rng(seed)
+    shape = (studies, len(made.settings), REPEATS)
+    gaps, accuracies = (
+        level + rng.normal(0, 0.02, (studies, 1, REPEATS)) + rng.normal(0, 0.01, shape)
+        for level in (GAP, ACCURACY)
+    )
+    gaps[:, 1] -= better
+    for gap, accuracy in zip(gaps, accuracies, strict=True):
+        yield with_runs(made, gap, accuracy)
+
+
+def recommended(made, *, limits=NO_LIMITS, rule=choose, seed=1, **truth):
+    """Return in how many studies a setting is recommended."""
+    return sum(rule(each, limits).chosen is not None for each in drawn(made, seed, **truth))
+
+
+def at_most_one_in_twenty(count, *, studies=STUDIES):
+    """Return the exact chance of so many recommendations or more, if one in twenty is the true share."""
+    return binom.sf(count - 1, studies, 0.05)
+
+
+def each_at_its_own_level(results, limits):
+    """The twin: the same rule, with intervals of 95 % each, not corrected for anything."""
+    settings = len([each for each in results.settings if each.is_protected])
+    return choose(results, limits, level=1 - 0.05 * 3 * settings)
+
+
+def best_mean(results, limits):
+    """The other twin: the smallest mean gap, if it is clearly smaller than some other at 95 %."""
+    found = choose(results, limits)
+    ranked = sorted(found.candidates, key=lambda each: estimate(results, each.setting, "sp_gap").value)
+    change = paired_change(results, ranked[0].setting, "sp_gap", against=ranked[-1].setting)
+    return replace(found, chosen=ranked[0] if change.is_clear else None)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("ways", ["two", pytest.param("six", marks=pytest.mark.slow)])
+def test_of_equal_settings_one_is_recommended_in_at_most_one_study_in_twenty(studies, ways):
+    """The best of many looks good by chance; advice must not take luck for merit."""
+    assert at_most_one_in_twenty(recommended(studies[ways])) > ALPHA
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("limit", [pytest.param(0.30, marks=pytest.mark.slow), 0.32])
+def test_nor_because_it_alone_seems_to_meet_a_limit(studies, limit):
+    """At 0.30 each setting is on the limit; at 0.32 each has about an even chance to be shown within it."""
+    count = recommended(studies["two"], limits=Limits(max_gap=limit), seed=2)
+
+    assert at_most_one_in_twenty(count) > ALPHA
+
+
+@pytest.mark.statistical
+def test_a_rule_that_takes_whoever_alone_meets_the_limit_is_seen(studies, monkeypatch):
+    """The twin: without the check of open rivals. So the limit above does divide equal settings."""
+
+    def closed(*args, **kwargs):
+        made = candidate(*args, **kwargs)
+        return replace(made, breaks=not made.meets)
+
+    candidate = recommend._candidate
+    monkeypatch.setattr(recommend, "_candidate", closed)
+    count = recommended(studies["two"], limits=Limits(max_gap=0.32), seed=2, studies=500)
+
+    assert at_most_one_in_twenty(count, studies=500) < ALPHA
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize(
+    ("rule", "ways", "tried"), [(each_at_its_own_level, "two", STUDIES), (best_mean, "six", 500)]
+)
+def test_rules_without_simultaneous_intervals_are_seen(studies, rule, ways, tried):
+    """The twins: both find a best setting among equals far too often."""
+    count = recommended(studies[ways], rule=rule, studies=tried)
+
+    assert at_most_one_in_twenty(count, studies=tried) < ALPHA
+
+
+@pytest.mark.statistical
+def test_a_setting_that_is_clearly_better_is_found(studies):
+    """Advice that never recommends would pass all of the above."""
+    made = studies["six"]
+    found = [choose(each, Limits()).chosen for each in drawn(made, 3, better=0.06, studies=200)]
+
+    assert sum(each is not None and each.setting == setting("grr", 1) for each in found) >= 190
+    assert all(each is None or each.setting == setting("grr", 1) for each in found)
