@@ -7,16 +7,19 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-nightly test-system coverage lint format docs bench lock wheels changelog clean
+.PHONY: help demo test test-kills test-slow test-nightly test-system coverage lint format docs bench lock wheels changelog clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: $(VENV)/.demo  ## set up and show built-in data, who gets what, and the same gap under local privacy
-	@$(BIN)/python examples/first_look.py
+demo: $(VENV)/.report  ## set up and take the tour: five protocols on built-in data, one report
+	@$(BIN)/evenhand demo
 
 test: $(VENV)/.test  ## set up and run the tests (under 5 minutes)
 	$(BIN)/python -m pytest -n auto
+
+test-kills: $(VENV)/.test  ## stop a study by force at fifty moments, and resume it
+	$(BIN)/python -m pytest -m nightly tests/attacks/test_study_kills.py
 
 test-slow: $(VENV)/.test  ## the slow comparisons with other libraries
 	$(BIN)/python -m pytest -n auto -m slow

@@ -70,7 +70,7 @@ def test_every_docs_page_can_be_reached(root):
 
 
 def test_the_first_look_runs(root):
-    """`make demo` shows the data, its schema and a group report."""
+    """The example shows the data, its schema and a group report."""
     script = pathlib.Path(root) / "examples" / "first_look.py"
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
 
