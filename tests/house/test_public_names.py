@@ -24,6 +24,7 @@ PUBLIC_MODULES = [
     "evenhand.schema",
     "evenhand.study",
     "evenhand.study.advise",
+    "evenhand.study.papers",
     "evenhand.study.profile",
     "evenhand.table",
 ]

@@ -19,7 +19,7 @@ from evenhand._validate import integer
 from evenhand.errors import InvalidParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     import numpy.typing as npt
 
@@ -231,6 +231,22 @@ def source_from(rng: Source | int | np.random.SeedSequence | np.random.Generator
     if rng is None:
         return SecureSource()
     return rng if isinstance(rng, Source) else SeededSource(rng)
+
+
+def forest_samples(seed: int, *, trees: int, rows: int) -> Iterator[tuple[int, npt.NDArray[np.int64]]]:
+    """Yield the seed and the bootstrap sample of each tree, as scikit-learn's random forests draw them.
+
+    For models that must be the same as scikit-learn's, bit for bit; for studies only.
+
+    Examples
+    --------
+    >>> [seed for seed, sample in forest_samples(0, trees=2, rows=3)]
+    [209652396, 398764591]
+    """
+    draws = np.random.RandomState(seed)
+    for _ in range(trees):
+        tree = int(draws.randint(np.iinfo(np.int32).max))
+        yield tree, np.random.RandomState(tree).randint(0, rows, rows)
 
 
 def _sequence_of(seed: object) -> np.random.SeedSequence:

@@ -1,0 +1,123 @@
+"""Figures of a reproduction as files: every panel of a chart in one SVG that needs no style sheet."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from typing import TYPE_CHECKING
+
+from evenhand.report.charts.measures import measures_chart
+from evenhand.report.marks import Axis, Estimate, Line, Panel
+from evenhand.report.svg import rebuilt_each
+from evenhand.report.theme import LIGHT, SANS, css_tokens
+from evenhand.study.cells import Setting
+from evenhand.study.estimates import estimate
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evenhand.report.page import Chart
+    from evenhand.study.results import Results
+
+__all__ = ["measures_figure", "svg_file"]
+
+_GAP, _EDGE, _HEADING, _ROW = 24.0, 16.0, 22.0, 26.0
+_SIZE = re.compile(r'<svg width="([0-9.]+)" height="([0-9.]+)"')
+
+
+def measures_figure(
+    results: Results,
+    measures: Sequence[tuple[str, str]],
+    *,
+    name: str,
+    alt: str,
+    caption: str,
+    spotlight: str = "grr",
+    splits: Sequence[str] = ("uniform", "k-based"),
+) -> Chart:
+    """Return measures against epsilon, a row for each split and a line for each protocol.
+
+    Parameters
+    ----------
+    results : Results
+    measures : sequence of (measure, title)
+    name, alt, caption : str
+        As in :class:`evenhand.report.Chart`.
+    spotlight : str
+        The protocol in ink.
+    splits : sequence of str
+    """
+    panels = []
+    for split in splits:
+        settings = [each for each in results.settings if each.split == split]
+        protocols = list(dict.fromkeys(each.protocol for each in settings))
+        for measure, title in measures:
+            lines = [
+                _line(results, [each for each in settings if each.protocol == protocol], measure, spotlight)
+                for protocol in protocols
+            ]
+            base = estimate(results, Setting(), measure)
+            panels.append(
+                Panel(f"{split} split", Axis(title), lines, Estimate(base.value, base.low, base.high))
+            )
+    return measures_chart(panels, chosen_epsilon=None, name=name, alt=alt, caption=caption)
+
+
+def _line(results: Results, settings: Sequence[Setting], measure: str, spotlight: str) -> Line:
+    found = [estimate(results, setting, measure) for setting in settings]
+    return Line(
+        settings[0].protocol.upper(),
+        [float(setting.epsilon or 0) for setting in settings],
+        [Estimate(each.value, each.low, each.high) for each in found],
+        spotlight=settings[0].protocol == spotlight,
+    )
+
+
+def svg_file(chart: Chart) -> str:
+    """Return all panels of a chart as one SVG with its legend, its own colours and its words.
+
+    Parameters
+    ----------
+    chart : Chart
+        Panels stand side by side, ``chart.columns`` in a row; ``chart.rows`` name the rows.
+    """
+    panels = rebuilt_each(chart.wide, prefix=re.sub(r"[^a-z0-9]+", "-", chart.name.lower()))
+    sizes = [_SIZE.match(panel) for panel in panels]
+    wide = max(float(size[1]) for size in sizes if size)
+    high = max(float(size[2]) for size in sizes if size)
+    named = bool(chart.rows)
+    step = high + (_ROW if named else 8)
+    rows = -(-len(panels) // chart.columns)
+    width = 2 * _EDGE + chart.columns * wide + (chart.columns - 1) * _GAP
+    height = 2 * _EDGE + _HEADING + rows * step
+    keys = "".join(
+        f'<tspan dx="{14 if place else 0}" fill="var(--{key.colour})">{_SAMPLES.get(key.mark, "")}</tspan> '
+        f"{escape(key.label)}"
+        for place, key in enumerate(chart.legend)
+    )
+    whole = f'width="{width:g}" height="{height:g}"'
+    fonts = SANS.replace('"', "'")
+    out = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" {whole} viewBox="0 0 {width:g} {height:g}">',
+        f"<title>{escape(chart.alt)}</title>",
+        f"<style>svg{{{css_tokens(LIGHT)}font-family:{fonts}}}</style>",
+        f'<rect {whole} fill="var(--card)"/>',
+        f'<text x="{_EDGE:g}" y="{_EDGE + 8:g}" font-size="12px" fill="var(--ink2)">{keys}</text>',
+    ]
+    for place, panel in enumerate(panels):
+        row, column = divmod(place, chart.columns)
+        x, y = _EDGE + column * (wide + _GAP), _EDGE + _HEADING + row * step
+        if named and not column:
+            words = escape(chart.rows[row]) if row < len(chart.rows) else ""
+            out.append(
+                f'<text x="{x:g}" y="{y + 12:g}" font-size="13px" font-weight="600" '
+                f'fill="var(--ink)">{words}</text>'
+            )
+        out.append(panel.replace("<svg ", f'<svg x="{x:g}" y="{y + (_ROW if named else 0) - 6:g}" ', 1))
+    return "".join([*out, "</svg>\n"])
+
+
+_SAMPLES = {
+    "line": "\N{BOX DRAWINGS HEAVY HORIZONTAL}",
+    "dashed": "\N{BOX DRAWINGS LIGHT TRIPLE DASH HORIZONTAL}",
+}

@@ -1,0 +1,97 @@
+"""scikit-learn's random forest where few rows are different: the same trees, grown several times faster."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenhand.privacy.randomness import forest_samples
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["DistinctRowsForest"]
+
+
+class DistinctRowsForest:
+    """A random forest with scikit-learn's defaults, which looks at each different row once per tree.
+
+    A tree of scikit-learn's forest weighs every training row by how often its bootstrap sample has it. A
+    split depends on nothing but sums of these weights over equal features and labels, so that the sums can be
+    made before the tree is grown instead of inside it. The sample is still drawn row by row, with
+    scikit-learn's own generator and seeds: each tree is the one that ``RandomForestClassifier`` grows, to the
+    last bit.
+
+    Parameters
+    ----------
+    n_estimators : int, default 100
+    random_state : int, default 0
+
+    Notes
+    -----
+    It is the forest of scikit-learn 1.9. Older versions draw bootstrap samples in another order, which gives
+    other forests of the same distribution.
+
+    Examples
+    --------
+    >>> rows, labels = np.array([[0, 1], [1, 1], [0, 1], [1, 0]] * 9), np.array([0, 1, 1, 1] * 9)
+    >>> forest = DistinctRowsForest(random_state=3).fit(rows, labels)
+    >>> forest.predict(np.array([[1, 0], [1, 1]]))
+    array([1, 1])
+    """
+
+    def __init__(self, n_estimators: int = 100, random_state: int = 0) -> None:
+        self.n_estimators = n_estimators
+        self.random_state = random_state
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002, FBT001, FBT002 - scikit-learn's
+        """Return the parameters by name."""
+        return {"n_estimators": self.n_estimators, "random_state": self.random_state}
+
+    def set_params(self, **parameters: Any) -> DistinctRowsForest:
+        """Set parameters by name."""
+        for name, value in parameters.items():
+            setattr(self, name, value)
+        return self
+
+    def fit(self, rows: NDArray[Any], labels: NDArray[Any]) -> DistinctRowsForest:
+        """Grow the trees."""
+        from sklearn.tree import DecisionTreeClassifier  # noqa: PLC0415 - slow to import
+
+        self.classes_, label = np.unique(labels, return_inverse=True)
+        different, kind = _distinct(rows)
+        both, cell = np.unique(kind * len(self.classes_) + label, return_inverse=True)
+        features = np.ascontiguousarray(different[both // len(self.classes_)])
+        target = self.classes_[both % len(self.classes_)]
+        self.trees_ = []
+        for seed, sample in forest_samples(self.random_state, trees=self.n_estimators, rows=len(cell)):
+            weights = np.bincount(cell[sample], minlength=len(both)).astype(np.float64)
+            tree = DecisionTreeClassifier(max_features="sqrt", random_state=seed)
+            self.trees_.append(tree.fit(features, target, sample_weight=weights, check_input=False))
+        return self
+
+    def predict_proba(self, rows: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the mean over the trees of the share of each class."""
+        different, kind = _distinct(rows)
+        total = np.zeros((len(different), len(self.classes_)))
+        for tree in self.trees_:
+            total += tree.predict_proba(different, check_input=False)
+        shares: NDArray[np.float64] = (total / len(self.trees_))[kind]
+        return shares
+
+    def predict(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """Return the class with the largest mean share, the first of equals."""
+        labels: NDArray[Any] = self.classes_[self.predict_proba(rows).argmax(axis=1)]
+        return labels
+
+
+def _distinct(rows: NDArray[Any]) -> tuple[NDArray[np.float32], NDArray[np.intp]]:
+    """Return the different rows in single precision, and which of them each row is."""
+    narrow = np.asarray(rows, dtype=np.float32)
+    order = np.zeros(len(narrow), dtype=np.intp)
+    for column in narrow.T:
+        values, place = np.unique(column, return_inverse=True)
+        order = np.unique(order * len(values) + place, return_inverse=True)[1]
+    first = np.unique(order, return_index=True)[1]
+    return np.ascontiguousarray(narrow[first]), order
