@@ -1,24 +1,33 @@
 """Integer kernels of subset selection; imported only when reports are made or counted.
 
-**Drawing.** `select` reads 32-bit units. A report takes, in this order: one unit that decides whether it
-names the true value (and a second one in the one case of 2**32 in which the first is a tie), one unit for
-the place of the true value, and the units of a partial Fisher-Yates shuffle of a deck of the other values.
-The deck is never put back in order: whatever its order, the swaps bring a uniform ordered sample to the
-front. Units that would make some outcomes likelier than others are read and thrown away.
+**Drawing.** `select` reads 32-bit units. A report takes one unit that decides whether it names the true
+value, and units for the place of the true value and for the swaps of a partial Fisher-Yates shuffle of a deck
+of the other values. The deck is never put back in order: whatever its order, the swaps bring a uniform
+ordered sample to the front.
 
-**Two swaps from one unit.** With bounds b and c, b c <= 2**32, the product of a unit and b has the first
+**Two choices from one unit.** With bounds b and c, b c <= 2**32, the product of a unit and b has the first
 choice in its high half; its low half times c has the second choice in the high half. Together they are
 Lemire's uniform integer below b c: floor(unit b c / 2**32) = first c + second, and the low half of the last
-product is unit b c mod 2**32, which must not be below 2**32 mod b c. Where the values are too many for two,
-c is 1 and the second choice is no choice.
+product is unit b c mod 2**32, which must not be below 2**32 mod b c: such units would make some outcomes
+likelier than others and are thrown away. Where the values are too many for two, a unit makes one choice.
 
-**Running out.** A report touches the deck only when all its units are at hand. Reading past the end gives
+**Groups.** As many reports as there are bounds for are drawn at a time, counted from the first report on.
+The units of all of them come first; a loop without a branch, which is run on many units at once, makes
+choices of them. Then come units that settle ties of first units, in the order of the reports, and then units
+in place of those thrown away, in their order. Both are rare.
+
+**Four decks.** Every four reports of a group are drawn from four decks and shuffled at once: a swap may have
+to wait for what the last ones wrote to its deck, and the others go on meanwhile. What is left of a group, and
+every report where one deck is large enough, is drawn from the first deck.
+
+**Running out.** A group touches the decks only when all its units are at hand. Reading past the end gives
 "all ones", which is never thrown away (the low half is then 2**32 - b c), and moves the position past the
-end, so that the report is left for the next call.
+end, so that the group is left for the next call.
 """
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numba
@@ -28,7 +37,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Units = npt.NDArray[np.uint32]
-    Integers = npt.NDArray[np.uint64]
     Rows = npt.NDArray[Any]
 
 __all__ = ["indicate", "select"]
@@ -37,9 +45,13 @@ _OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False
 _compiled = numba.njit(**_OPTIONS)
 _inlined = numba.njit(forceinline=True, **_OPTIONS)
 
-# numba turns uint64 (+) int64 into a float: every constant below is a uint64.
-_ONE, _11, _21, _32 = np.uint64(1), np.uint64(11), np.uint64(21), np.uint64(32)
+# numba turns uint64 (+) int64 into a float: every constant below is a uint64, or a uint32 where it says so.
+_ZERO, _ONE, _11, _21, _32 = np.uint64(0), np.uint64(1), np.uint64(11), np.uint64(21), np.uint64(32)
 _LOW_21, _LOW_32 = np.uint64((1 << 21) - 1), np.uint64((1 << 32) - 1)
+_TWO, _THREE = np.uint64(2), np.uint64(3)
+_HALF = np.uint32(16)
+_THROWN = np.uint32((1 << 32) - 1)  # the only choices with a top bit
+_TURN = np.uint64(sys.byteorder != "little")  # to find the half of a number by how low it is
 
 
 @_inlined
@@ -48,66 +60,124 @@ def _take(units: Units, position: np.uint64) -> np.uint64:
 
 
 @_inlined
-def _decide(units: Units, position: np.uint64, chance: np.uint64) -> tuple[bool, np.uint64]:
-    """Return True with probability `chance` / 2**53."""
-    unit, high = _take(units, position), chance >> _21
-    position += _ONE
-    answer = unit < high
-    if unit == high:
-        answer = (_take(units, position) >> _11) < (chance & _LOW_21)
-        position += _ONE
-    return answer, position
-
-
-@_inlined
-def _place(
-    units: Units, position: np.uint64, size: np.uint64, redrawn: np.uint64
-) -> tuple[np.uint64, np.uint64]:
-    """Return a uniform integer below `size`; `redrawn` is 2**32 mod `size`."""
-    product = _take(units, position) * size
-    position += _ONE
-    while (product & _LOW_32) < redrawn:
-        product = _take(units, position) * size
-        position += _ONE
-    return product >> _32, position
-
-
-@_inlined
-def _pair(unit: np.uint64, table: Units, index: np.uint64, column: np.uint64) -> tuple[np.uint64, np.uint64]:
-    """Return the partners of `column` (low half) and the next one (high half), and 1 to throw them away."""
-    product = unit * np.uint64(table[0, index])
-    first = column + (product >> _32)
-    product = (product & _LOW_32) * np.uint64(table[1, index])
-    second = column + _ONE + (product >> _32)
-    return first | (second << _32), np.uint64((product & _LOW_32) < np.uint64(table[2, index]))
-
-
-@_inlined
-def _choose(units: Units, position: np.uint64, choices: Integers, table: Units, doubled: np.uint64) -> bool:
-    """Choose the partners of every swap, if no unit has to be thrown away; else return False.
-
-    The columns of `table` are units, its rows their bounds b and c and 2**32 mod b c; a unit makes
-    2**`doubled` swaps. This loop has no branch and is run on many units at once.
-    """
-    thrown = np.uint64(0)
-    for index in range(np.uint64(choices.size)):
-        unit = np.uint64(units[position + index])
-        choices[index], away = _pair(unit, table, index, np.uint64(index) << doubled)
-        thrown |= away
-    return bool(thrown == np.uint64(0))
+def _pair(unit: np.uint64, bound: np.uint64, other: np.uint64) -> tuple[np.uint32, np.uint32]:
+    """Return the first choice, or-ed with the second one 16 bits higher, and the low half of the product."""
+    product = unit * bound
+    last = (product & _LOW_32) * other
+    second = np.uint32(np.uint32(last >> _32) << _HALF)
+    return np.uint32(np.uint32(product >> _32) | second), np.uint32(last & _LOW_32)
 
 
 @_compiled
-def _choose_carefully(
-    units: Units, position: np.uint64, choices: Integers, table: Units, doubled: np.uint64
+def _choose(units: Units, bounds: Rows, redrawn: Units, choices: Units) -> bool:
+    """Make choices of all units; return whether one has to be thrown away."""
+    firsts, seconds = bounds[0], bounds[1]
+    seen = np.uint32(0)
+    for index in range(units.size):
+        both, low = _pair(np.uint64(units[index]), np.uint64(firsts[index]), np.uint64(seconds[index]))
+        both = both if low >= redrawn[index] else _THROWN
+        choices[index] = both
+        seen = max(seen, both)
+    return bool(seen == _THROWN)
+
+
+@_compiled
+def _replace(
+    units: Units, position: np.uint64, bounds: Rows, redrawn: Units, choices: Units, count: np.uint64
 ) -> np.uint64:
-    """Do as `_choose`, throw units away where needed, and return the position after the last."""
-    for index in range(np.uint64(choices.size)):
-        away = _ONE
-        while away == _ONE:
-            choices[index], away = _pair(_take(units, position), table, index, np.uint64(index) << doubled)
+    """Draw the choices of units thrown away again; return the position after the last unit."""
+    for index in range(count):
+        while choices[index] == _THROWN:
+            unit = _take(units, position)
             position += _ONE
+            both, low = _pair(unit, np.uint64(bounds[0, index]), np.uint64(bounds[1, index]))
+            choices[index] = both if low >= redrawn[index] else _THROWN
     return position
+
+
+@_compiled
+def _draw(
+    units: Units,
+    position: np.uint64,
+    bounds: Rows,
+    redrawn: Units,
+    choices: Units,
+    count: np.uint64,
+    each: np.uint64,
+    chance: np.uint64,
+) -> np.uint64:
+    """Make the choices of a group of `count` units, `each` of a report; return the position after them all.
+
+    The first choice of a report becomes 1 if the true value is named, with probability `chance` / 2**53.
+    """
+    after = position + count
+    if after > np.uint64(units.size):
+        return after
+    given = units[position:after]
+    thrown, high = _choose(given, bounds, redrawn, choices), chance >> _21
+    for index in range(_ZERO, count, each):
+        unit = np.uint64(given[index])
+        choices[index] = unit < high
+        if unit == high:
+            choices[index] = (_take(units, after) >> _11) < (chance & _LOW_21)
+            after += _ONE
+    return _replace(units, after, bounds, redrawn, choices, count) if thrown else after
+
+
+@_inlined
+def _swap(deck: Units, column: np.uint64, choice: np.uint64) -> None:
+    chosen = deck[column + choice]
+    deck[column + choice] = deck[column]
+    deck[column] = chosen
+
+
+@_inlined
+def _slot(slots: Rows, index: np.uint64) -> np.uint64:
+    return np.uint64(slots[index ^ _TURN] if slots.itemsize == 2 else slots[index])  # known to the compiler
+
+
+@_inlined
+def _write(deck: Units, code: int, named: np.uint64, place: np.uint64, row: Rows) -> None:
+    """Write a report: the front of the deck, and the true value at its place if it is named."""
+    held = np.uint32(code)
+    for index in range(np.uint64(row.size)):
+        row[index] = np.uint32(deck[index] + np.uint32(deck[index] >= held))
+    other = np.uint64(row[place])
+    row[place] = (_ONE - named) * other + named * np.uint64(held)  # a branch would be foreseen wrongly
+
+
+@_inlined
+def _shuffle_four(decks: Units, slots: Rows, start: np.uint64, step: np.uint64, size: np.uint64) -> None:
+    """Swap in four decks, with the choices of four reports; those of the first begin at `start`."""
+    a, b, c, d = decks[0], decks[1], decks[2], decks[3]
+    second, third, fourth = start + step, start + _TWO * step, start + _THREE * step
+    for column in range(size):
+        _swap(a, column, _slot(slots, start + column))
+        _swap(b, column, _slot(slots, second + column))
+        _swap(c, column, _slot(slots, third + column))
+        _swap(d, column, _slot(slots, fourth + column))
+
+
+@_compiled
+def _report(decks: Units, slots: Rows, step: np.uint64, codes: Rows, rows: Rows) -> None:
+    """Make reports of choices, which are `slots`, `step` of a report.
+
+    They are: whether the true value is named, nothing (if a unit makes two), the place, and the swaps.
+    """
+    size, place = np.uint64(rows.shape[1]), np.uint64(4 // slots.itemsize)
+    fours = rows.shape[0] & ~3 if decks.shape[0] == 4 else 0
+    for four in range(0, fours, 4):
+        _shuffle_four(decks, slots, np.uint64(four) * step + place + _ONE, step, size)
+        for deck in range(4):
+            row = four + deck
+            start = np.uint64(row) * step
+            _write(decks[deck], codes[row], _slot(slots, start), _slot(slots, start + place), rows[row])
+    first = decks[0]
+    for row in range(fours, rows.shape[0]):
+        start = np.uint64(row) * step
+        for column in range(size):
+            _swap(first, column, _slot(slots, start + place + _ONE + column))
+        _write(first, codes[row], _slot(slots, start), _slot(slots, start + place), rows[row])
 
 
 @_compiled
@@ -115,44 +185,32 @@ def select(
     units: Units,
     out: Rows,
     done: int,
-    deck: Units,
-    choices: Integers,
-    table: Units,
-    doubled: np.uint64,
+    codes: Rows,
+    decks: Units,
+    bounds: Rows,
+    redrawn: Units,
+    choices: Units,
+    each: int,
     chance: np.uint64,
-    redrawn: np.uint64,
 ) -> tuple[int | np.int64, int | np.int64]:
-    """Fill rows of `out`, whose first column holds the true values, with reports.
+    """Fill rows of `out` with reports of the true values `codes`.
 
-    `deck` has one number for each other value and one more at the end, which stays where it is;
-    `choices` is scratch, one word for each column of `table`; `chance` / 2**53 is the probability that the
-    true value is named; `redrawn` is 2**32 mod the size of a report.
+    `decks` are four or one, with a number for each other value. `bounds`, b and c, and `redrawn`, 2**32 mod
+    b c, are those of each unit of a group, `each` of a report; where a unit makes one choice c is 1.
+    `choices` is scratch, one number for each unit; its type of slots, one for each choice, is that of bounds.
+    `chance` / 2**53 is the probability that the true value is named.
     """
-    position, size, swaps = np.uint64(0), np.uint64(out.shape[1]), np.uint64(choices.size)
-    for row in range(done, out.shape[0]):
-        named, after = _decide(units, position, chance)
-        place, after = _place(units, after, size, redrawn)
-        enough = after + swaps <= np.uint64(units.size)
-        if enough and _choose(units, after, choices, table, doubled):
-            after += swaps
-        else:
-            after = _choose_carefully(units, after, choices, table, doubled)
-            if after > np.uint64(units.size):
-                return row, np.int64(position)
+    position, group = _ZERO, redrawn.size // each
+    slots = choices.view(bounds.dtype)
+    step = np.uint64(each * slots.size // choices.size)
+    for row in range(done, out.shape[0], group):
+        rows = out[row : row + group]
+        count = np.uint64(rows.shape[0] * each)
+        after = _draw(units, position, bounds, redrawn, choices, count, np.uint64(each), chance)
+        if after > np.uint64(units.size):
+            return row, np.int64(position)
         position = after
-        for index in range(swaps):  # spelled out: quicker than exchanging pairs, and the same
-            both, column = choices[index], np.uint64(index) << doubled
-            first, second = both & _LOW_32, both >> _32
-            chosen = deck[first]
-            deck[first] = deck[column]
-            deck[column] = chosen
-            chosen = deck[second]
-            deck[second] = deck[column + _ONE]
-            deck[column + _ONE] = chosen
-        held = np.uint32(out[row, 0])
-        for index in range(size):
-            out[row, index] = deck[index] + (deck[index] >= held)
-        out[row, place] = held if named else out[row, place]
+        _report(decks, slots, step, codes[row : row + group], rows)
     return out.shape[0], np.int64(position)
 
 

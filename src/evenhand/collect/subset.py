@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["SS"]
 
 _MOST_IN_PAIRS = 1 << 14  # values, so that two choices fit a unit of 32 bits and few units are thrown away
+_GROUP = 1 << 10  # units of reports that are drawn together, at most; as many as feeding joins at a seam
 _LARGEST_REPORT = 1 << 20  # values; what a report draws has to fit a buffer
 _LARGEST_DECK = 1 << 26  # values; the deck that reports are drawn from takes four bytes for each
 _LARGEST_COUNTED = 1 << 17  # values whose sets are counted exactly; beyond, logarithms do
@@ -144,34 +145,36 @@ class SS(Protocol):
                 f"{4 * _LARGEST_DECK:,}. Hint: use GRR or OLH, which need none.",
                 limit="k",
             )
-        each, table = self._bounds
+        each, bounds, redrawn = self._bounds
         out = np.empty((codes.size, self.size), dtype=code_type(self.k))
-        out[:, 0] = codes
+        decks = 4 if self.k <= _MOST_IN_PAIRS else 1
         parameters = (
-            np.arange(self.k, dtype=np.uint32),
-            np.empty(table.shape[1], dtype=np.uint64),
-            table,
-            np.uint64(each - 1),
+            np.ascontiguousarray(codes, dtype=out.dtype),
+            np.tile(np.arange(self.k - 1, dtype=np.uint32), (decks, 1)),
+            bounds,
+            redrawn,
+            np.empty(redrawn.size, dtype=np.uint32),
+            each,
             np.uint64(self.p_exact * GRID),
-            np.uint64((1 << 32) % self.size),
         )
-        words = 1 + table.shape[1] / 2
-        feed(kernels.select, out, parameters, source, units=np.uint32, words=words)
+        feed(kernels.select, out, parameters, source, units=np.uint32, words=each / 2)
         return out
 
     @cached_property
-    def _bounds(self) -> tuple[int, npt.NDArray[np.uint32]]:
-        """How many swaps of the deck a unit makes, and for each unit both bounds and 2**32 mod their product.
+    def _bounds(self) -> tuple[int, npt.NDArray[Any], npt.NDArray[np.uint32]]:
+        """How many units a report takes; both bounds of each unit of a group, and 2**32 mod their product.
 
-        The last unit of an odd number of swaps makes one; its second bound is 1, which changes nothing.
+        The first unit of a report makes no choice; the next ones choose a place and the partner of each swap.
+        Where there is no choice the bound is 1. Bounds of 16 bits say that a unit makes two.
         """
-        each = 2 if self.k <= _MOST_IN_PAIRS else 1
-        column = np.arange(0, self.size, each, dtype=np.uint64)
-        first = np.uint64(self.k - 1) - column
-        paired = column + np.uint64(1) < (self.size if each == 2 else 0)
-        second = np.where(paired, first - np.uint64(1), np.uint64(1))
-        redrawn = np.uint64(1 << 32) % (first * second)
-        return each, np.stack([first, second, redrawn]).astype(np.uint32)
+        drawn = [self.size, *range(self.k - 1, self.k - 1 - self.size, -1)]
+        if self.k <= _MOST_IN_PAIRS:
+            pairs = np.array([1, 1, *drawn, *[1] * (len(drawn) % 2)], dtype=np.uint16).reshape(-1, 2)
+        else:
+            pairs = np.array([[1, 1], *([bound, 1] for bound in drawn)], dtype=np.uint32)
+        redrawn = (np.uint64(1 << 32) % pairs.prod(axis=1, dtype=np.uint64)).astype(np.uint32)
+        together = max(1, _GROUP // len(pairs) // 4 * 4)
+        return len(pairs), np.ascontiguousarray(np.tile(pairs.T, together)), np.tile(redrawn, together)
 
     def _counts(self, values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
         from evenhand.collect import _kernels_response as kernels  # noqa: PLC0415 - starts the compiler

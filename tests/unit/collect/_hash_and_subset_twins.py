@@ -4,6 +4,8 @@ They read the words of a source in the order in which the kernels do, so that th
 same reports.
 """
 
+import math
+
 GRID = 1 << 53
 
 
@@ -53,43 +55,62 @@ def slow_supports(protocol, report, value):
 
 
 def slow_subsets(protocol, codes, words):
-    """Return the list that each person reports."""
+    """Return the list that each person reports, drawn in groups of at most 1024 units."""
     tape = iter([half for word in words for half in (int(word) % 2**32, int(word) >> 32)])
-    deck = list(range(protocol.k - 1))
-    chance, pairs = int(protocol.p_exact * GRID), protocol.k <= 2**14
+    in_pairs = protocol.k <= 2**14
+    bounds = _slow_bounds(protocol, in_pairs=in_pairs)
+    decks = [list(range(protocol.k - 1)) for _ in range(4)]
+    group = max(1, 1024 // (1 + len(bounds)) // 4 * 4)
     reports = []
-    for code in codes:
-        number = next(tape)
-        named = number < chance >> 21
-        if number == chance >> 21:
-            named = next(tape) >> 11 < chance % 2**21
-        place = _slow_below(tape, protocol.size)
-        _shuffle(tape, deck, protocol.size, pairs=pairs)
-        listed = [other + (other >= code) for other in deck[: protocol.size]]
-        if named:
-            listed[place] = int(code)
-        reports.append(listed)
+    for start in range(0, len(codes), group):
+        members = [int(code) for code in codes[start : start + group]]
+        drawn = _slow_group(tape, len(members), bounds, int(protocol.p_exact * GRID))
+        for index, (code, (named, choices)) in enumerate(zip(members, drawn, strict=True)):
+            alone = not in_pairs or index >= len(members) // 4 * 4
+            deck = decks[0 if alone else index % 4]
+            place, *partners = choices[: protocol.size + 1]
+            for column, partner in enumerate(partners):
+                _swap(deck, column, column + partner)
+            listed = [other + (other >= code) for other in deck[: protocol.size]]
+            if named:
+                listed[place] = code
+            reports.append(listed)
     return reports
 
 
-def _shuffle(tape, deck, size, *, pairs):
-    column = 0
-    while column < size:
-        first = len(deck) - column
-        second = first - 1 if pairs and column + 1 < size else 1
-        both = _slow_below(tape, first * second)
-        _swap(deck, column, column + both // second)
-        if second > 1:
-            _swap(deck, column + 1, column + 1 + both % second)
-        column += 2 if pairs else 1
+def _slow_bounds(protocol, *, in_pairs):
+    """The place and the partners of the swaps, two to a unit or one."""
+    bounds = [protocol.size, *(protocol.k - 1 - column for column in range(protocol.size))]
+    return (
+        [bounds[at : at + 2] for at in range(0, len(bounds), 2)] if in_pairs else [[each] for each in bounds]
+    )
+
+
+def _slow_group(tape, reports, bounds, chance):
+    """Return (named, choices) of each report: first all units, then those for ties, then those redrawn."""
+    units = [[next(tape) for _ in range(1 + len(bounds))] for _ in range(reports)]
+    named = [number < chance >> 21 for number, *_ in units]
+    for index, (number, *_) in enumerate(units):
+        if number == chance >> 21:
+            named[index] = next(tape) >> 11 < chance % 2**21
+    choices = []
+    for _, *rest in units:
+        numbers = [
+            _slow_below(tape, unit, math.prod(bound)) for unit, bound in zip(rest, bounds, strict=True)
+        ]
+        split = [
+            divmod(number, bound[1]) if bound[1:] else (number,)
+            for number, bound in zip(numbers, bounds, strict=True)
+        ]
+        choices.append([choice for both in split for choice in both])
+    return list(zip(named, choices, strict=True))
 
 
 def _swap(deck, one, other):
     deck[one], deck[other] = deck[other], deck[one]
 
 
-def _slow_below(tape, bound):
-    while True:
-        product = next(tape) * bound
-        if product % 2**32 >= 2**32 % bound:
-            return product >> 32
+def _slow_below(tape, unit, bound):
+    while unit * bound % 2**32 < 2**32 % bound:
+        unit = next(tape)
+    return unit * bound >> 32

@@ -191,15 +191,27 @@ def test_units_that_would_favour_an_outcome_are_thrown_away(kernels, protocol, u
 
 @pytest.mark.parametrize("move", [-1, 0, 1])
 @pytest.mark.parametrize("second", [-1, 0])
-def test_a_tie_in_the_first_unit_is_settled_by_the_second(kernels, move, second):
-    """The case of one in 2**32, on both sides of it."""
+def test_a_tie_in_the_first_unit_is_settled_by_another(kernels, move, second):
+    """The case of one in 2**32, on both sides of it. The other unit comes after the three of the report."""
     ss = SS(k=10, epsilon=1)
     chance = int(ss.p_exact * GRID)
-    tie = ((chance >> 21) + move) | ((((chance % 2**21) + second) << 11) << 32)
-    fast = ss.privatize([4], rng=ScriptedSource([tie], then=SeededSource(4))).values
+    script = [
+        (chance >> 21) + move | 2**31 << 32,
+        2**31 | (chance % 2**21 + second) << 11 << 32,
+    ]
+    fast = ss.privatize([4], rng=ScriptedSource(script, then=SeededSource(4))).values
 
-    assert fast.tolist() == slow_subsets(ss, [4], [tie, *SeededSource(4).words(100)])
+    assert fast.tolist() == slow_subsets(ss, [4], [*script, *SeededSource(4).words(100)])
     assert (4 in fast[0]) == (move < 0 or (move == 0 and second < 0))
+
+
+@pytest.mark.parametrize("n", [1, 3, 4, 6, 340, 345])
+def test_groups_of_every_length_are_drawn_as_the_slow_version_draws_them(n):
+    """A group has at most 340 reports, of which four are shuffled at a time; what is left uses one deck."""
+    ss = SS(k=10, epsilon=1)
+    codes = _codes(ss, n)
+
+    assert ss.privatize(codes, rng=8).values.tolist() == slow_subsets(ss, codes, SeededSource(8).words(2 * n))
 
 
 def test_every_report_names_different_values_of_the_domain():
@@ -240,16 +252,29 @@ def test_both_choices_of_a_unit_are_uniform_and_independent():
 
 def test_bounds_fit_a_unit_and_thresholds_are_remainders():
     for protocol in [*SHAPES, SS(k=2**31 - 1, epsilon=20)]:
-        each, (first, second, redrawn) = protocol._bounds
-        swaps = [
-            bound for pair in zip(first.tolist(), second.tolist(), strict=True) for bound in pair if bound > 1
-        ]
-        products = [a * b for a, b in zip(first.tolist(), second.tolist(), strict=True)]
+        each, bounds, redrawn = protocol._bounds
+        first, *rest = bounds.T.tolist()[:each]
+        drawn = [bound for pair in rest for bound in pair if bound > 1]
+        products = [a * b for a, b in bounds.T.tolist()]
+        wanted = [protocol.size, *range(protocol.k - 1, protocol.k - 1 - protocol.size, -1)]
 
-        assert each == (2 if protocol.k <= 2**14 else 1)
-        assert swaps == [b for b in range(protocol.k - 1, protocol.k - 1 - protocol.size, -1) if b > 1]
+        assert first == [1, 1]
+        assert bounds.dtype == (np.uint16 if protocol.k <= 2**14 else np.uint32)
+        assert each == 1 + (-(-len(wanted) // 2) if protocol.k <= 2**14 else len(wanted))
+        assert drawn == [bound for bound in wanted if bound > 1]
         assert max(products) <= 2**32
         assert redrawn.tolist() == [2**32 % product for product in products]
+
+
+def test_groups_fit_the_seam_of_two_buffers():
+    """More units than are joined there would copy a whole buffer each time."""
+    for protocol in SHAPES:
+        each, bounds, redrawn = protocol._bounds
+        group = redrawn.size // each
+
+        assert redrawn.size == group * each == bounds.shape[1]
+        assert group == 1 or (group % 4 == 0 and redrawn.size <= feeding.SEAM)
+        assert (bounds == np.tile(bounds[:, :each], group)).all()
 
 
 # --- how the work is cut -----------------------------------------------------------------------
