@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -164,14 +164,11 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Any]:
             file.flush()
             os.fsync(file.fileno())
         part.replace(target)
-    except EvenhandError:  # one of ours says more than we could, also where it is an OSError
-        part.unlink(missing_ok=True)
-        raise
-    except OSError as error:
-        part.unlink(missing_ok=True)
-        raise UnwritableFileError(f"{own_name(path)} was not written: {_reason(error)}") from None
-    except BaseException:
-        part.unlink(missing_ok=True)
+    except BaseException as error:
+        with suppress(OSError):  # nothing to remove, or its folder is none
+            part.unlink()
+        if isinstance(error, OSError) and not isinstance(error, EvenhandError):  # ours say more already
+            raise UnwritableFileError(f"{own_name(path)} was not written: {_reason(error)}") from None
         raise
 
 

@@ -14,3 +14,13 @@ def test_an_error_that_says_why_keeps_saying_it_and_the_old_file_stays(tmp_path)
 
     assert path.read_text() == "old"
     assert [each.name for each in tmp_path.iterdir()] == ["table.csv"]
+
+
+def test_a_file_below_a_file_is_refused_as_any_other(tmp_path):
+    (tmp_path / "plain").write_text("x")
+
+    with (
+        pytest.raises(UnwritableFileError, match="its folder is not there"),
+        replacing(tmp_path / "plain" / "t"),
+    ):
+        pass
