@@ -82,7 +82,7 @@ def _sweep(folder, *, kills, rows, workers, pause):
 
 
 def test_killing_a_study_loses_no_finished_cell(tmp_path):
-    found = _sweep(tmp_path, kills=3, rows=12, workers=1, pause=0.01)
+    found = _sweep(tmp_path, kills=2, rows=12, workers=1, pause=0.01)
 
     assert found["cells"] == 12
 

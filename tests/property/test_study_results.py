@@ -5,7 +5,7 @@ import math
 import statistics
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -23,6 +23,7 @@ VALUES = st.one_of(
     st.floats(-1, 1, allow_nan=False).map(lambda value: round(value, 6)),
     st.just(math.nan),
 )
+FEWER = settings(max_examples=settings().max_examples // 3)  # a study is many draws: each example has dozens
 STATES = st.sampled_from(["done", "done", "done", "done", "failed", "missing"])
 
 
@@ -56,6 +57,7 @@ def same(first, second):
     return first == pytest.approx(second, rel=1e-9, abs=1e-12, nan_ok=True)
 
 
+@FEWER
 @given(studies(), st.randoms())
 def test_the_order_of_outcomes_does_not_matter(results, random):
     """Workers finish in any order; a table that depends on it could not be reproduced."""
@@ -70,6 +72,7 @@ def test_the_order_of_outcomes_does_not_matter(results, random):
         assert repr(first.to_pydict()) == repr(second.to_pydict())  # to the bit, NaN for NaN
 
 
+@FEWER
 @given(studies(), st.sampled_from([0.5, 0.95]))
 def test_estimates_are_those_of_the_plain_formula_on_what_is_there(results, level):
     """Cells that failed, were not run or are undefined are left out and counted, never 0."""
@@ -91,6 +94,7 @@ def test_estimates_are_those_of_the_plain_formula_on_what_is_there(results, leve
             assert same([found.low, found.high], [max(-1, limits[0]), min(1, limits[1])])
 
 
+@FEWER
 @given(studies())
 def test_changes_use_the_repeats_that_both_have(results):
     """A study that was stopped half way through a repeat has runs without a partner."""
@@ -104,6 +108,7 @@ def test_changes_use_the_repeats_that_both_have(results):
         assert same(found.value, statistics.fmean(pairs) if pairs else math.nan)
 
 
+@FEWER
 @given(studies(), st.data())
 def test_a_comparison_turned_round_is_its_negative(results, data):
     """Which setting is named first must not decide which one wins."""
@@ -131,6 +136,7 @@ def beats(first, second):
     return no_worse and first != second
 
 
+@FEWER
 @given(studies(states=st.just("done"), values=st.sampled_from([0.0, 0.25, 0.5, -0.25, 0.75])))
 def test_members_of_the_frontier_are_undominated_and_all_others_dominated(results):
     """Brute force over all pairs, with values whose sums are exact."""
@@ -150,6 +156,7 @@ def test_members_of_the_frontier_are_undominated_and_all_others_dominated(result
             assert (point.dominated_by in better) if better else point.dominated_by is None
 
 
+@FEWER
 @given(studies())
 def test_whoever_dominates_is_on_the_frontier_unless_a_clear_one_is_not(results):
     """The named setting is one that a reader would choose."""
@@ -163,6 +170,7 @@ def test_whoever_dominates_is_on_the_frontier_unless_a_clear_one_is_not(results)
         assert not point.clearly or (point.x.has_interval and point.y.has_interval)
 
 
+@FEWER
 @given(studies(states=st.just("done"), values=st.floats(0, 1).map(lambda value: round(value, 3))))
 def test_a_clear_verdict_follows_from_paired_intervals(results):
     """Brute force of the rule in the docs, pair by pair, from compare()."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -21,6 +22,8 @@ EXAMPLE = """\
   evenhand advise causal --max-accuracy-loss 0.02 --epsilon 2
 """
 
+Out = Annotated[Path | None, typer.Option(metavar="FOLDER", help="Where results go. [advice]")]
+Repeats = Annotated[int | None, typer.Option(metavar="N", help="Runs of each setting. [8]")]
 MaxGap = Annotated[
     float | None, typer.Option(metavar="SHARE", help="The widest gap that is accepted, such as 0.1.")
 ]
@@ -48,10 +51,10 @@ def advise(  # noqa: PLR0913 - one option each
     max_accuracy_loss: MaxLoss = None,
     epsilon: MostEpsilon = None,
     rows: given.Rows = None,
-    repeats: given.Repeats = None,
+    repeats: Repeats = None,
     seed: given.Seed = None,
     workers: given.Workers = None,
-    out: given.Out = None,
+    out: Out = None,
     yes: given.Yes = False,
     as_json: given.AsJson = False,
     quiet: given.Quiet = False,
@@ -65,13 +68,16 @@ def advise(  # noqa: PLR0913 - one option each
     terminal = Terminal(as_json=as_json, quiet=quiet)
     if data is None:
         wrong_use("DATA is missing: a CSV or Parquet file, or a data set (evenhand datasets lists them).")
-    from evenhand.cli.conduct import conduct, forecast, free_folder, shown_path, written  # noqa: PLC0415 - starts numpy
+    from evenhand.cli.conduct import checked, conduct, forecast, free_folder, shown_path, written  # noqa: PLC0415 - starts numpy
     from evenhand.study.prepare import prepare  # noqa: PLC0415 - as above
     from evenhand.study.profile import profile  # noqa: PLC0415 - as above
+    from evenhand.study.recommend import Limits  # noqa: PLC0415 - as above
 
-    plan, frame = _small_study(terminal, dict(locals()))
+    typed = dict(locals())
+    Limits(max_gap=max_gap, max_accuracy_loss=max_accuracy_loss, epsilon=None)
+    folder = checked(free_folder(out, name="advice"), workers=workers)
+    plan, frame = _small_study(terminal, typed)
     plan = forecast(terminal, plan, frame=frame, workers=workers, ask=not yes)
-    folder = free_folder(out, name="advice")
     results = conduct(terminal, plan, frame=frame, out=folder, workers=workers, resume=False)
     found = results.advise(
         max_gap=max_gap,
@@ -99,7 +105,7 @@ def _small_study(terminal: Terminal, typed: dict[str, Any]) -> tuple[Plan, Any]:
     opened = open_data(typed["data"], schema=declared)
     told_reading(terminal, opened)
     words = words_of(opened, typed)
-    made = arranged(terminal, opened, words, command="advise", guess=typed["guess"])
+    made = arranged(terminal, opened, words, command="advise", data=typed["data"], guess=typed["guess"])
     plan = plan_for(
         opened,
         made.schema,

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup, TyperOption
 
-from evenhand.cli.console import FAULT, STOPPED, WRONG, Terminal
-from evenhand.errors import EvenhandError, EvenhandWarning
+from evenhand.cli.console import FAULT, STOPPED, WRONG, Terminal, unheard
+from evenhand.errors import EvenhandError, EvenhandWarning, InvalidParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["COMMANDS", "app"]
+__all__ = ["COMMANDS", "app", "in_options"]
 
 COMMANDS = {
     "demo": "Take a tour on built-in data: five protocols, one report.",
@@ -30,6 +30,14 @@ COMMANDS = {
 }
 """Every command and what it does, in the order in which help lists them."""
 
+_OPTIONS = {
+    "epsilons": "--epsilon", "epsilon": "--epsilon", "protocols": "--protocol", "protocol": "--protocol",
+    "splits": "--split", "split": "--split", "strategies": "--strategy", "strategy": "--strategy",
+    "model": "--model", "encoder": "--encoder", "repeats": "--repeats", "rows": "--rows", "seed": "--seed",
+    "workers": "--workers", "max_gap": "--max-gap", "max_accuracy_loss": "--max-accuracy-loss",
+    "columns": "--columns", "keep": "--keep", "simulate": "--simulate", "batch_rows": "--batch-rows",
+    "level": "--level", "positive": "--positive", "privileged": "--privileged", "by": "--by", "out": "OUT",
+}  # fmt: skip
 _CLICK_ERROR: type[Exception] = next(
     each for each in typer.BadParameter.__mro__ if each.__name__ == "ClickException"
 )
@@ -75,7 +83,12 @@ class _Commands(TyperGroup):
         given = list(sys.argv[1:] if args is None else args)
         extra["standalone_mode"] = False
         with _told(as_json="--json" in given):
-            code = super().main(given, *rest, **extra)
+            try:
+                code = super().main(given, *rest, **extra)
+            except SystemExit:
+                if type(sys.stdout).__name__ == "PacifyFlushWrapper":  # typer's way to say it: nobody reads
+                    unheard()
+                raise
             if code == STOPPED:
                 raise KeyboardInterrupt
             sys.exit(code if isinstance(code, int) else 0)
@@ -113,7 +126,7 @@ def _told(*, as_json: bool) -> Iterator[None]:
         try:
             yield
         except EvenhandError as error:
-            _end(type(error).__name__, str(error), WRONG, as_json=as_json)
+            _end(type(error).__name__, in_options(error), WRONG, as_json=as_json)
         except _CLICK_ERROR as error:
             _usage(error, as_json=as_json)
         except (KeyboardInterrupt, typer.Abort):
@@ -122,12 +135,28 @@ def _told(*, as_json: bool) -> Iterator[None]:
         except MemoryError:
             hint = "Hint: use fewer rows with --rows, or fewer workers with --workers."
             _end("MemoryError", f"There is not enough memory. {hint}", WRONG, as_json=as_json)
+        except BrokenPipeError:
+            unheard()
         except OSError as error:
             where = f" ({error.filename})" if error.filename else ""
             refusal = f"{error.strerror or 'The system refused'}{where}."
             _end(type(error).__name__, refusal, WRONG, as_json=as_json)
         except Exception as error:  # noqa: BLE001 - its message may hold a private value and is not shown
             _end(type(error).__name__, _fault(error), FAULT, as_json=as_json)
+
+
+def in_options(error: EvenhandError) -> str:
+    """Return what an error says, of the option that was typed where it is about a parameter.
+
+    >>> in_options(InvalidParameterError("epsilons", owner="Collect", must_be="a number > 0", got="0"))
+    "--epsilon must be a number > 0. Got '0' instead."
+    """
+    said = str(error)
+    if not isinstance(error, InvalidParameterError) or error.parameter not in _OPTIONS:
+        return said
+    return said.replace(
+        f"The '{error.parameter}' parameter of {error.owner} must", f"{_OPTIONS[error.parameter]} must"
+    )
 
 
 def _usage(error: Any, *, as_json: bool) -> None:

@@ -67,11 +67,11 @@ def audit(  # noqa: PLR0913 - one option each
     Trains on protected rows, predicts for clean ones, compares the groups, and writes report.html, the plan
     and every number to a folder. What it computes comes from the true data and is itself not private.
     """
-    from evenhand.cli.conduct import conduct, finish, forecast, free_folder  # noqa: PLC0415 - starts numpy
+    from evenhand.cli.conduct import checked, conduct, finish, forecast, free_folder  # noqa: PLC0415 - starts numpy
 
     terminal = Terminal(as_json=as_json, quiet=quiet)
     typed = dict(locals())
-    folder = free_folder(out, resume=resume)
+    folder = checked(free_folder(out, resume=resume), workers=workers, resume=resume)
     if plan is not None or (resume and data is None):
         job = _planned(terminal, typed, plan or folder / "plan.toml")
     elif data is None:
@@ -103,6 +103,7 @@ def _new(terminal: Terminal, typed: dict[str, Any]) -> _Job:
         opened,
         words_of(opened, typed),
         command="audit",
+        data=typed["data"],
         guess=typed["guess"],
         bins_only=bins_only,
     )
@@ -133,9 +134,6 @@ def _planned(terminal: Terminal, typed: dict[str, Any], path: Path) -> _Job:
     if extra:
         said = f"{', '.join(extra)} cannot be given with a plan, which says it already."
         wrong_use(f"{said} Hint: edit {path.name}.")
-    if typed["plan"] is None and not path.is_file():
-        said = f"There is no study in {path.parent} to go on with: {path.name} is not there."
-        wrong_use(f"{said} Hint: name its folder with --out.")
     plan = Plan.load(path)
     if typed["data"] is None and plan.data is None:
         wrong_use(f"{path.name} names no data. Hint: name a file before the options.")

@@ -5,15 +5,17 @@ from __future__ import annotations
 import shlex
 import sys
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from evenhand.cli.console import FAILED, STOPPED
+from evenhand._validate import integer
+from evenhand.cli.console import FAILED, STOPPED, wrong_use
 from evenhand.cli.progress import followed, spell_seconds
-from evenhand.cli.summary import shown_settings, summary_rows, summary_table
+from evenhand.cli.summary import shown_groups, shown_settings, summary_rows, summary_table
 from evenhand.errors import MissingExtraError
 
 if TYPE_CHECKING:
@@ -21,11 +23,12 @@ if TYPE_CHECKING:
     from evenhand.study.plan import Plan
     from evenhand.study.results import Results
 
-__all__ = ["conduct", "finish", "forecast", "free_folder", "shown_path", "written"]
+__all__ = ["checked", "conduct", "finish", "forecast", "free_folder", "shown_path", "written"]
 
 LONG = 15 * 60
 _TARGET = 10 * 60
 _MANY = 50_000
+_MOST_WORKERS = 1_024
 
 
 def free_folder(given: Path | None, *, name: str = "study", resume: bool = False) -> Path:
@@ -36,6 +39,29 @@ def free_folder(given: Path | None, *, name: str = "study", resume: bool = False
     while not resume and (folder / "study.db").exists():
         number += 1
         folder = Path(f"{name}-{number}")
+    return folder
+
+
+def checked(folder: Path, *, workers: int | None, resume: bool = False) -> Path:
+    """Return the folder if a study can be run there, or say at once why not: the rest may take minutes."""
+    if workers is not None:
+        integer("workers", workers, owner="run", low=1, high=_MOST_WORKERS)
+    there = (folder / "study.db").exists()
+    if resume and not there and not (folder / "plan.toml").is_file():
+        said = f"There is no study in {folder} to go on with."
+        wrong_use(f"{said} Hint: name its folder with --out, or leave --resume out.")
+    if there and not resume:
+        said = f"There is a study in {folder} already."
+        wrong_use(f"{said} Hint: go on with it (--resume), or name another folder with --out.")
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        wrong_use(f"The folder {folder} cannot be made. Hint: name another one with --out.")
+    finally:
+        for each in missing:
+            with suppress(OSError):
+                each.rmdir()
     return folder
 
 
@@ -135,6 +161,11 @@ def _shown(terminal: Terminal, results: Results, sentences: list[str]) -> None:
     title = f"Change against no protection, in points ({interval})"
     terminal.show()
     terminal.sentence(f"{title}; {left_out}" if left_out else title)
+    schema = results.facts.schema
+    if shown_groups(terminal, results):
+        terminal.sentence(
+            f"Last, for each group: the share that is predicted {schema.target} = {schema.positive}"
+        )
     terminal.show(summary_table(terminal, results))
     terminal.show()
     for each in sentences:

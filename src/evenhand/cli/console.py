@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import codecs
 import json
+import os
 import re
 import sys
 import textwrap
-from typing import TYPE_CHECKING, Any, NoReturn
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
 
 import typer
 
@@ -16,10 +19,10 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-__all__ = ["FAILED", "FAULT", "STOPPED", "WRONG", "Terminal", "fit", "spelled", "wrong_use"]
+__all__ = ["FAILED", "FAULT", "STOPPED", "WRONG", "Terminal", "fit", "spelled", "unheard", "wrong_use"]
 
-FAILED, WRONG, FAULT, STOPPED = 1, 2, 70, 130
-"""Exit codes: cells failed; wrong use; a fault of evenhand; stopped by Ctrl-C."""
+FAILED, WRONG, FAULT, STOPPED, UNHEARD = 1, 2, 70, 130, 141
+"""Exit codes: cells failed; wrong use; a fault of evenhand; stopped by Ctrl-C; nobody reads the output."""
 
 WIDEST = 100
 _WORD = 9
@@ -49,8 +52,28 @@ def fit(text: str, encoding: str | None) -> str:
         clean.encode(encoding or "utf-8")
     except (UnicodeEncodeError, LookupError):
         plain = "".join(_PLAIN.get(letter, letter) for letter in clean)
-        return plain.encode(encoding or "ascii", "replace").decode(encoding or "ascii")
+        known = encoding if _is_known(encoding) else "ascii"
+        # A letter that is missing is written as its number: as a question mark two values would look alike.
+        return plain.encode(known, "backslashreplace").decode(known)
     return clean
+
+
+def _is_known(encoding: str | None) -> TypeGuard[str]:
+    try:
+        codecs.lookup(encoding or "")
+    except LookupError:
+        return False
+    return True
+
+
+def unheard() -> NoReturn:
+    """End as programs do whose output goes to one that has ended, such as ``head``; 1 would mean cells."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+    sys.exit(UNHEARD)
 
 
 def spelled(names: Any, *, most: int = 12) -> str:
@@ -164,13 +187,20 @@ class Terminal:
         """Write the result for machines, if it was asked for."""
         if self.as_json:
             sys.stdout.write(json.dumps(_finite(value), ensure_ascii=True, allow_nan=False) + "\n")
+            sys.stdout.flush()
 
 
 def _console(stream: Any) -> Console:
     from rich.console import Console  # noqa: PLC0415 - as above
 
+    class Speaking(Console):
+        """A console that ends in our way when nobody reads it any more."""
+
+        def on_broken_pipe(self) -> None:
+            unheard()
+
     width = None if stream.isatty() else WIDEST
-    return Console(file=stream, highlight=False, markup=False, emoji=False, width=width)
+    return Speaking(file=stream, highlight=False, markup=False, emoji=False, width=width)
 
 
 def _width(console: Console) -> int:

@@ -32,11 +32,12 @@ def _named(incomplete: str) -> list[str]:
     return [name for name in DATASETS if name.startswith(incomplete)]
 
 
+OnlyNames = Annotated[bool, typer.Option("--quiet", "-q", help="Only the names.")]
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A data set.", autocompletion=_named)]
 
 
 @app.callback(invoke_without_command=True, epilog=f"\b\nExample:\n{EXAMPLE}")
-def datasets(context: typer.Context, *, as_json: given.AsJson = False, quiet: given.Quiet = False) -> None:
+def datasets(context: typer.Context, *, as_json: given.AsJson = False, quiet: OnlyNames = False) -> None:
     """List the data sets, show one, or fetch one."""
     if context.invoked_subcommand is not None:
         return
@@ -44,7 +45,7 @@ def datasets(context: typer.Context, *, as_json: given.AsJson = False, quiet: gi
 
     terminal = Terminal(as_json=as_json, quiet=quiet)
     rows = [{"name": name, "title": title, "where": _where(name)} for name, title in DATASETS.items()]
-    terminal.object({"datasets": rows, "places": _PLACES})
+    terminal.object({"command": "datasets", "datasets": rows, "places": _PLACES, "exit": 0})
     if quiet and not as_json:
         for row in rows:
             terminal.results.print(row["name"])
@@ -62,6 +63,7 @@ def show(name: Name, *, as_json: given.AsJson = False) -> None:
     found = describe(name)
     terminal.object(
         {
+            "command": "datasets",
             "name": found.name,
             "title": found.title,
             "about": found.about,
@@ -70,6 +72,7 @@ def show(name: Name, *, as_json: given.AsJson = False) -> None:
             "files": [str(each) for each in found.files],
             "departures": list(found.departures),
             "where": _where(name),
+            "exit": 0,
         }
     )
     terminal.sentence(f"**{found.name}**: {found.title}")
@@ -96,8 +99,11 @@ def fetch(name: Name, *, as_json: given.AsJson = False, quiet: given.Quiet = Fal
     found = load(name, backend="pyarrow")
     files = [each.name for each in found.provenance.files]
     rows = found.provenance.rows
-    terminal.object({"name": name, "rows": rows, "files": files, "licence": found.provenance.licence})
-    terminal.fact("Ready", f"{name}, {rows:,} rows, checked; licence: {found.provenance.licence}")
+    licence = found.provenance.licence
+    terminal.object(
+        {"command": "datasets", "name": name, "rows": rows, "files": files, "licence": licence, "exit": 0}
+    )
+    terminal.fact("Ready", f"{name}, {rows:,} rows, checked; licence: {licence}")
 
 
 def _where(name: str) -> str:

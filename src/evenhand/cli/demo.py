@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
 from evenhand.cli import options as given  # noqa: TC001 - typer reads the annotations
 from evenhand.cli.console import Terminal
 
@@ -12,8 +17,8 @@ EXAMPLE = """\
   evenhand demo --out tour --no-open
 """
 
-_PEOPLE = 20_000
-_REPEATS = 8
+_PEOPLE = 40_000
+_REPEATS = 10
 _PROTOCOLS = ("grr", "oue", "ss", "olh", "rappor")
 _EPSILONS = (0.5, 1, 4)
 _STORY = (
@@ -24,22 +29,25 @@ _STORY = (
     "is predicted the good outcome then, and how far apart are the groups?"
 )
 
+Out = Annotated[Path | None, typer.Option(metavar="FOLDER", help="Where results go. [evenhand-demo]")]
+
 
 def demo(
     *,
-    out: given.Out = None,
+    out: Out = None,
     workers: given.Workers = None,
     open_page: given.OpenPage = True,
     as_json: given.AsJson = False,
     quiet: given.Quiet = False,
 ) -> None:
     """Take a tour on built-in data: five protocols, one report."""
-    from evenhand.cli.conduct import conduct, finish, free_folder  # noqa: PLC0415 - starts numpy
+    from evenhand.cli.conduct import checked, conduct, finish, free_folder  # noqa: PLC0415 - starts numpy
     from evenhand.study.grid import Collect  # noqa: PLC0415 - as above
     from evenhand.study.plan import Plan  # noqa: PLC0415 - as above
     from evenhand.study.source import DataSource  # noqa: PLC0415 - as above
 
     terminal = Terminal(as_json=as_json, quiet=quiet)
+    folder = checked(free_folder(out, name="evenhand-demo"), workers=workers)
     plan = Plan(
         data=DataSource(dataset="causal", options={"n": _PEOPLE}),
         collect=Collect(_PROTOCOLS, _EPSILONS),
@@ -51,7 +59,6 @@ def demo(
     terminal.say(
         "Plan", f"{len(plan.settings())} settings x {_REPEATS} repeats = {cells} cells, under a minute"
     )
-    folder = free_folder(out, name="evenhand-demo")
     results = conduct(terminal, plan, frame=None, out=folder, workers=workers, resume=False)
     shown = open_page and terminal.is_interactive
     finish(terminal, results, command="demo", out=folder, open_page=shown)

@@ -195,6 +195,7 @@ def _object(found: FileEstimates, written: dict[str, str]) -> dict[str, Any]:
         for name in found.rates
     }
     return {
+        "command": "estimate",
         "rows": found.record.rows,
         "simulated": found.record.simulated,
         "level": found.level,
@@ -202,6 +203,7 @@ def _object(found: FileEstimates, written: dict[str, str]) -> dict[str, Any]:
         "outcome": found.outcome,
         "rates": rates,
         "files": list(written.values()),
+        "exit": 0,
     }
 
 

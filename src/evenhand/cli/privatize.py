@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import signal
+import sys
+import threading
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +15,8 @@ from evenhand.cli import options as given
 from evenhand.cli.console import Terminal, spelled, wrong_use
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from evenhand.engine.arrow import Privatized
     from evenhand.schema import Schema
 
@@ -86,7 +92,7 @@ def privatize(  # noqa: PLR0913 - one option each
         wrong_use("--only-reports and --keep contradict each other.")
     chosen = given.listed(columns) or None
     declared = _schema(source, out, schema, chosen, infer=infer_schema)
-    with rows_followed(terminal, "Drawing") as progress:
+    with rows_followed(terminal, "Drawing") as progress, _ended_cleanly():
         made = privatize_file(
             source,
             out,
@@ -103,6 +109,23 @@ def privatize(  # noqa: PLR0913 - one option each
             progress=progress,
         )
     _tell(terminal, made)
+
+
+@contextmanager
+def _ended_cleanly() -> Iterator[None]:
+    """Take what is half written away also when the system ends the program."""
+
+    def ended(*_: object) -> None:
+        sys.exit(128 + signal.SIGTERM)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, ended)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _schema(
@@ -157,6 +180,7 @@ def _tell(terminal: Terminal, made: Privatized) -> None:
     terminal.files({"Wrote": str(places.out), "Schema": str(places.schema), "Terms": str(places.record)})
     terminal.object(
         {
+            "command": "privatize",
             "out": str(places.out),
             "schema": str(places.schema),
             "guarantee": str(places.record),
@@ -166,5 +190,6 @@ def _tell(terminal: Terminal, made: Privatized) -> None:
             "reported": list(record.strategy.columns),
             "in_clear": list(record.in_clear),
             "left_out": list(made.left_out),
+            "exit": 0,
         }
     )

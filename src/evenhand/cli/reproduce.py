@@ -64,7 +64,7 @@ def reproduce(
 
     terminal = Terminal(as_json=as_json, quiet=quiet)
     if paper is None:
-        terminal.object({"papers": dict(papers.PAPERS)})
+        terminal.object({"command": "reproduce", "papers": dict(papers.PAPERS), "exit": 0})
         for name, title in papers.PAPERS.items():
             terminal.sentence(f"**{name}**  {title}")
         return

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["arranged", "told_reading", "words_of"]
 
+_OTHER_MARKS = ";\t|"
 _INFERRED = "domains were learnt from the rows, and that is a leak; give --schema with public code lists"
 
 
@@ -41,23 +42,30 @@ def told_reading(terminal: Terminal, opened: Opened) -> None:
     label = opened.source.label
     with_nulls = sum(1 for column in opened.frame.columns if column.null_count)
     missing = "none missing" if not with_nulls else f"missing values in {with_nulls}"
-    terminal.say("Reading", f"{label}, {opened.rows:,} rows, {len(opened.names)} columns, {missing}")
+    columns = f"{len(opened.names)} column{'' if len(opened.names) == 1 else 's'}"
+    terminal.say("Reading", f"{label}, {opened.rows:,} rows, {columns}, {missing}")
     if opened.note:
         terminal.say("Note", opened.note)
 
 
 def arranged(
-    terminal: Terminal, opened: Opened, words: Words, *, command: str, guess: bool, bins_only: bool = False
+    terminal: Terminal,
+    opened: Opened,
+    words: Words,
+    *,
+    command: str,
+    data: str,
+    guess: bool,
+    bins_only: bool = False,
 ) -> Setup:
     """Return the schema with its roles, and say how it came about."""
-    if not opened.rows:
-        wrong_use(f"{opened.source.label} has column names and no rows. Hint: name a file with people in it.")
+    _refuse_what_is_no_table(opened)
     guesses: tuple[str, ...] = ()
     if guess:
         words, guesses = _guessed(terminal, opened, words)
     missing = missing_roles(words, opened)
     if missing:
-        wrong_use(_ask_for(opened, words, missing, command=command, guessed=guess))
+        wrong_use(_ask_for(opened, words, missing, command=f"{command} {shlex.quote(data)}", guessed=guess))
     try:
         made = set_up(opened, words, bins_only=bins_only)
     except SchemaError as error:
@@ -77,6 +85,15 @@ def arranged(
         f"{schema.privileged}; sensitive {spelled(schema.sensitive)}",
     )
     return replace(made, notes=(*made.notes, *guesses))
+
+
+def _refuse_what_is_no_table(opened: Opened) -> None:
+    name = opened.source.label
+    if not opened.rows:
+        wrong_use(f"{name} has column names and no rows. Hint: name a file with people in it.")
+    if len(opened.names) == 1 and any(mark in opened.names[0] for mark in _OTHER_MARKS):
+        said = f"{name} has one column, and its name looks like several with other marks between them."
+        wrong_use(f"{said} Hint: save the file with commas between the fields, and points in numbers.")
 
 
 def _guessed(terminal: Terminal, opened: Opened, words: Words) -> tuple[Words, tuple[str, ...]]:
@@ -105,12 +122,10 @@ def _ask_for(opened: Opened, words: Words, missing: Sequence[str], *, command: s
         privileged=draft.privileged or "GROUP",
         sensitive=draft.sensitive or ("COLUMN", "COLUMN"),
     )
-    source = opened.source
-    name = source.dataset or source.label
     typed = {role: shlex.quote(str(getattr(stand_in, role))) for role in ROLES if role != "sensitive"}
     example = " \\\n    ".join(
         [
-            f"evenhand {command} {shlex.quote(name)}",
+            f"evenhand {command}",
             f"--target {typed['target']} --positive {typed['positive']}",
             f"--protected {typed['protected']} --privileged {typed['privileged']}",
             f"--sensitive {shlex.quote(_joined(stand_in.sensitive))}",

@@ -15,11 +15,12 @@ if TYPE_CHECKING:
     from evenhand.study.estimates import Estimated
     from evenhand.study.results import Results
 
-__all__ = ["shown_settings", "summary_rows", "summary_table"]
+__all__ = ["shown_groups", "shown_settings", "summary_rows", "summary_table"]
 
 _MOST_ROWS = 24
 _MEASURES = {"acc": "Accuracy", "sp_gap": "Gap"}
-_WIDE, _NARROW = 78, 60
+_NARROW = 60
+_NUMBERS, _SPLIT, _GROUP, _LONGEST = 60, 13, 5, 18
 
 
 def shown_settings(results: Results) -> tuple[tuple[Setting, ...], str]:
@@ -61,22 +62,31 @@ def summary_table(terminal: Terminal, results: Results) -> Any:
 
     width = min(terminal.results.width, WIDEST)
     settings, _ = shown_settings(results)
-    groups = _groups(results) if width >= _WIDE else ()
+    groups = shown_groups(terminal, results)
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold", show_edge=False)
-    for title, numeric in _header(settings, groups, beside=width >= _NARROW):
+    for title, numeric in _header(settings, list(groups.values()), beside=width >= _NARROW):
         table.add_column(
             fit(title, terminal.results.encoding), justify="right" if numeric else "left", no_wrap=True
         )
     for setting in settings:
-        cells = _row(results, setting, groups, beside=width >= _NARROW)
+        cells = _row(results, setting, list(groups), beside=width >= _NARROW)
         table.add_row(*(Text(fit(text, terminal.results.encoding), style) for text, style in cells))
     return table
 
 
-def _groups(results: Results) -> tuple[str, ...]:
-    """Return the groups if they fit: at most three, with short names."""
-    groups = results.facts.groups
-    return groups if len(groups) <= 3 and sum(len(each) for each in groups) <= 24 else ()
+def shown_groups(terminal: Terminal, results: Results) -> dict[str, str]:
+    """Return the groups that fit beside the numbers, each with the head of its column; nothing if none does.
+
+    A head names the column too where there is room, for a 0 alone tells nobody whose column it is.
+    """
+    groups, several = results.facts.groups, _several([each for each in results.settings if each.is_protected])
+    room = min(terminal.results.width, WIDEST) - _NUMBERS - (_SPLIT if several else 0)
+    protected = str(results.facts.schema.protected).strip()
+    for heads in ([f"{protected} = {label}" for label in groups], list(groups)):
+        longest = max(len(head) for head in heads)
+        if longest <= _LONGEST and sum(max(len(head), _GROUP) + 2 for head in heads) <= room:
+            return dict(zip(groups, heads, strict=True))
+    return {}
 
 
 def _header(settings: Sequence[Setting], groups: Sequence[str], *, beside: bool) -> list[tuple[str, bool]]:
@@ -85,7 +95,7 @@ def _header(settings: Sequence[Setting], groups: Sequence[str], *, beside: bool)
     names += [("ε", True)]
     for title in _MEASURES.values():
         names += [(title, True), ("", False)] if beside else [(title, True)]
-    return names + [(label, True) for label in groups]
+    return names + [(head, True) for head in groups]
 
 
 def _row(results: Results, setting: Setting, groups: Sequence[str], *, beside: bool) -> list[tuple[str, str]]:

@@ -68,7 +68,7 @@ def chosen(
         hidden = {*reported, *schema.sensitive}
         in_clear = tuple(name for name in names if name not in hidden)
     else:
-        asked = _names("keep", keep, names)
+        asked = _names("keep", keep, names, schema)
         twice = [name for name in asked if name in reported]
         if twice:
             must_be = "columns other than those that are reported"
@@ -83,7 +83,7 @@ def _reported(
     names: Sequence[str], schema: Schema, columns: Sequence[str] | None, strategy: str
 ) -> tuple[str, ...]:
     one_of("strategy", strategy, STRATEGIES, owner=_OWNER)
-    asked = schema.sensitive if columns is None else _names("columns", columns, names)
+    asked = schema.sensitive if columns is None else _names("columns", columns, names, schema)
     if not asked:
         raise InvalidParameterError(
             "columns",
@@ -100,20 +100,28 @@ def _reported(
     for name in asked:
         schema.column(name)
         if name not in names:
-            # What a file without a header calls its columns may be private: it is not listed.
-            raise ColumnNotFoundError(name, (), place="in the file")
+            raise _not_found(name, names, schema)
     return tuple(name for name in names if name in asked)
 
 
-def _names(parameter: str, given: Any, known: Sequence[str]) -> tuple[str, ...]:
+def _names(parameter: str, given: Any, known: Sequence[str], schema: Schema) -> tuple[str, ...]:
     asked = (given,) if isinstance(given, str) else tuple(given)
     if len(set(asked)) < len(asked) or not all(isinstance(each, str) for each in asked):
         must_be = "a list of different names of columns"
         raise InvalidParameterError(parameter, owner=_OWNER, must_be=must_be, got=list(asked))
     for name in asked:
         if name not in known:
-            raise ColumnNotFoundError(name, (), place="in the file")
+            raise _not_found(name, known, schema)
     return asked
+
+
+def _not_found(name: str, names: Sequence[str], schema: Schema) -> ColumnNotFoundError:
+    """Return the error that lists the columns that are declared and there.
+
+    What a file without a header calls its columns may be private, so the others are not listed.
+    """
+    declared = [each for each in names if each in schema.names]
+    return ColumnNotFoundError(name, declared, place="in the file")
 
 
 def strategy_of(

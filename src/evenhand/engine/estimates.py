@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import warnings
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -184,7 +185,12 @@ def estimate_file(  # noqa: PLR0913 - one keyword for each choice
 
 def _record(path: str | os.PathLike[str], given: str | os.PathLike[str] | None) -> tuple[Record, str]:
     """Return what stands beside the reports, and the SHA-256 of that file."""
-    place = record_path(path) if given is None else given
+    place = Path(record_path(path) if given is None else given)
+    if not Path(path).exists():
+        refuse(own_name(path), "there is no such file.")
+    if not place.exists():
+        hint = "'evenhand privatize' writes it beside the reports; --guarantee names another."
+        refuse(own_name(place), f"there is no such file. Hint: {hint}")
     with opened(place, limits=Limits(bytes=MOST_BYTES), owner=_OWNER) as source:
         text = b"".join(blocks(source, Limits(bytes=MOST_BYTES)))
     return Record.from_json(text, own_name(place)), hashlib.sha256(text).hexdigest()

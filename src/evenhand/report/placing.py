@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["Box", "room_near"]
 
 _ANGLES = (0, 180, 45, 315, 135, 225, 90, 270, 20, 340, 160, 200)
-_DISTANCES = (16, 28, 44, 64, 90, 120, 160)
+_DISTANCES = (16, 28, 44, 64, 90, 120, 150, 180, 220)
 
 
 @dataclass(frozen=True)

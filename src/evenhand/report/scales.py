@@ -39,8 +39,11 @@ class Linear:
         most_ticks: int = 6,
         nought: bool = False,
         margin: float = 0.04,
+        within: tuple[float, float] = (-math.inf, math.inf),
     ) -> Linear:
         """Return a scale that holds all finite `values` with some air, from nought if asked.
+
+        The air never crosses nought, nor the ends in `within`, unless a value does.
 
         >>> Linear.over([33.4, 36.5], pixels=200).ticks
         (33.0, 34.0, 35.0, 36.0, 37.0)
@@ -54,8 +57,9 @@ class Linear:
             air = 0.05 * largest if largest > 1e-6 else 0.5
             least, most = least - air, most + air
         span = most - least
-        low = least if nought and least == 0 else least - margin * span
-        high = most if nought and most == 0 else most + margin * span
+        ends = [end for end in (*within, 0.0) if math.isfinite(end)]
+        low = max([least - margin * span, *(end for end in ends if end <= least)])
+        high = min([most + margin * span, *(end for end in ends if end >= most)])
         ticks = _round_ticks(low, high, most_ticks)
         return cls(ticks[0], ticks[-1], ticks, pixels)
 

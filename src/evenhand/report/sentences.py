@@ -23,7 +23,7 @@ def sentence(text: str) -> Markup:
     """Return a sentence of a page as HTML.
 
     Everything is escaped. Then text between double asterisks becomes bold, an interval such as
-    ``(0.8 to 1.1)`` is set smaller and kept on one line, and so is ``ε = 1``.
+    ``(0.8 to 1.1)`` is set smaller and kept on one line, and so are ``ε = 1`` and ``k-based``.
 
     >>> str(sentence("**Everyone pays:** 0.9 points (0.8 to 1.1) <b>"))
     '<b>Everyone pays:</b> 0.9 points <span class="interval">(0.8 to 1.1)</span> &lt;b&gt;'
@@ -34,5 +34,6 @@ def sentence(text: str) -> Markup:
         raise MissingExtraError("jinja2", feature="A report", extra="report") from None
     escaped = str(escape(clean(text)))
     escaped = _EPSILON.sub("ε\u00a0\\1\u00a0", escaped)
+    escaped = escaped.replace("k-based", "k\u2011based")
     escaped = _INTERVAL.sub(lambda found: f'<span class="interval">{found[0]}</span>', escaped)
     return Markup(_BOLD.sub(r"<b>\1</b>", escaped))  # noqa: S704 - every letter of the text is escaped above

@@ -78,6 +78,7 @@ def _about_gap(results: Results, recommended: Setting | None, alternatives: Sequ
         told.append(
             f"With {shown} the model gives nearly everybody the same answer, so that a small gap says little."
         )
+    told += [sentence for each in named for sentence in _about_repeats(results, each)]
     if recommended is None:
         return told
     other = paired_change(results, recommended, "eo_gap")
@@ -87,6 +88,15 @@ def _about_gap(results: Results, recommended: Setting | None, alternatives: Sequ
             f"by {change(other, unit=' points')}."
         )
     return told
+
+
+def _about_repeats(results: Results, setting: Setting) -> list[str]:
+    """Say where a setting that is named rests on less than the study: failures may not be like the rest."""
+    found = paired_change(results, setting, "sp_gap")
+    if not found.left_out:
+        return []
+    repeats = counted(results.plan.repeats, "repeat")
+    return [f"{setting_name(setting)} rests on {found.runs} of {repeats}: the others failed or were not run."]
 
 
 def _says_the_same_to_all(results: Results, setting: Setting) -> bool:

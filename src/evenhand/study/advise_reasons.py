@@ -9,6 +9,7 @@ from evenhand.study.cells import Setting
 from evenhand.study.estimates import estimate, paired_change
 from evenhand.study.predictions import NO_GAP
 from evenhand.study.recommend import ACCURACY, GAP, message_bits
+from evenhand.study.verdicts import full_settings
 from evenhand.study.wording import amount, change, counted, listed, protocol_name, setting_name, way_name
 
 if TYPE_CHECKING:
@@ -24,6 +25,10 @@ _SINGLE = (
     "A single repeat says nothing about chance: without a second one there is no interval, and a better "
     "figure may be luck. Run the study with more repeats, ten for a start."
 )
+_NO_PAIRS = (
+    "No setting has two repeats with a result beside that of the unprotected runs, so there is no interval: "
+    "cells failed, were not run, or have no defined value. Look at the failures, and run the study again."
+)
 
 
 def has_no_gap(results: Results, limits: Limits, *, level: float) -> bool:
@@ -38,7 +43,7 @@ def reasons(results: Results, limits: Limits, choice: Choice, *, no_gap: bool) -
     if choice.outcome == "no-candidates":
         return (_out_of_reach(results, limits),)
     if choice.outcome == "no-intervals":
-        return (_SINGLE,)
+        return (_SINGLE if results.plan.repeats == 1 else _NO_PAIRS,)
     if no_gap:
         return _nothing_to_reduce(results, choice)
     if choice.outcome == "none":
@@ -49,7 +54,12 @@ def reasons(results: Results, limits: Limits, choice: Choice, *, no_gap: bool) -
 
 
 def _out_of_reach(results: Results, limits: Limits) -> str:
-    tried = [each.epsilon for each in results.settings if each.epsilon is not None]
+    tried = [each.epsilon for each in full_settings(results) if each.epsilon is not None]
+    if not tried or limits.epsilon is None:
+        return (
+            "The study has no setting that protects every sensitive column. Run it with the strategy "
+            "'independent' or 'combined'."
+        )
     return (
         f"The study has no setting that protects every sensitive column at ε = {_epsilon(limits.epsilon)} or "
         f"less: its smallest epsilon is {_epsilon(min(tried))}. Run it with smaller ones."
@@ -59,8 +69,8 @@ def _out_of_reach(results: Results, limits: Limits) -> str:
 def _nothing_to_reduce(results: Results, choice: Choice) -> tuple[str, ...]:
     gap = estimate(results, _UNPROTECTED, GAP)
     first = (
-        f"Without protection the model's gap is {amount(gap)}: there is none to reduce, and protection "
-        "can only add to it."
+        f"Without protection the model's gap is {amount(gap)}: there is next to none to reduce, and "
+        "protection may add to it."
     )
     kept = (choice.chosen,) if choice.chosen else choice.alike
     if not kept:
@@ -108,7 +118,7 @@ def _cannot_be_told(results: Results, limits: Limits, choice: Choice) -> tuple[s
     alike = choice.alike
     epsilon = _epsilon(alike[0].setting.epsilon)
     sure = [each for each in alike if each.meets]
-    which = "at which a setting meets the limits" if limits.are_set else "that was tried"
+    which = "at which a setting meets the limits" if limits.are_set else _without_interval(results, choice)
     same = "their gaps and accuracies differ by no more than chance may explain"
     told = [f"At ε = {epsilon}, the smallest {which}, {_named(alike)} cannot be told apart: {same}."]
     if limits.are_set and len(sure) < len(alike):
@@ -131,17 +141,24 @@ def _chosen(results: Results, limits: Limits, choice: Choice, best: Candidate) -
         if limits.max_accuracy_loss is not None:
             kept.append(f"a loss of accuracy of at most {_points(limits.max_accuracy_loss)}")
         told.append(f"It keeps {' and '.join(kept)} at the far end of its intervals.")
-    told.append(_smaller(choice, best, limits))
+    told.append(_smaller(results, choice, best, limits))
     told += [_against(results, choice, best), _level(choice)]
     return tuple(told)
 
 
-def _smaller(choice: Choice, best: Candidate, limits: Limits) -> str:
+def _without_interval(results: Results, choice: Choice) -> str:
+    """Say what the smallest epsilon of the candidates is the smallest of."""
+    smallest = min(each.setting.epsilon for each in choice.candidates if each.setting.epsilon is not None)
+    within = [each.epsilon for each in full_settings(results) if each.epsilon is not None]
+    return "that was tried" if smallest == min(within) else "of the settings that have intervals"
+
+
+def _smaller(results: Results, choice: Choice, best: Candidate, limits: Limits) -> str:
     """Say why no smaller epsilon."""
     epsilon = best.setting.epsilon
     less = [each for each in choice.candidates if each.setting.epsilon < epsilon]  # type: ignore[operator]
     if not less:
-        return f"ε = {_epsilon(epsilon)} is the smallest that was tried."
+        return f"ε = {_epsilon(epsilon)} is the smallest {_without_interval(results, choice)}."
     nearest = min(less, key=lambda each: each.excess)
     broken = []
     if limits.max_gap is not None and nearest.gap_excess > 0:

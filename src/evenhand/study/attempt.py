@@ -27,7 +27,9 @@ DIED = "WorkerDied"
 
 
 def attempt(cell: Cell, *, plan: Plan, prepared: Prepared, execute: Execute) -> Outcome:
-    """Return the outcome of a cell; an error is one too.
+    """Return the outcome of a cell; an error is one too, and so is a model that asks Python to exit.
+
+    A KeyboardInterrupt is not caught: in the process of the person who waits it is theirs.
 
     The cell runs without warnings, so that its result does not depend on the filters in force, and comes
     back as a store would give it back, so that results are the same with a store and without.
@@ -37,7 +39,7 @@ def attempt(cell: Cell, *, plan: Plan, prepared: Prepared, execute: Execute) -> 
             warnings.simplefilter("ignore")
             outcome = execute(cell, plan=plan, prepared=prepared)
         return from_texts(cell, as_texts(outcome))
-    except Exception as error:  # noqa: BLE001 - whatever a model raises is the result of its cell
+    except (Exception, SystemExit, GeneratorExit) as error:  # noqa: BLE001 - whatever a model raises
         return Outcome(cell, failure=failure_of(error))
 
 

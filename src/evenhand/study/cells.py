@@ -80,6 +80,8 @@ class Setting:
         if not self.is_protected or self.epsilon is None:
             return "unprotected"
         words = [self.protocol.upper()]
+        for name, value in sorted(self.parameters.items()):  # settings that differ never read the same
+            words.append(name if value is True else f"{name}={value}")
         words += [self.strategy] if self.strategy not in {UNPROTECTED, "independent"} else []
         words += [f"{self.split} split"] if self.split != UNPROTECTED else []
         return f"{', '.join(words)}, ε = {float(self.epsilon):g}"

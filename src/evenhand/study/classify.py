@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from numbers import Real
-from typing import Any
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
 
 from evenhand._validate import integer, one_of
 from evenhand.errors import InvalidParameterError
+from evenhand.study.plain import plain_mapping
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = ["ENCODERS", "MODELS", "OWN", "Classify"]
 
@@ -73,18 +76,13 @@ class Classify:
             raise InvalidParameterError("model", owner=_OWNER, must_be=must_be, got=got)
         elif self.parameters:
             must_be = "empty for a classifier that is made already"
-            raise InvalidParameterError(
-                "parameters", owner=_OWNER, must_be=must_be, got=dict(self.parameters)
-            )
-        if not isinstance(self.parameters, Mapping) or not all(
-            isinstance(each, str) for each in self.parameters
-        ):
-            must_be = "a mapping of names to values"
             raise InvalidParameterError("parameters", owner=_OWNER, must_be=must_be, got=self.parameters)
-        object.__setattr__(self, "parameters", dict(self.parameters))
+        hint = "from Python, the classifier itself can be given, with any parameters."
+        parameters = plain_mapping("parameters", self.parameters, owner=_OWNER, hint=hint)
+        object.__setattr__(self, "parameters", parameters)
         one_of("encoder", self.encoder, ENCODERS, owner=_OWNER)
         share: object = self.test
-        if isinstance(share, bool) or not isinstance(share, Real) or not 0 < float(share) < 1:
+        if isinstance(share, Integral) or not isinstance(share, Real) or not 0 < float(share) < 1:
             raise InvalidParameterError("test", owner=_OWNER, must_be="between 0 and 1", got=share)
         object.__setattr__(self, "test", float(share))
         if self.folds is not None:

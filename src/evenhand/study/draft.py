@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import narwhals as nw
+import numpy as np
 
 from evenhand.errors import EvenhandError, SchemaError
 from evenhand.schema import Column, Domain
@@ -13,6 +15,8 @@ from evenhand.schema.edges import round_edges
 from evenhand.schema.infer import Inference, inferred
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from evenhand.schema.column import Rule
 
 __all__ = ["Draft", "Part", "drafted"]
@@ -26,6 +30,9 @@ _MOST_NUMBERS = 100
 _BINS = {"target": 10, "protected": 10, "sensitive": 10, "clear": 50}
 _FEWEST_ROWS_OF_AN_ID = 30
 _LARGEST = 2**53
+_UNEVEN = 5
+_MOSTLY = 0.5
+_NUMBER = re.compile(r"[-+]?\d[\d.,' ]*(e[-+]?\d+)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -95,6 +102,8 @@ def _why_not(present: nw.Series[Any], distinct: int, part: Part, *, missing: boo
     if not named and _is_identifier(present, distinct):
         return "numbers the rows, as identifiers do"
     if _is_text(present) and distinct > _most_texts(part, len(present)):
+        if _are_mostly_numbers(present):
+            return "holds numbers beside other texts, or numbers with decimal commas"
         return "holds too many different texts, as names and free text do"
     return ""
 
@@ -122,7 +131,7 @@ def _domain(
     outside: Rule = "other" if len(finite) < len(numbers) - int(numbers.is_nan().sum()) else "error"
     if distinct <= FEW:
         return Domain.categorical(sorted(finite.unique().to_list()), ordered=True), False, outside
-    return Domain.binned(round_edges(float(finite.min()), float(finite.max()), _BINS[part])), True, outside
+    return Domain.binned(_edges(finite, _BINS[part])), True, outside
 
 
 def _whole(name: str, part: Part, present: nw.Series[Any], distinct: int, *, bins_only: bool) -> Domain:
@@ -134,7 +143,54 @@ def _whole(name: str, part: Part, present: nw.Series[Any], distinct: int, *, bin
         return Domain.categorical(sorted(present.unique().to_list()), ordered=True)
     if (part == "clear" and not bins_only) or (part == "sensitive" and high - low < _MOST_NUMBERS):
         return Domain.integers(low, high)
-    return Domain.binned(round_edges(low, high, _BINS[part]))
+    return Domain.binned(_edges(present.cast(nw.Float64), _BINS[part]))
+
+
+def _edges(numbers: nw.Series[Any], bins: int) -> tuple[float, ...]:
+    """Return round edges equally far apart or, where one bin would hold most people, closer where many are.
+
+    Incomes and debts are so: with bins of one width nearly everybody would be in the first of them, and a
+    model could not tell people apart.
+    """
+    edges = round_edges(float(numbers.min()), float(numbers.max()), bins)
+    values = numbers.to_numpy()
+    counts = np.histogram(values, edges)[0]
+    if counts.max() * len(counts) <= _UNEVEN * len(values):
+        return edges
+    marks = _marks(values, bins)
+    around = np.concatenate([[edges[0]], marks, [edges[-1]]])
+    room = np.minimum(np.diff(around)[:-1], np.diff(around)[1:])
+    inner = {_rounded(float(mark), float(free)) for mark, free in zip(marks, room, strict=True)}
+    return (edges[0], *sorted(each for each in inner if edges[0] < each < edges[-1]), edges[-1])
+
+
+def _marks(values: NDArray[np.float64], bins: int) -> NDArray[np.float64]:
+    """Return fewer than `bins` different numbers with about as many people between any two of them.
+
+    A number that many share, as nought is among debts, counts once and the others are parted without it.
+    """
+    even = np.quantile(values, np.linspace(0, 1, bins + 1)[1:-1])
+    found, times = np.unique(even, return_counts=True)
+    common = found[times > 1]
+    rest = values[~np.isin(values, common)]
+    if not len(common) or not len(rest):
+        return found
+    return np.unique([*common, *np.quantile(rest, np.linspace(0, 1, bins - len(common) + 1)[1:-1])])
+
+
+def _rounded(mark: float, room: float) -> float:
+    """Return a round number near `mark`, so that an edge is not the number of one person.
+
+    >>> _rounded(21973.412, 1800.0), _rounded(7.0, 0.0)
+    (22000.0, 7.0)
+    """
+    return round(mark, -int(np.floor(np.log10(room)))) if room > 0 else mark
+
+
+def _are_mostly_numbers(texts: nw.Series[Any]) -> bool:
+    """Tell whether most of the first texts are numbers as some people write them: 1.234,56 or 12."""
+    some = [str(each).strip() for each in texts.head(1_000).to_list()]
+    return sum(bool(_NUMBER.fullmatch(each)) for each in some) > _MOSTLY * len(some)
 
 
 def _is_text(series: nw.Series[Any]) -> bool:

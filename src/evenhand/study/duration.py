@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Duration", "duration", "subset"]
 
-_WARM, _SMALL, _LARGE = 400, 20_000, 60_000
+_WARM, _SMALL, _LARGE = 400, 10_000, 40_000
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["LITTLE", "accuracy_answer", "missing_words"]
 
 LITTLE = 0.02
-"""A loss is called little if its whole interval is under two points."""
+"""A loss is called little if its whole interval is under two points, and that of every group named."""
 
 
 def accuracy_answer(reading: Reading) -> str:
@@ -40,7 +40,7 @@ def missing_words(reading: Reading) -> str:
 
 def _cost(reading: Reading) -> str:
     at = f"ε = {epsilon_text(reading.chosen)}"
-    before, after, lost = (reading.before(ACCURACY), reading.value(ACCURACY), reading.change(ACCURACY))
+    (before, after), lost = reading.pair(ACCURACY), reading.change(ACCURACY)
     if not math.isfinite(lost.value):
         told = [
             f"{percent(each.value)} {word}" for each, word in ((before, "unprotected"), (after, f"at {at}"))
@@ -74,7 +74,8 @@ def _cost(reading: Reading) -> str:
 def _payers(reading: Reading, lost: Estimated) -> str:
     """Return who pays, as far as each group's own change is clear."""
     losers, winners = losing(reading), gaining(reading)
-    little = "a little " if lost.low is not None and -lost.low < LITTLE else "in "
+    paid = [lost, *(reading.moved(group, "accuracy") for group in losers)]
+    little = "a little " if all(each.low is not None and -each.low < LITTLE for each in paid) else "in "
     if len(losers) == len(reading.groups):
         return f"Everyone pays {little}accuracy"
     if winners and losers:
@@ -117,7 +118,7 @@ def _group_words(reading: Reading, groups: tuple[str, ...]) -> str:
 
 
 def _shown(reading: Reading, group: str) -> str:
-    moved = reading.moved(group, "accuracy", level=reading.group_level)
+    moved = reading.moved(group, "accuracy")
     return change(moved) if moved.has_interval else "(no interval)"
 
 
@@ -132,5 +133,5 @@ def gaining(reading: Reading, rate: str = "accuracy") -> tuple[str, ...]:
 
 
 def _way(reading: Reading, group: str, rate: str) -> float:
-    moved = reading.moved(group, rate, level=reading.group_level)
+    moved = reading.moved(group, rate)
     return moved.value if moved.is_clear else 0.0

@@ -103,7 +103,7 @@ def _nothing(reading: Reading, at: str) -> str:
             f"{_gains(apart.rival, 1)}."
         )
     shortest = shortest_reports(reading)
-    return f"{said} {shortest}" if shortest else said
+    return f"{said} Choose by message size: {shortest}" if shortest else said
 
 
 def _ahead(reading: Reading, worse: Sequence[Rival], trade: Sequence[Rival], at: str) -> str:
@@ -153,11 +153,12 @@ def _trade(reading: Reading, trade: Sequence[Rival], at: str) -> str:
 
 
 def _traded(found: Rival) -> str:
-    more = "more" if found.accuracy.value < 0 else "less"
-    wider = "smaller" if found.gap.value > 0 else "wider"
+    accuracy, gap = found.shown
+    more = "more" if accuracy.value < 0 else "less"
+    wider = "smaller" if gap.value > 0 else "wider"
     return (
-        f"{setting_name(found.setting, epsilon=False)} is {more} accurate, by {amount(found.accuracy)}, and "
-        f"its gap is {wider}, by {amount(found.gap)}."
+        f"{setting_name(found.setting, epsilon=False)} is {more} accurate, by {amount(accuracy)}, and "
+        f"its gap is {wider}, by {amount(gap)}."
     )
 
 
@@ -321,4 +322,4 @@ def shortest_reports(reading: Reading) -> str:
     ]
     who = list(dict.fromkeys(who))
     verb = "sends" if len(who) == 1 else "send"
-    return f"Choose by message size: {listed(who, most=3)} {verb} {counted(int(fewest), 'bit')} per person."
+    return f"{listed(who, most=3)} {verb} {counted(int(fewest), 'bit')} per person, the fewest."

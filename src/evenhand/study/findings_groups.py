@@ -39,7 +39,7 @@ def moved_heading(reading: Reading) -> str:
         return "Who moved cannot be told without intervals"
     up, down = gaining(reading, "selection"), losing(reading, "selection")
     if not up and not down:
-        first = "no group clearly"
+        first = "no group clearly moves"
     else:
         parts = [f"{_who(reading, names)} {way}" for names, way in ((up, "up"), (down, "down")) if names]
         first = ", ".join(parts)
@@ -59,7 +59,7 @@ def _accuracy(reading: Reading) -> str:
     if winners:
         clearly = "" if losers else " clearly"
         parts.append(f"{_who(reading, winners)}{clearly} {'gains' if len(winners) == 1 else 'gain'} accuracy")
-    return listed([f"only {parts[0]}", *parts[1:]] if len(parts) == 1 else parts)
+    return listed(parts)
 
 
 def _who(reading: Reading, groups: Sequence[str]) -> str:

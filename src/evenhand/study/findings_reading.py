@@ -57,21 +57,39 @@ class Rival:
     setting : Setting
         The other one.
     accuracy, gap : Estimated
-        Of the first minus the other.
+        Of the first minus the other, at the level of a claim.
+    hints : tuple of Estimated
+        The same two at :data:`LEVEL`. Nothing is claimed from them, but a setting is not called worse while
+        one of them says that it is better in the other measure.
     """
 
     setting: Setting
     accuracy: Estimated
     gap: Estimated
+    hints: tuple[Estimated, ...] = ()
 
     @property
     def verdict(self) -> Literal["worse", "better", "trade", "same"]:
         """What the other is: clearly worse or better, both at once in different measures, or neither."""
-        ahead = _clearly(self.accuracy, 1) or _clearly(self.gap, -1)
-        behind = _clearly(self.accuracy, -1) or _clearly(self.gap, 1)
-        if ahead and behind:
+        ahead, behind = (self._leads(sign, self.accuracy, self.gap) for sign in (1, -1))
+        hinted = self.hints or (self.accuracy, self.gap)
+        if (ahead and self._leads(-1, *hinted)) or (behind and self._leads(1, *hinted)):
             return "trade"
         return "worse" if ahead else "better" if behind else "same"
+
+    @property
+    def shown(self) -> tuple[Estimated, Estimated]:
+        """Accuracy and gap as a trade is told: with the interval of a claim, or else of a hint."""
+        hinted = self.hints or (self.accuracy, self.gap)
+        found = [
+            each if each.is_clear else hint
+            for each, hint in zip((self.accuracy, self.gap), hinted, strict=True)
+        ]
+        return found[0], found[1]
+
+    @staticmethod
+    def _leads(sign: int, accuracy: Estimated, gap: Estimated) -> bool:
+        return _clearly(accuracy, sign) or _clearly(gap, -sign)
 
 
 @dataclass(frozen=True)
@@ -111,18 +129,42 @@ class Reading:
         where = self.chosen if setting is None else setting
         return group_estimate(self.results, where, group, rate, level=LEVEL)
 
-    def moved(self, group: str, rate: str, *, level: float = LEVEL) -> Estimated:
-        """Return how far a rate of a group moves from the unprotected to the chosen setting."""
-        return group_change(self.results, self.chosen, group, rate, level=level)
+    def pair(self, measure: str) -> tuple[Estimated, Estimated]:
+        """Return the unprotected and the chosen mean of a measure, over the repeats that both have.
+
+        Their difference is the change; means over other repeats could even contradict its sign.
+        """
+        return self._pair(*(self.runs(each, measure) for each in (UNPROTECTED_SETTING, self.chosen)))
+
+    def rate_pair(self, group: str, rate: str) -> tuple[Estimated, Estimated]:
+        """Return the same for a rate of a group."""
+        return self._pair(*(self._rates(each, group, rate) for each in (UNPROTECTED_SETTING, self.chosen)))
+
+    def _pair(self, before: NDArray[np.float64], after: NDArray[np.float64]) -> tuple[Estimated, Estimated]:
+        both = np.isfinite(before) & np.isfinite(after)
+        if both.any():
+            before, after = np.where(both, before, np.nan), np.where(both, after, np.nan)
+        return self.tested(before), self.tested(after)
+
+    def moved(self, group: str, rate: str) -> Estimated:
+        """Return how far a rate of a group moves from the unprotected to the chosen setting.
+
+        The intervals of all groups hold together with :data:`LEVEL`.
+        """
+        return group_change(self.results, self.chosen, group, rate, level=self.group_level)
 
     @property
     def group_level(self) -> float:
-        """The level at which groups are named: raised for how many there are, if there are more than two."""
-        return LEVEL if len(self.groups) == 2 else strict(len(self.groups))
+        """The level at which groups are named: raised for how many there are."""
+        return strict(len(self.groups))
 
     def apart(self, setting: Setting, rate: str = "selection") -> Estimated:
-        """Return how much higher a rate is in the group `high` than in `low`, with its sign."""
-        return self.tested(self._rates(setting, self.high, rate) - self._rates(setting, self.low, rate))
+        """Return how much higher a rate is in the group `high` than in `low`, with its sign.
+
+        The two are picked for being far apart, so that the level is raised for how many pairs there are.
+        """
+        runs = self._rates(setting, self.high, rate) - self._rates(setting, self.low, rate)
+        return self.tested(runs, level=strict(math.comb(len(self.groups), 2)))
 
     def moved_apart(self, rate: str) -> Estimated:
         """Return how much more a rate of `low` moves than that of `high`."""
@@ -202,10 +244,11 @@ def read(results: Results, *, chosen: object = None) -> Reading:
 
 def rival(results: Results, setting: Setting, other: Setting, *, level: float) -> Rival:
     """Return how far a setting is ahead of another."""
-    found = [
-        paired_change(results, setting, measure, against=other, level=level) for measure in (ACCURACY, GAP)
-    ]
-    return Rival(other, found[0], found[1])
+    found, hints = (
+        [paired_change(results, setting, measure, against=other, level=each) for measure in (ACCURACY, GAP)]
+        for each in (level, LEVEL)
+    )
+    return Rival(other, found[0], found[1], tuple(hints))
 
 
 def _by_rule(results: Results) -> Setting:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.report.words import epsilon_of
-from evenhand.study.findings_reading import ACCURACY, GAP, strict
+from evenhand.study.estimates import paired_change
+from evenhand.study.findings_reading import ACCURACY, GAP, LEVEL, strict
 from evenhand.study.wording import change, counted, listed, protocol_name, way_name
 
 if TYPE_CHECKING:
@@ -19,7 +20,10 @@ if TYPE_CHECKING:
     from evenhand.study.estimates import Estimated
     from evenhand.study.findings_reading import Reading
 
-__all__ = ["Trend", "frontier_heading", "measures_heading", "trend_words", "trends"]
+__all__ = ["Trend", "frontier_heading", "measures_heading", "table_heading", "trend_words", "trends"]
+
+_BY_CHANCE = "beyond what chance among so many allows"
+"""Said where a setting alone has a clear change, and not among all that were tried."""
 
 
 # --- the frontier ---------------------------------------------------------------------------------
@@ -28,23 +32,66 @@ __all__ = ["Trend", "frontier_heading", "measures_heading", "trend_words", "tren
 def frontier_heading(reading: Reading) -> str:
     """Return which settings cost accuracy, as a heading.
 
-    A setting costs accuracy if the interval of its paired change lies below nought.
+    A setting costs accuracy if the interval of its paired change lies below nought. All of them do if each
+    interval does on its own; where only some do, the level is raised for how many there are, so that trying
+    many does not by itself find one that costs something.
     """
-    lost = {each: reading.change(ACCURACY, each) for each in reading.protected}
-    known = {each: found for each, found in lost.items() if found.has_interval}
-    if not known:
+    every = _signs(reading, ACCURACY, LEVEL)
+    if not every:
         return "What each setting gives, without intervals to tell them apart"
-    costs = {each: found.is_clear and found.value < 0 for each, found in known.items()}
-    if all(costs.values()):
-        return "Every setting costs accuracy" if len(costs) > 1 else "The setting tested costs accuracy"
+    if all(sign < 0 for sign in every.values()):
+        return "Every setting costs accuracy" if len(every) > 1 else "The setting tested costs accuracy"
+    costs = {each: sign < 0 for each, sign in _signs(reading, ACCURACY, strict(len(every))).items()}
     if not any(costs.values()):
-        return "No setting clearly costs accuracy"
+        return _none_costs(len(costs), alone=any(sign < 0 for sign in every.values()))
     free = min(each.epsilon for each, cost in costs.items() if not cost and each.epsilon is not None)
     above = [cost for each, cost in costs.items() if each.epsilon is not None and each.epsilon >= free]
     if len(above) < len(costs):
         rest = f"{sum(above)} of {len(above)} clearly do" if any(above) else "none clearly does"
         return f"Every setting below ε = {epsilon_of(float(free))} costs accuracy; from there on {rest}"
     return f"{sum(costs.values())} of {counted(len(costs), 'setting')} clearly cost accuracy"
+
+
+def _none_costs(count: int, *, alone: bool) -> str:
+    """Return that no setting costs accuracy, or that one does alone and not among all that were tried."""
+    if count == 1:
+        return "The setting tested does not clearly cost accuracy"
+    return (
+        f"Of {count} settings none costs accuracy {_BY_CHANCE}"
+        if alone
+        else "No setting clearly costs accuracy"
+    )
+
+
+def table_heading(reading: Reading) -> str:
+    """Return how many settings have another gap than the unprotected model, as a heading."""
+    every = _signs(reading, GAP, LEVEL)
+    if not every:
+        return "All numbers, without intervals"
+    alike = set(every.values())
+    if len(every) > 1 and len(alike) == 1 and alike != {0}:
+        return f"All numbers: every setting {'narrows' if alike == {-1} else 'widens'} the gap"
+    signs = list(_signs(reading, GAP, strict(len(every))).values())
+    if len(signs) == 1:
+        verb = {-1: "narrows the gap", 1: "widens the gap"}.get(signs[0], "does not clearly change the gap")
+        return f"All numbers: the setting tested {verb}"
+    counts = ((signs.count(-1), "narrow"), (signs.count(1), "widen"))
+    told = [f"{count} clearly {word}{'s' if count == 1 else ''} the gap" for count, word in counts if count]
+    if told:
+        return f"All numbers: of {len(signs)} settings, {listed(told)}"
+    if any(every.values()):
+        return f"All numbers: of {len(signs)} settings none changes the gap {_BY_CHANCE}"
+    return f"All numbers: none of {len(signs)} settings clearly changes the gap"
+
+
+def _signs(reading: Reading, measure: str, level: float) -> dict[Setting, int]:
+    """Return which way a measure clearly changes under each setting that has an interval: -1, 0 or 1."""
+    found = {each: paired_change(reading.results, each, measure, level=level) for each in reading.protected}
+    return {
+        each: int(math.copysign(1, moved.value)) if moved.is_clear else 0
+        for each, moved in found.items()
+        if moved.has_interval
+    }
 
 
 # --- measures against epsilon ---------------------------------------------------------------------
@@ -116,12 +163,13 @@ def _trend_heading(found: tuple[Trend, ...]) -> str:
         return f"The gap {verb} as ε grows"
     if len(moving) == len(found):
         return f"The gap {verb} as ε grows, however the columns are reported"
-    return f"The gap clearly {verb} as ε grows under {_ways(moving)} only"
+    rest = [each.way for each in found if each.way not in moving]
+    return f"The gap {verb} as ε grows under {_ways(moving)}; under {_ways(rest)} that is not clear"
 
 
 def trend_words(reading: Reading) -> str:
     """Return the slopes behind the heading, as a sentence."""
-    told = [f"{each.way} {change(each.slope)}" for each in trends(reading) if math.isfinite(each.slope.value)]
+    told = [f"{each.way} {change(each.slope)}" for each in trends(reading) if each.slope.has_interval]
     if not told:
         return ""
     return f"Points of gap for each doubling of ε, over all protocols: {listed(told)}."

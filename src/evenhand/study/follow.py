@@ -206,11 +206,12 @@ class Runner:
     def _begin(self, prepared: Prepared) -> None:
         """Write the plan and the facts, and read what was finished earlier."""
         self.facts = prepared.facts
-        if self._store is None or self._out is None:
+        if self._store is None:
             return
-        kept = _seen_from(self._out, self.plan)
+        kept = _seen_from(self._store.folder, self.plan)
         self._store.start(kept, prepared.facts)
-        kept.save(self._out / PLAN_FILE)
+        self.facts = self._store.facts
+        kept.save(self._store.folder / PLAN_FILE)
         for outcome in self._store.outcomes():
             if outcome.failure is None or not self._retry_failed:
                 self._count(outcome)

@@ -13,6 +13,7 @@ from evenhand.collect.registry import protocol_named
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.rational import exact
 from evenhand.study.cells import UNPROTECTED, Setting
+from evenhand.study.plain import plain_mapping
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,13 +50,19 @@ class Mechanism:
     def __post_init__(self) -> None:
         protocol = protocol_named(self.name)
         object.__setattr__(self, "name", protocol.name)
-        object.__setattr__(self, "parameters", dict(self.parameters))
+        parameters = plain_mapping("parameters", self.parameters, owner="Mechanism")
+        object.__setattr__(self, "parameters", parameters)
         try:
             protocol(3, 1, **self.parameters)
         except TypeError:
             must_be = f"parameters that {protocol.__name__} has"
             got = ", ".join(map(str, self.parameters))
             raise InvalidParameterError("parameters", owner="Mechanism", must_be=must_be, got=got) from None
+        if not all(
+            isinstance(each, bool) for each in parameters.values()
+        ):  # "no" and 0.5 would pass for true
+            must_be = "true or false each, as every parameter of a protocol is"
+            raise InvalidParameterError("parameters", owner="Mechanism", must_be=must_be, got=parameters)
 
     @classmethod
     def of(cls, given: object) -> Mechanism:

@@ -102,8 +102,19 @@ def open_data(
         raise UnknownNameError("Data", name, DATASETS, place=place)
     from evenhand.table import read  # noqa: PLC0415 - starts pyarrow
 
+    _refuse_what_is_no_file(name)
     frame = read(name, schema=schema, limits=limits or room())
     return Opened(DataSource(path=str(Path(name).absolute())), frame, schema)
+
+
+def _refuse_what_is_no_file(name: str) -> None:
+    from evenhand.table.source import refuse  # noqa: PLC0415 - as above
+
+    path = Path(name)
+    if path.is_dir():
+        refuse(path.name or name, "it is a folder.")
+    if not name.lower().endswith(_ENDINGS):
+        refuse(path.name, f"its name must end with {', '.join(_ENDINGS)}. Hint: export it as CSV.")
 
 
 def room() -> Limits:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evenhand.errors import EvenhandError
 from evenhand.report.page import KeyNumber, Note, Page
 from evenhand.report.words import epsilon_of
 from evenhand.study.findings import answers
 from evenhand.study.findings_accuracy import accuracy_answer, missing_words
 from evenhand.study.findings_choice import choice_answer
 from evenhand.study.findings_gap import gap_answer
-from evenhand.study.findings_reading import ACCURACY, GAP, UNPROTECTED_SETTING, read
+from evenhand.study.findings_reading import ACCURACY, GAP, read
 from evenhand.study.page_data import data_section
 from evenhand.study.page_frontier import frontier_section
 from evenhand.study.page_groups import groups_section
@@ -21,15 +23,19 @@ from evenhand.study.page_measures import measures_section
 from evenhand.study.page_method import is_warning, limits, method, sources
 from evenhand.study.page_protocols import protocols_section
 from evenhand.study.page_table import table_section
+from evenhand.study.plan import Plan
 from evenhand.study.wording import change, counted, listed, plain, points
 
 if TYPE_CHECKING:
+    import os
+
     from evenhand.study.estimates import Estimated
     from evenhand.study.findings_reading import Reading
     from evenhand.study.results import Results
 
-__all__ = ["answers", "page_of"]
+__all__ = ["answers", "command_of", "page_of"]
 
+_PLAN_FILE = "plan.toml"
 _LARGE_EPSILON = 10
 _MOST_COLOURS = 5
 
@@ -44,7 +50,7 @@ def page_of(results: Results, *, chosen: object = None, command: str = "") -> Pa
         The protected setting that the page is about, as in :meth:`Results.setting`; by default the one that a
         rule finds (:mod:`evenhand.study.findings_reading`).
     command : str
-        What makes the page again; by default the command that runs the plan.
+        What makes the page again, such as :func:`command_of` finds.
 
     Returns
     -------
@@ -80,8 +86,18 @@ def page_of(results: Results, *, chosen: object = None, command: str = "") -> Pa
         method=method(reading),
         limits=limits(reading),
         sources=sources(reading),
-        command=command or ("evenhand audit --plan plan.toml" if results.plan.data is not None else ""),
+        command=command,
     )
+
+
+def command_of(results: Results, folder: str | os.PathLike[str]) -> str:
+    """Return the command that runs a study again, if its plan is a file in the folder, or nothing."""
+    try:
+        found = Plan.load(Path(folder) / _PLAN_FILE)
+    except EvenhandError:
+        return ""
+    same = found.seed == results.plan.seed and tuple(found.cells()) == tuple(results.plan.cells())
+    return f"evenhand audit --plan {_PLAN_FILE}" if same else ""
 
 
 def question(reading: Reading) -> str:
@@ -95,14 +111,11 @@ def key_numbers(reading: Reading) -> tuple[KeyNumber, ...]:
     """Return the four numbers of the head: accuracy, gap, and how often the two groups are selected."""
     coloured = len(reading.groups) <= _MOST_COLOURS
     numbers = [
-        _number("Accuracy, %", reading.before(ACCURACY), reading.value(ACCURACY), reading.change(ACCURACY)),
-        _number("Selection gap, points", reading.before(GAP), reading.value(GAP), reading.change(GAP)),
+        _number("Accuracy, %", *reading.pair(ACCURACY), reading.change(ACCURACY)),
+        _number("Selection gap, points", *reading.pair(GAP), reading.change(GAP)),
     ]
     for group in sorted((reading.low, reading.high), key=reading.groups.index):
-        before, after = (
-            reading.rate(group, "selection", UNPROTECTED_SETTING),
-            reading.rate(group, "selection"),
-        )
+        before, after = reading.rate_pair(group, "selection")
         place = reading.groups.index(group) if coloured else None
         label = f"{reading.named(group)} selected, %"
         numbers.append(_number(label, before, after, reading.moved(group, "selection"), group=place))

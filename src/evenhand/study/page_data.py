@@ -54,9 +54,9 @@ def data_section(reading: Reading) -> Section:
     return Section(
         heading=heading,
         lead=(
-            f"How much more often {privileged} has, or is predicted, {outcome_name(schema)} than {others}. "
-            f"The labels differ by {points(truth.value)} points; if reports are taken at their word, by "
-            f"{points(reported.value)}."
+            f"How much more often {privileged} has, or is predicted, {outcome_name(schema)} than {others}; "
+            f"below 0, less often. Among the labels it is {points(truth.value)} points; if reports are taken "
+            f"at their word, {points(reported.value)}."
         ),
         charts=(chart,),
         notes=(

@@ -11,8 +11,8 @@ from evenhand.report.page import Section
 from evenhand.study.estimates import paired_change
 from evenhand.study.findings_reading import ACCURACY, GAP, LEVEL, UNPROTECTED_SETTING
 from evenhand.study.findings_trends import frontier_heading
-from evenhand.study.page_parts import repeats_words
-from evenhand.study.wording import mark, percent, points, protocol_name, setting_name, way_name
+from evenhand.study.page_parts import repeats_words, way_words
+from evenhand.study.wording import counted, mark, percent, points, protocol_name, setting_name, way_name
 
 if TYPE_CHECKING:
     from evenhand.study.cells import Setting
@@ -28,9 +28,10 @@ def frontier_section(reading: Reading) -> Section:
     before = [reading.before(measure) for measure in (ACCURACY, GAP)]
     after = [reading.value(measure) for measure in (ACCURACY, GAP)]
     alt = (
-        f"Accuracy against selection gap for {len(marks)} settings. Unprotected: {percent(before[0].value)} "
-        f"and {points(before[1].value)} points. {setting_name(reading.chosen)}: {percent(after[0].value)} "
-        f"and {points(after[1].value)} points. {frontier_heading(reading)}."
+        f"Accuracy against selection gap for {counted(len(marks), 'setting')}. Unprotected: "
+        f"{percent(before[0].value)} and {points(before[1].value)} points. "
+        f"{setting_name(reading.chosen)}: {percent(after[0].value)} and {points(after[1].value)} points. "
+        f"{frontier_heading(reading)}."
     )
     chart = frontier_chart(
         list(marks.values()),
@@ -42,13 +43,19 @@ def frontier_section(reading: Reading) -> Section:
         alt=alt,
         caption=_caption(reading, drawn=len(best) > 1),
     )
-    several = len({way_name(each) for each in reading.protected}) > 1
-    kinds = "protocol, split and ε" if several else "protocol and ε"
+    ways = way_words(reading)
+    kinds = f"protocol, {ways} and ε" if ways else "protocol and ε"
+    judged = (
+        f" What costs accuracy is judged by intervals widened for {len(marks)} settings."
+        if len(marks) > 1 and reading.has_intervals
+        else ""
+    )
     return Section(
         heading=frontier_heading(reading),
         lead=(
             f"Each mark is one {kinds}. Down and to the right is better. The stronger the tone, the more "
             "private. A smaller gap is not by itself a fairer model: read it beside who moved, below."
+            f"{judged}"
         ),
         charts=(chart,),
         anchor="frontier",
@@ -68,10 +75,15 @@ def best_reached(reading: Reading) -> tuple[Setting, ...]:
     known = [each for each in reading.protected if all(math.isfinite(value) for value in means[each])]
     order = sorted(known, key=lambda each: (-means[each][0], means[each][1]))
     kept: list[Setting] = []
+    least = math.inf
     for each in order:
         if not kept:
             kept.append(each)
+            least = means[each][1]
             continue
+        if means[each][1] >= least:
+            continue
+        least = means[each][1]
         smaller = paired_change(reading.results, each, GAP, against=kept[-1], level=LEVEL)
         if smaller.is_clear and smaller.value < 0:
             kept.append(each)

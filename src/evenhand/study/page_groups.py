@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 from evenhand.report.charts import moved_chart
 from evenhand.report.marks import Axis, Moved
-from evenhand.report.page import Section
+from evenhand.report.page import Note, Section
 from evenhand.study.findings_groups import moved_heading, paid_apart
-from evenhand.study.findings_reading import UNPROTECTED_SETTING
 from evenhand.study.page_parts import caption
-from evenhand.study.wording import change, listed, mark, outcome_name, percent, setting_name
+from evenhand.study.wording import change, counted, listed, mark, outcome_name, percent, setting_name
 
 if TYPE_CHECKING:
     from evenhand.study.findings_reading import Reading
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["groups_section", "shown_groups"]
 
 _MOST = 12
+_FEW_PEOPLE = 30
 
 
 def groups_section(reading: Reading) -> Section:
@@ -33,13 +33,36 @@ def groups_section(reading: Reading) -> Section:
         [(axis, [_moved(reading, group, rate) for group in shown]) for rate, axis in rates],
         name="who-moved",
         alt=f"{moved_heading(reading)}. {_alt(reading, shown)}",
-        caption=caption(reading, "In brackets, paired by repeat", _rest(reading, len(shown))),
+        caption=caption(
+            reading,
+            "In brackets, paired by repeat",
+            _rest(reading, len(shown)),
+            together=len(reading.groups),
+        ),
     )
     return Section(
         heading=moved_heading(reading),
         lead=f"From the unprotected model (bar) to {setting_name(reading.chosen)} (filled mark).",
         charts=(chart,),
+        notes=_small(reading),
         anchor="moved",
+    )
+
+
+def _small(reading: Reading) -> tuple[Note, ...]:
+    """Return a warning of groups of which a test has few people."""
+    tested = {group: reading.rate(group, "people").value for group in reading.groups}
+    few = {group: count for group, count in tested.items() if count < _FEW_PEOPLE}
+    if not few:
+        return ()
+    who = listed([f"{count:,.0f} of {reading.named(group)}" for group, count in few.items()])
+    widest = " The selection gap, which is the widest between any two groups, hangs on them too."
+    return (
+        Note(
+            "warn",
+            f"**Few people: on average a test has {who}.** Rates of so few jump from repeat to repeat."
+            f"{widest if len(tested) > 2 else ''}",
+        ),
     )
 
 
@@ -56,11 +79,12 @@ def shown_groups(reading: Reading) -> tuple[str, ...]:
 
 
 def _moved(reading: Reading, group: str, rate: str) -> Moved:
+    before, after = reading.rate_pair(group, rate)
     return Moved(
         group=reading.groups.index(group),
         label=reading.named(group),
-        before=mark(reading.rate(group, rate, UNPROTECTED_SETTING)),
-        after=mark(reading.rate(group, rate)),
+        before=mark(before),
+        after=mark(after),
         change=mark(reading.moved(group, rate)),
     )
 
@@ -68,15 +92,14 @@ def _moved(reading: Reading, group: str, rate: str) -> Moved:
 def _rest(reading: Reading, drawn: int) -> str:
     tested = [reading.rate(group, "people").value for group in reading.groups]
     people = listed(
-        [f"{reading.named(group)} {count:,.0f}" for group, count in zip(reading.groups, tested, strict=True)]
+        [f"{reading.named(group)}: {count:,.0f}" for group, count in zip(reading.groups, tested, strict=True)]
     )
-    hidden, many = len(reading.groups) - drawn, len(reading.groups) > 2
+    hidden = len(reading.groups) - drawn
     parts = [
         "Changes are in points; the scales differ.",
         f"People in a test, on average: {people}.",
-        f"Not drawn: {hidden} smaller groups." if hidden else "",
+        f"Not drawn: {counted(hidden, 'smaller group')}." if hidden else "",
         paid_apart(reading),
-        "Who is named above is judged by intervals widened for how many groups there are." if many else "",
     ]
     return " ".join(part for part in parts if part)
 
@@ -84,10 +107,7 @@ def _rest(reading: Reading, drawn: int) -> str:
 def _alt(reading: Reading, groups: tuple[str, ...]) -> str:
     words = []
     for group in groups[:5]:
-        before, after = (
-            reading.rate(group, "selection", UNPROTECTED_SETTING),
-            reading.rate(group, "selection"),
-        )
+        before, after = reading.rate_pair(group, "selection")
         moved = change(reading.moved(group, "selection"))
         words.append(
             f"{reading.named(group)} from {percent(before.value)} to {percent(after.value)}, {moved}"

@@ -25,8 +25,8 @@ _INTERVALS = (
         "data; repeats share rows, so that for other people they are too short."
     ),
     (
-        "Each interval holds on its own. Comparisons between settings are widened for how many there are; "
-        "the many numbers of the charts and the table are not."
+        "Each interval holds on its own, except that changes of groups and comparisons between settings are "
+        "widened for how many there are. Among the many numbers of the table some are bold by chance."
     ),
 )
 _LEAKS = ("leak", "read from the rows", "inferred")
@@ -48,7 +48,7 @@ def method(reading: Reading) -> tuple[str, ...]:
     results = reading.results
     plan, facts = results.plan, results.facts
     sizes = listed(
-        [f"{reading.named(group)} {size:,}" for group, size in zip(facts.groups, facts.sizes, strict=True)]
+        [f"{reading.named(group)}: {size:,}" for group, size in zip(facts.groups, facts.sizes, strict=True)]
     )
     dropped = f" {counted(facts.dropped, 'row')} left out by the schema's rules." if facts.dropped else ""
     seeds = f"{plan.seed}" if plan.repeats == 1 else f"{plan.seed} to {plan.seed + plan.repeats - 1}"

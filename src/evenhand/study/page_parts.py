@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evenhand.report.marks import Axis
+from evenhand.study.cells import UNPROTECTED
 from evenhand.study.findings_reading import LEVEL
-from evenhand.study.wording import counted, plain
+from evenhand.study.wording import counted, plain, way_name
 
 if TYPE_CHECKING:
     from evenhand.study.findings_reading import Reading
 
-__all__ = ["Shown", "caption", "repeats_words", "shown_measures"]
+__all__ = ["Shown", "caption", "repeats_words", "shown_measures", "way_words"]
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,8 @@ def shown_measures(reading: Reading) -> tuple[Shown, ...]:
     """Return the measures of the small multiples: accuracy, and the gaps that may be undefined."""
     facts = reading.results.facts
     others = "the others" if len(facts.groups) > 2 else _other(reading)
-    signed = f"points, {_short(facts.groups[facts.privileged])} − {others}"
+    privileged = plain(reading.named(facts.groups[facts.privileged]), longest=14)
+    signed = f"points, {privileged} − {others}"
     return (
         Shown("acc", "accuracy", "%; higher is better"),
         Shown("sp_gap", "selection gap", "points; 0 = no gap"),
@@ -47,19 +49,27 @@ def repeats_words(reading: Reading) -> str:
     return counted(reading.results.plan.repeats, "repeat")
 
 
-def caption(reading: Reading, what: str, rest: str = "") -> str:
-    """Return a caption that begins in bold with what the bars are."""
+def caption(reading: Reading, what: str, rest: str = "", *, together: int = 1) -> str:
+    """Return a caption that begins in bold with what the bars are, and with how many they hold together."""
     if reading.results.plan.repeats > 1:
-        start = f"**{what}: {LEVEL:.0%} t-interval over {repeats_words(reading)}.**"
+        joint = f", widened to hold for all {together} groups at once" if together > 2 else ""
+        joint = ", widened to hold for both groups at once" if together == 2 else joint
+        start = f"**{what}: {LEVEL:.0%} t-interval over {repeats_words(reading)}{joint}.**"
     else:
         start = "**One repeat, so there are no intervals.**"
     return f"{start} {rest}".strip()
 
 
+def way_words(reading: Reading) -> str:
+    """Return what settings differ in beside protocol and epsilon: a split, a strategy, or nothing."""
+    ways = {(each.split == UNPROTECTED, way_name(each)) for each in reading.protected}
+    if len(ways) < 2:
+        return ""
+    kinds = {is_strategy for is_strategy, _ in ways}
+    return "split or strategy" if len(kinds) > 1 else "strategy" if True in kinds else "split"
+
+
 def _other(reading: Reading) -> str:
     facts = reading.results.facts
-    return _short(next(each for place, each in enumerate(facts.groups) if place != facts.privileged))
-
-
-def _short(label: str) -> str:
-    return plain(label, longest=14)
+    other = next(each for place, each in enumerate(facts.groups) if place != facts.privileged)
+    return plain(reading.named(other), longest=14)

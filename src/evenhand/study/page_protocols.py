@@ -11,7 +11,7 @@ from evenhand.study.findings_choice import shortest_reports
 from evenhand.study.findings_groups import protocols_heading, widest_rival
 from evenhand.study.findings_reading import ACCURACY, GAP
 from evenhand.study.page_parts import caption
-from evenhand.study.wording import epsilon_text, mark, protocol_name, way_name
+from evenhand.study.wording import counted, epsilon_text, mark, protocol_name, way_name
 
 if TYPE_CHECKING:
     from evenhand.study.findings_reading import Reading
@@ -46,10 +46,13 @@ def protocols_section(reading: Reading) -> Section | None:
         caption=caption(
             reading,
             "Change against unprotected, paired by repeat",
-            f"{len(reading.beside)} settings at ε = {epsilon_text(reading.chosen)}. That two intervals "
-            "overlap is no test; the words above rest on paired differences between settings, with "
+            f"{counted(len(reading.beside), 'setting')} at ε = {epsilon_text(reading.chosen)}. That two "
+            "intervals overlap is no test; the words above rest on paired differences between settings, with "
             "intervals widened for how many there are.",
         ),
     )
-    lead = " ".join(part for part in (widest, shortest_reports(reading)) if part)
+    shortest = shortest_reports(reading)
+    if shortest and all(each.verdict == "same" for each in reading.rivals):
+        shortest = f"Choose by message size: {shortest}"
+    lead = " ".join(part for part in (widest, shortest) if part)
     return Section(heading=heading, lead=lead, charts=(chart,), anchor="protocols")

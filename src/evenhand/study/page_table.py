@@ -9,7 +9,8 @@ from evenhand.report.page import Section, Table
 from evenhand.report.words import number
 from evenhand.study.estimates import group_change
 from evenhand.study.findings_reading import LEVEL, UNPROTECTED_SETTING
-from evenhand.study.page_parts import repeats_words
+from evenhand.study.findings_trends import table_heading
+from evenhand.study.page_parts import repeats_words, way_words
 from evenhand.study.results_frames import cell_columns
 from evenhand.study.wording import counted, epsilon_text, plain, protocol_name, way_name
 
@@ -44,8 +45,8 @@ def table_section(reading: Reading) -> Section:
     ]
     pair = (reading.low, reading.high)
     header = [
-        "Protocol", "Split", "ε", *(name for _, name in _MEASURES),
-        *(f"{plain(group, longest=24)} selected\n%" for group in pair),
+        "Protocol", (way_words(reading) or "split").capitalize(), "ε", *(name for _, name in _MEASURES),
+        *(f"{plain(reading.named(group), longest=24)} selected\n%" for group in pair),
     ]  # fmt: skip
     columns = cell_columns(reading.results)
     table = Table(
@@ -61,8 +62,9 @@ def table_section(reading: Reading) -> Section:
     )
     cells = counted(len(reading.results), "cell")
     return Section(
-        heading="All numbers",
-        lead=f"One row per setting, those at ε = {epsilon_text(chosen)} first. The CSV holds all {cells}.",
+        heading=table_heading(reading),
+        lead=f"One row per setting, those at ε = {epsilon_text(chosen)} first. The CSV holds all {cells}."
+        " What is clear in the heading is judged by intervals widened for how many settings there are.",
         tables=(table,),
         anchor="numbers",
     )
@@ -96,5 +98,6 @@ def _caption(reading: Reading) -> str:
         return "**One repeat, so there are no intervals** and nothing is bold."
     return (
         f"**Small print: {LEVEL:.0%} t-interval over {repeats_words(reading)}.** Bold: the change from the "
-        "unprotected model, paired by repeat, leaves out none. Bold does not mean better."
+        "unprotected model, paired by repeat, leaves out none, each on its own: of twenty numbers that do "
+        "not change about one is bold. Bold does not mean better."
     )

@@ -86,11 +86,11 @@ class Plan:
         repeats = integer("repeats", self.repeats, owner=_OWNER, low=1, high=100_000)
         object.__setattr__(self, "repeats", repeats)
         object.__setattr__(self, "seed", integer("seed", self.seed, owner=_OWNER, low=0, high=2**31))
-        if not isinstance(self.name, str):
-            raise InvalidParameterError("name", owner=_OWNER, must_be="a text", got=self.name)
+        if not _is_text(self.name):
+            raise InvalidParameterError("name", owner=_OWNER, must_be="a text", got=ascii(self.name))
         said: object = self.notes
-        if not isinstance(said, tuple | list) or not all(isinstance(each, str) for each in said):
-            raise InvalidParameterError("notes", owner=_OWNER, must_be="a list of sentences", got=said)
+        if not isinstance(said, tuple | list) or not all(_is_text(each) for each in said):
+            raise InvalidParameterError("notes", owner=_OWNER, must_be="a list of sentences", got=ascii(said))
         object.__setattr__(self, "notes", tuple(said))
 
     def settings(self) -> tuple[Setting, ...]:
@@ -142,3 +142,11 @@ class Plan:
             If the file cannot be read.
         """
         return cls(**read_plan(path))
+
+
+def _is_text(given: object) -> bool:
+    """Whether it is a text that can be written; half a surrogate pair cannot."""
+    try:
+        return isinstance(given, str) and given.encode() is not None
+    except UnicodeEncodeError:
+        return False

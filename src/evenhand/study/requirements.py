@@ -95,7 +95,9 @@ def check_rows(task: Classify, *, target: NDArray[np.uint8], sizes: NDArray[np.i
         enough, field = fewest >= task.folds, "task.folds"
     else:
         held = math.ceil(task.test * target.size)
-        enough, field = fewest >= 2 and 2 <= held <= target.size - 2, "task.test"
+        learnt = target.size - held  # each outcome has its share of them, rounded
+        enough = fewest >= 2 and held >= 2 and learnt >= 2 and 2 * learnt * fewest > target.size
+        field = "task.test"
     if not enough:
         why = "asks for parts that would not all hold both outcomes."
         _refuse(field, f"{why} Hint: use more rows, or fewer and larger parts.")

@@ -291,9 +291,10 @@ class Results:
         """
         asked = None if chosen is None else self.setting(chosen)
         from evenhand.report.html import render, write  # noqa: PLC0415 - needs the extra report
-        from evenhand.study.page import page_of  # noqa: PLC0415 - as above
+        from evenhand.study.page import command_of, page_of  # noqa: PLC0415 - as above
 
-        page = page_of(self, chosen=asked)
+        command = "" if path is None else command_of(self, Path(path).parent)
+        page = page_of(self, chosen=asked, command=command)
         if path is None:
             return str(render(page))
         write(page, path)

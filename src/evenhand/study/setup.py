@@ -17,7 +17,7 @@ from evenhand.study.plan import Plan
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from evenhand.schema import Domain
+    from evenhand.schema import Column, Domain
     from evenhand.schema.values import Value
     from evenhand.study.draft import Draft, Part
     from evenhand.study.opening import Opened
@@ -46,6 +46,7 @@ ROLES = {
 _DEFAULT_PROTOCOLS = ("grr", "oue")
 _DEFAULT_EPSILONS = ("0.5", "1", "2", "4")
 _MOST_REASONS = 6
+_MISSING = frozenset({"?", "-", ".", "na", "n/a", "nan", "null", "none", "missing"})
 _INFERRED = (
     "The domains of the columns were read from the rows, and that is a leak: a rare value is listed because "
     "somebody has it. Declare them in a schema file, from public code lists."
@@ -110,10 +111,18 @@ def missing_roles(words: Words, opened: Opened) -> tuple[str, ...]:
     >>> missing_roles(Words(), open_data("causal", options={"n": 1000}))
     ()
     """
-    schema = opened.schema
     return tuple(
-        role for role in ROLES if not getattr(words, role) and (schema is None or not getattr(schema, role))
+        role for role in ROLES if not getattr(words, role) and not _declares(opened.schema, role, words)
     )
+
+
+def _declares(schema: Schema | None, role: str, words: Words) -> bool:
+    """Tell whether a declared schema gives a role; its values are those of its own columns."""
+    if schema is None or getattr(schema, role) in (None, ()):
+        return False
+    owner = {"positive": "target", "privileged": "protected"}.get(role)
+    named = getattr(words, owner) if owner else None
+    return named is None or column_named(named, schema.names) == getattr(schema, str(owner))
 
 
 def set_up(opened: Opened, words: Words, *, bins_only: bool = False) -> Setup:
@@ -149,7 +158,8 @@ def set_up(opened: Opened, words: Words, *, bins_only: bool = False) -> Setup:
     named = {role: None if name is None else column_named(name, known) for role, name in given.items()}
     sensitive = tuple(column_named(name, known) for name in words.sensitive)
     drop = {column_named(name, known) for name in words.drop}
-    for name in (*named.values(), *sensitive):
+    roles = {role: name or getattr(opened.schema, role, None) for role, name in named.items()}
+    for name in (*roles.values(), *sensitive):
         if name in drop:
             message = f"Column '{name}' has a role and is to be left out too."
             raise SchemaError(f"{message} Hint: take it out of one of the two.", field="roles")
@@ -207,9 +217,32 @@ def _notes(drafts: Mapping[str, Draft], parts: Mapping[str, Part]) -> Iterable[s
     unknown = [name for name, draft in used.items() if draft.missing and parts.get(name) == "target"]
     if unknown:
         yield f"People whose '{unknown[0]}' is missing are left out."
+    yield from _look_alikes({name: draft.column for name, draft in used.items() if name in parts})
     binned = [name for name, draft in used.items() if draft.binned and name in parts]
     if binned:
         yield f"Numbers of {_few(binned)} are put into bins."
+
+
+def _look_alikes(columns: Mapping[str, Column | None]) -> Iterable[str]:
+    """Say which columns with a role hold values that a person may have meant to be one, or to be missing."""
+    texts = {
+        name: [value for value in column.domain.values if isinstance(value, str)]
+        for name, column in columns.items()
+        if column is not None and column.domain.kind == "categorical"
+    }
+    alike = [
+        name
+        for name, values in texts.items()
+        if len({value.strip().casefold() for value in values}) < len(values)
+    ]
+    if alike:
+        yield f"Values of {_few(alike)} that differ by blanks or capitals only count as different."
+    for name, values in texts.items():
+        words = [value for value in values if value.strip().casefold() in _MISSING]
+        if words:
+            count = "count as values" if len(words) > 1 else "counts as a value"
+            said = f"'{name}' holds {_few(words)}, which {count} like any other."
+            yield f"{said} An empty cell is a missing value."
 
 
 def _few(names: Sequence[str]) -> str:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import sqlite3
+import stat
 import tempfile
 import time
 from collections.abc import Mapping
@@ -13,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from evenhand.errors import StudyStoreError
 from evenhand.study.locking import Lock
 
 __all__ = ["Shared", "opened", "sweep"]
@@ -54,6 +58,12 @@ class Shared:
             self._lock.take()
             changes = {each.name: self._written(getattr(prepared, each.name)) for each in fields(prepared)}
             self.prepared = replace(prepared, **changes)
+        except (OSError, sqlite3.Error):
+            self.close()
+            raise StudyStoreError(
+                "The rows cannot be shared with worker processes: the folder for temporary files is full or "
+                "may not be written. Hint: make room there, name another one in TMPDIR, or use workers=1."
+            ) from None
         except BaseException:
             self.close()
             raise
@@ -89,14 +99,20 @@ def _opened(value: Any) -> Any:
 
 
 def sweep() -> None:
-    """Remove the folders of processes that were killed: those whose lock is free."""
+    """Remove the folders of this person's processes that were killed: those whose lock is free.
+
+    What somebody else put there, whatever it is, is left alone and stops nothing.
+    """
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
-        with suppress(OSError):
+        with suppress(OSError, sqlite3.Error):
             lock = Lock(folder / _LOCK)
-            if (
-                time.time() - folder.stat().st_mtime > _OLD_SECONDS
-                and (folder / _LOCK).is_file()
-                and lock.take()
-            ):
+            if _is_ours(folder) and (folder / _LOCK).is_file() and lock.take():
                 lock.free()
                 shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether a folder is old enough to be left behind, no link, and this person's."""
+    found = folder.lstat()
+    mine = not hasattr(os, "getuid") or found.st_uid == os.getuid()
+    return mine and stat.S_ISDIR(found.st_mode) and time.time() - found.st_mtime > _OLD_SECONDS

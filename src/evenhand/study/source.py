@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand._validate import integer
 from evenhand.errors import InvalidParameterError
+from evenhand.study.plain import plain_mapping
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -54,14 +55,14 @@ class DataSource:
             must_be = "given, or 'dataset', but not both"
             got = "neither" if self.path is None else "both"
             raise InvalidParameterError("path", owner=_OWNER, must_be=must_be, got=got)
+        object.__setattr__(self, "options", plain_mapping("options", self.options, owner=_OWNER))
         if self.path is not None:
             object.__setattr__(self, "path", fspath(self.path))
             if self.options:
                 must_be = "empty for a file; options belong to data sets"
-                raise InvalidParameterError("options", owner=_OWNER, must_be=must_be, got=dict(self.options))
+                raise InvalidParameterError("options", owner=_OWNER, must_be=must_be, got=self.options)
         if self.rows is not None:
             object.__setattr__(self, "rows", integer("rows", self.rows, owner=_OWNER, low=1))
-        object.__setattr__(self, "options", dict(self.options))
 
     @property
     def label(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Self
 
@@ -22,6 +23,7 @@ from evenhand.study.store_file import (
     connected,
     is_empty,
     path_of,
+    place_of,
     telling,
     transaction,
 )
@@ -44,6 +46,9 @@ LOCK = "study.lock"
 _PARTS = {"data": "the data", "schema": "the schema", "task": "the task", "seed": "the seed"}
 _ALL = f"SELECT {', '.join(COLUMNS)} FROM cells"  # noqa: S608 - constants
 _OF_SPEC = f"{_ALL} WHERE spec = ?"
+_VERSIONS_OF_SPEC = (
+    "SELECT DISTINCT versions.versions FROM cells JOIN versions ON cells.versions = hash WHERE spec = ?"
+)
 _INSERT = f"INSERT OR REPLACE INTO cells VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608 - constants
 
 
@@ -76,9 +81,15 @@ class Store:
     spec: Spec
 
     def __init__(self, path: Path, connection: sqlite3.Connection, *, lock: Lock | None = None) -> None:
-        self._path = path
+        self._path = path.absolute()  # a cell may change the working directory
         self._connection = connection
         self._lock = lock
+        self._place = place_of(self._path)
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the study."""
+        return self._path.parent
 
     # --- opening ----------------------------------------------------------------------------------
 
@@ -127,7 +138,7 @@ class Store:
         with telling(path):
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)
-            except OSError:
+            except (OSError, ValueError):  # a name may hold what no name can
                 raise StudyStoreError(
                     f"The folder for '{path.name}' cannot be made. Hint: choose another one."
                 ) from None
@@ -177,11 +188,24 @@ class Store:
                 self._connection.execute(f"PRAGMA user_version = {FORMAT}")
             elif self._connection.execute("SELECT 1 FROM cells LIMIT 1").fetchone():
                 self._check_spec(spec)
+                facts = replace(facts, notes=(*facts.notes, *self._other_versions(spec)))
             told = {"plan": plan.to_toml(), "facts": facts_text(facts), "spec": spec.text}
             for key, value in {**told, "evenhand": versions()["evenhand"]}.items():
                 row = (key, value, checksum([key, value]))
                 self._connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?, ?)", row)
         self.plan, self.facts, self.spec = plan, facts, spec
+
+    def _other_versions(self, spec: Spec) -> tuple[str, ...]:
+        """Say which packages had other versions when cells were computed that are finished already."""
+        rows = self._connection.execute(_VERSIONS_OF_SPEC, (spec.hash,)).fetchall()
+        now = versions()
+        then = {pair for (text,) in rows for pair in json.loads(text).items() if now.get(pair[0]) != pair[1]}
+        if not then:
+            return ()
+        told = ", ".join(
+            f"{name} {version} instead of {now.get(name, 'none')}" for name, version in sorted(then)
+        )
+        return (f"Some cells were computed with other versions, which may give other numbers: {told}.",)
 
     def _check_spec(self, spec: Spec) -> None:
         names = [_PARTS.get(name, name) for name in self.spec.differences(spec)]
@@ -219,6 +243,11 @@ class Store:
 
     def write(self, outcome: Outcome) -> None:
         """Store an outcome in a transaction of its own; what was stored of the cell before is replaced."""
+        if place_of(self._path) != self._place:  # SQLite would go on writing into a file without a name
+            raise StudyStoreError(
+                f"The store '{self._path.name}' is not where it was: its folder was removed, moved or "
+                "replaced while the study ran. Hint: put it back and resume, or run the study again."
+            )
         known = canonical(versions())
         name = versions_hash(known)
         now = datetime.now(UTC).isoformat(timespec="seconds")

@@ -13,7 +13,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from os import PathLike
 
-__all__ = ["APPLICATION", "FILE", "FORMAT", "connected", "is_empty", "path_of", "telling", "transaction"]
+__all__ = [
+    "APPLICATION",
+    "FILE",
+    "FORMAT",
+    "connected",
+    "is_empty",
+    "path_of",
+    "place_of",
+    "telling",
+    "transaction",
+]
 
 FILE = "study.db"
 """The name of the file in the folder of a study."""
@@ -63,6 +73,15 @@ def path_of(folder: str | PathLike[str]) -> Path:
     """Return the path of the store in a folder; the store itself may be named too."""
     path = Path(folder)
     return path if path.name == FILE and not path.is_dir() else path / FILE
+
+
+def place_of(path: Path) -> tuple[int, int] | None:
+    """Return what tells a file from every other on this machine, whatever its name; None if it is gone."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 @contextmanager

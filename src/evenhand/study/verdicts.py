@@ -181,8 +181,8 @@ def _reports(prediction: Prediction, results: Results, level: float) -> Checked:
         f"The gap of the labels changes by {change(found, unit=' points')} from the true groups to the "
         f"reported ones {_where(results, settings)}."
     )
-    small = bool(np.nanmean(true) <= NO_GAP) if np.isfinite(true).any() else True
-    if small:  # the size of a difference of noise is above nought
+    known = true[np.isfinite(true)]
+    if known.size and known.mean() <= NO_GAP:  # the size of a difference of noise is above nought
         return Checked(prediction, UNTOLD, f"{sentence} The true gap is too small to shrink.", found)
     return _told(prediction, found, sentence, wanted=-1)
 

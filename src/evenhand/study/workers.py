@@ -45,6 +45,7 @@ ONE_THREAD = dict.fromkeys(
 
 _POLL_SECONDS = 0.1
 _WATCH_SECONDS = 0.5
+_LAST_SECONDS = 5.0
 _TRIES = 2
 
 
@@ -174,7 +175,8 @@ class Pool:
         return worker
 
     def _buried(self, worker: _Worker) -> int | None:
-        """Take a dead worker away and return its exit code."""
+        """Take a dead worker away and return its exit code, its own if it is just about to end."""
+        worker.process.join(_LAST_SECONDS)
         _end(worker.process)
         worker.process.join()
         worker.connection.close()
@@ -200,8 +202,16 @@ def serve(connection: Connection, parent: int) -> None:
             if job is None or failure is not None:
                 outcome = Outcome(cell, failure=failure)
             else:
-                outcome = attempt(cell, plan=job.plan, prepared=prepared, execute=job.execute)
+                outcome = _attempted(cell, job, prepared)
             connection.send(as_texts(outcome))
+
+
+def _attempted(cell: Cell, job: Job, prepared: Any) -> Outcome:
+    """Return the outcome of a cell. Ctrl-C does not come here, so a KeyboardInterrupt is the model's own."""
+    try:
+        return attempt(cell, plan=job.plan, prepared=prepared, execute=job.execute)
+    except KeyboardInterrupt as error:
+        return Outcome(cell, failure=failure_of(error))
 
 
 def _packed(job: Job) -> Any:

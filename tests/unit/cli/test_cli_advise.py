@@ -60,4 +60,4 @@ def test_a_schema_file_and_failed_cells(call, file, fake, monkeypatch):
 
 
 def test_missing_roles_show_the_command_that_was_meant(call, file):
-    assert "evenhand advise people.csv" in call("advise", file).stderr
+    assert "evenhand advise people.csv" in call("advise", file.name).stderr

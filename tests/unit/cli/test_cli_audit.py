@@ -160,7 +160,7 @@ def test_a_plan_that_cannot_be_used_is_refused(call, fake, arguments, said):
 
 
 def test_missing_roles_are_asked_for_with_columns_and_a_whole_command(call, file):
-    done = call("audit", file, "--target", "hired")
+    done = call("audit", file.name, "--target", "hired")
 
     said = done.stderr
     assert done.exit_code == 2
@@ -198,11 +198,11 @@ def test_what_cannot_be_guessed_is_asked_for(call, tmp_path):
         (["--privileged", "men"], "Values of sex: female, male."),
         (["--drop", "sex"], "has a role and is to be left out too"),
         (["--target", "id"], "Values of id: '[0, 20)'"),
-        (["--epsilon", "0"], "epsilons"),
-        (["--epsilon", "x"], "epsilons"),
+        (["--epsilon", "0"], "--epsilon must be"),
+        (["--epsilon", "x"], "--epsilon must be"),
         (["--protocol", "rr"], "Protocol 'rr' is not known"),
-        (["--split", "even"], "splits"),
-        (["--strategy", "joint"], "strategies"),
+        (["--split", "even"], "--split must be"),
+        (["--strategy", "joint"], "--strategy must be"),
         (["--model", "oracle"], "model"),
         (["--encoder", "best"], "encoder"),
         (["--repeats", "0"], "repeats"),

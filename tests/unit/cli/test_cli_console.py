@@ -76,7 +76,7 @@ def test_an_encoding_without_greek_gets_words(streams):
     terminal.sentence("at ε = 1: −0.9 for é")
     terminal.files({"Report": "é.html"})
 
-    assert out.text() == "at eps = 1: -0.9 for ?\nReport   ?.html\n"
+    assert out.text() == "at eps = 1: -0.9 for \\xe9\nReport   \\xe9.html\n"
 
 
 def test_an_unknown_encoding_is_taken_as_plain():

@@ -110,8 +110,8 @@ def test_simulated_reports_are_refused_unless_allowed(call, file):
         (["--schema", "gone.toml"], "no schema file"),
         (["--column", "wage"], "'wage'"),
         (["--by", "wage"], "'wage'"),
-        (["--by", "hired", "--positive", "maybe"], "'positive'"),
-        (["--level", "95"], "'level'"),
+        (["--by", "hired", "--positive", "maybe"], "--positive must be"),
+        (["--level", "95"], "--level must be"),
     ],
 )
 def test_wrong_use_ends_with_2(call, reports, options, told):

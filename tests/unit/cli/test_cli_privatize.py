@@ -63,6 +63,7 @@ def test_the_answer_for_machines(call, file, schema):
     )  # fmt: skip
 
     assert json.loads(done.stdout) == {
+        "command": "privatize",
         "out": "out.parquet",
         "schema": "out.parquet.schema.toml",
         "guarantee": "out.parquet.guarantee.json",
@@ -72,6 +73,7 @@ def test_the_answer_for_machines(call, file, schema):
         "reported": ["sex", "job"],
         "in_clear": ["hired"],
         "left_out": ["id", "age"],
+        "exit": 0,
     }
     said = json.loads(Path("out.parquet.guarantee.json").read_text())
     assert [column["protocol"]["protocol"] for column in said["columns"]] == ["grr", "oue"]
@@ -130,7 +132,7 @@ def test_a_schema_read_from_the_rows_is_a_leak_and_is_said_to_be(call, file):
         (["--schema", "gone.toml"], "no schema file"),
         (["--schema", "schema.toml", "--columns", "wage"], "'wage'"),
         (["--schema", "schema.toml", "--protocol", "xyz"], "'xyz'"),
-        (["--schema", "schema.toml", "--strategy", "xyz"], "'strategy'"),
+        (["--schema", "schema.toml", "--strategy", "xyz"], "--strategy must be"),
     ],
 )
 def test_wrong_use_ends_with_2_and_leaves_nothing(call, file, schema, options, told):

@@ -9,7 +9,11 @@ import pytest
 
 from evenhand.errors import MissingExtraError
 from evenhand.report.charts import bars_chart, changes_chart, frontier_chart, measures_chart, moved_chart
+from evenhand.report.charts._frontier_labels import place_labels
+from evenhand.report.drawing import Segment
 from evenhand.report.marks import Axis, Bar, Change, Estimate, Line, Moved, Panel, Point
+from evenhand.report.placing import Box
+from evenhand.report.scales import Linear
 from unit.report._sample_page import ACCURACY, BASELINE, GAP, about, frontier_points
 
 WORDS = {"name": "n", "alt": "a", "caption": "c"}
@@ -117,7 +121,7 @@ def test_what_has_no_value_is_left_out_and_said():
     points = [*frontier_points(("GRR",), (1.0, 2.0)), Point("OUE", 1.0, "uniform", NAN, Estimate(0.3))]
     chart = sound(frontier(points, Point("none", None, "", NAN, NAN), points[-1]))
 
-    assert chart.caption == "c Not drawn for want of a value: 1 settings."
+    assert chart.caption == "c Not drawn for want of a value: 1 setting."
     assert not any("OUE" in title for title in titles(chart))
     assert chart.data["setting"][-1] == "OUE"
     assert chart.data["accuracy_percent"][-1] is None
@@ -222,7 +226,7 @@ def test_a_rate_without_a_value_is_left_out_of_the_dumbbells():
     groups = [Moved(0, "a", NAN, Estimate(0.1), NAN), Moved(1, "b", Estimate(0.1), Estimate(0.1), NAN)]
     chart = moved_chart([(GAP, groups), (GAP, [])], **WORDS)
 
-    assert chart.caption.endswith("1 rates.")
+    assert chart.caption.endswith("1 rate.")
     assert "no values" in words(chart.wide)
 
 
@@ -235,13 +239,75 @@ def test_changes_show_nought_and_every_interval():
     assert "0.0" in words(chart.wide)
     assert "unprotected" in words(chart.wide)
     assert "OUE, u: −1.0 (−1.2 to −0.8)" in titles(chart)
-    assert chart.caption.endswith("1 changes.")
+    assert chart.caption.endswith("1 change.")
     assert [key.hollow for key in chart.legend] == [False, True, False]
 
 
 @pytest.mark.parametrize("at", [-0.03, 0.03, 0.0])
 def test_changes_of_either_sign_or_none_are_drawn(at):
     sound(changes_chart([(GAP, [Change("a", "", about(at, 0.05), spotlight=True)]), (GAP, [])], **WORDS))
+
+
+def test_an_interval_below_nought_keeps_no_room_for_numbers_there():
+    """Room that is never used makes the bars shorter."""
+    above = bars_chart(GAP, [Bar("a", Estimate(0.2, 0.1, 0.3))], **WORDS)
+    across = bars_chart(GAP, [Bar("a", Estimate(0.2, -0.02, 0.3))], **WORDS)
+
+    def longest(chart):
+        start, end = re.search(r'd="M([0-9.]+),[0-9.]+L([0-9.]+)', chart.wide).groups()
+        return float(end) - float(start)
+
+    assert longest(across) > 0.85 * longest(above)
+
+
+def test_labels_of_a_frontier_keep_off_the_cross_and_the_steps():
+    """A name that lies on the interval hides what it says."""
+    strokes = [Segment(40, 200, 260, 200), Segment(150, 120, 150, 280)]
+    free, _ = place_labels(
+        [(150, 200, "this report", "80%")], marks=[], lines=None, strokes=strokes, plot=(300, 400)
+    )
+    found = next(each for each in free if each.text == "this report")
+    box = Box(found.x - 3, found.y - 12, 90, 34)
+
+    assert not any(
+        box.overlap(Box(min(s.x, s.x2) - 1, min(s.y, s.y2) - 1, abs(s.x2 - s.x) + 2, abs(s.y2 - s.y) + 2))
+        for s in strokes
+    )
+
+
+def test_shares_have_no_axis_beyond_their_ends():
+    """Minus fifty per cent of a group is nothing."""
+    moved = Moved(0, "a", Estimate(0.02), Estimate(0.97), Estimate(0.95))
+    drawn = words(moved_chart([(Axis("selected", "% of the group", 100.0), [moved])], **WORDS).wide)
+    scale = Linear.over([3.0, 98.0], pixels=200, within=(-100, 100))
+
+    assert "0" in drawn
+    assert "100" in drawn
+    assert not any(each.startswith("−") or each == "150" for each in drawn)
+    assert (scale.low, scale.high) == (0.0, 100.0)
+
+
+def test_a_legend_names_only_intervals_that_there_are():
+    lines = [Line("GRR", [1.0, 2.0], [Estimate(0.3), Estimate(0.4)], spotlight=True)]
+    bare = measures_chart([panel(*lines, baseline=Estimate(0.35))], chosen_epsilon=1.0, **WORDS)
+
+    assert [key.label for key in bare.legend] == ["GRR", "unprotected"]
+
+
+def test_the_word_for_the_dashed_line_keeps_off_the_marks():
+    """It lay on the very interval that it was to be compared with."""
+    lines = [Line("GRR", [1.0, 16.0], [about(0.32, 0.15), about(0.32, 0.01)], spotlight=True)]
+    chart = measures_chart([panel(*lines, baseline=about(0.32, 0.01))], chosen_epsilon=1.0, **WORDS)
+    left = float(re.search(r"translate\(([0-9.]+),[^>]*>unprotected", chart.wide)[1])
+
+    assert left > 20
+
+
+def test_a_long_unit_does_not_hide_that_the_axis_is_cut():
+    axis = Axis("gap", "points, " + "a very long name " * 9, 100.0)
+    found = Moved(0, "a", Estimate(0.52), Estimate(0.57), Estimate(0.05))
+
+    assert any(each.endswith("…, axis cut") for each in words(moved_chart([(axis, [found])], **WORDS).narrow))
 
 
 def test_bars_start_at_nought_and_carry_their_number():
@@ -251,7 +317,7 @@ def test_bars_start_at_nought_and_carry_their_number():
     lengths = [float(found) for found in re.findall(r'd="M[^h]*h([0-9.]+)', chart.wide)]
 
     assert {"20.0", "40.0", "(39.0 to 41.0)"} <= set(words(chart.wide))
-    assert chart.caption.endswith("1 bars.")
+    assert chart.caption.endswith("1 bar.")
     assert lengths == [] or max(lengths) == pytest.approx(2 * min(lengths), rel=0.1)
 
 

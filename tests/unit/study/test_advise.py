@@ -169,8 +169,50 @@ def test_a_single_repeat_recommends_nothing():
     assert "A single repeat says nothing about chance" in said(advice)
 
 
+def test_a_study_of_one_column_alone_says_that_nothing_protects_all():
+    """Not that its epsilons are too large, which they are not."""
+    given = {"collect": grid(["grr"], [1, 4], strategies=["single"])}
+    for limits in ({}, {"epsilon": 2}):
+        advice = advised({"all": BEFORE}, given=given, **limits)
+
+        assert (advice.recommendation, advice.outcome) == (None, "no-candidates")
+        assert "no setting that protects every sensitive column. Run it with" in said(advice)
+
+
+def test_many_repeats_that_all_failed_are_not_called_a_single_one():
+    """A reader would raise the repeats of a study whose cells fail."""
+    protected = [setting(name, epsilon) for name in ("grr", "oue") for epsilon in (1, 4)]
+    advice = advised({"all": BEFORE}, given={"leave_out": protected})
+
+    assert advice.outcome == "no-intervals"
+    assert "A single repeat" not in said(advice)
+    assert "cells failed, were not run" in said(advice)
+
+
+def test_a_smaller_epsilon_that_failed_was_tried():
+    """Else advice would say of a larger epsilon that it is the smallest."""
+    alike = advised({"all": BEFORE}, given={"leave_out": [GRR, OUE]})
+    one = advised({"all": BEFORE, WIDE: {"sp_gap": 0.1}}, given={"leave_out": [GRR, OUE]})
+
+    assert one.recommendation == WIDE
+    for advice in (alike, one):
+        assert "the smallest of the settings that have intervals" in said(advice)
+        assert "that was tried" not in said(advice)
+
+
+def test_a_setting_that_failed_in_some_repeats_is_named_with_how_many_are_left():
+    """What fails may be what would have looked bad."""
+    made = results(ONE_BETTER)
+    kept = [each for each in made.outcomes if each.cell.setting != GRR or each.cell.repeat < 3]
+    advice = advise(Results(made.plan, made.facts, kept), profile=made_profile())
+
+    assert advice.recommendation == GRR
+    assert any("GRR, uniform split, ε = 1 rests on 3 of 5 repeats" in each for each in advice.caveats)
+    assert not any("rests on" in each for each in advised(ONE_BETTER).caveats)
+
+
 def test_without_a_gap_there_is_none_to_reduce():
-    """Obs8: protection can only add one."""
+    """Obs8: protection may add one."""
     even = {"all": {"sp_gap": 0.01, "acc": 0.8}}
     alike = advised(even)
     one = advised({**even, GRR: {"sp_gap": 0.01, "acc": 0.85}})
@@ -178,7 +220,7 @@ def test_without_a_gap_there_is_none_to_reduce():
 
     assert {each.outcome for each in (alike, one, none)} == {"no-gap"}
     assert {each.recommendation for each in (alike, one, none)} == {None}
-    assert "there is none to reduce, and protection can only add to it" in said(alike)
+    assert "there is next to none to reduce, and protection may add to it" in said(alike)
     assert "GRR (uniform split) and OUE (uniform split) keep within your limits" in said(alike)
     assert (one.alternatives, "GRR (uniform split) keeps within" in said(one)) == ((GRR,), True)
     assert "No setting keeps within your limits" in said(none)

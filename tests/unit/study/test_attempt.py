@@ -66,3 +66,24 @@ def test_what_is_no_outcome_is_a_failure(prepared):
 @pytest.mark.parametrize(("code", "words"), [(-9, "was ended by signal 9"), (1, "ended with code 1")])
 def test_a_lost_cell_says_how_its_worker_ended(code, words):
     assert words in lost(PLAN.cells()[0], code=code).failure.message
+
+
+@pytest.mark.parametrize("error", [SystemExit, MemoryError, RecursionError, GeneratorExit, StopIteration])
+def test_a_model_that_gives_up_in_any_way_is_one_bad_cell(prepared, error):
+    """A model that calls sys.exit must not end a study of hours, nor count as a process that died."""
+
+    def giving_up(cell, *, plan, prepared):
+        raise error
+
+    outcome = attempt(PLAN.cells()[0], plan=PLAN, prepared=prepared, execute=giving_up)
+
+    assert outcome.failure.kind == error.__name__
+    assert outcome.failure.message.startswith("Raised at test_attempt.py:")
+
+
+def test_ctrl_c_is_not_the_result_of_a_cell(prepared):
+    def interrupted(cell, *, plan, prepared):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        attempt(PLAN.cells()[0], plan=PLAN, prepared=prepared, execute=interrupted)

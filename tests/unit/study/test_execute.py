@@ -28,7 +28,7 @@ OUE = Setting("oue", Fraction(1), "uniform", "independent")
 SMALL = {
     "gradient-boosting": {"max_iter": 20},
     "lightgbm": {"n_estimators": 20},
-    "random-forest": {"n_estimators": 20, "max_depth": 3},
+    "random-forest": {"n_estimators": 10, "max_depth": 3},
     "logistic": {},
 }
 

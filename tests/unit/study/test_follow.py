@@ -1,6 +1,8 @@
 """What happens in a study comes as events, and a token stops it."""
 
 import itertools
+import shutil
+from importlib import import_module
 
 import pytest
 
@@ -218,8 +220,7 @@ def test_the_plan_beside_the_store_finds_the_data(tmp_path, monkeypatch):
 
 
 def test_data_on_another_drive_keep_their_whole_path(tmp_path, monkeypatch):
-    from evenhand.study import follow as module
-
+    module = import_module("evenhand.study.follow")
     monkeypatch.setattr(module.os.path, "relpath", lambda *_: (_ for _ in ()).throw(ValueError))
     plan = PLAN.with_(data=DataSource(path="rows.csv"))
 
@@ -254,8 +255,7 @@ def test_what_is_no_plan_is_refused():
 
 
 def test_by_default_there_are_as_many_workers_as_cores(monkeypatch):
-    from evenhand.study import follow as module
-
+    module = import_module("evenhand.study.follow")
     counts = []
 
     def results(job, *, count, stop):
@@ -282,3 +282,63 @@ def test_an_outcome_counts_once():
     runner._count(Outcome(CELLS[0], failure=Failure("A", "b")))
 
     assert runner.event(Started) == Started(done=1, failed=1, total=6)
+
+
+# --- a folder that does not stay ------------------------------------------------------------------
+
+
+def test_a_folder_that_is_removed_stops_the_study(tmp_path):
+    """SQLite goes on writing into a file that has no name any more, and every cell would be lost."""
+    events = _runner(out=tmp_path / "study").events()
+    told = [next(events), next(events)]
+    shutil.rmtree(tmp_path / "study")
+
+    assert [type(event) for event in told] == [Started, CellDone]
+    with pytest.raises(StudyStoreError, match="not where it was"):
+        next(events)
+
+
+def test_the_store_may_be_named_instead_of_its_folder(tmp_path):
+    told = _all(out=tmp_path / "study.db")
+
+    assert type(told[-1]) is Finished
+    assert {"study.db", "plan.toml"} <= {path.name for path in tmp_path.iterdir()}
+
+
+def test_a_cell_that_changes_the_working_directory_changes_nothing_else(tmp_path, monkeypatch):
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path)
+
+    def moving(cell, *, plan, prepared):
+        monkeypatch.chdir(tmp_path / "other")
+        return cheap(cell, plan=plan, prepared=prepared)
+
+    told = _all(out="study", execute=moving)
+
+    assert type(told[-1]) is Finished
+    assert list((tmp_path / "other").iterdir()) == []
+
+
+def test_resuming_with_other_versions_is_told(tmp_path, monkeypatch):
+    """A report would name the new version for numbers that came from the old one."""
+    store = import_module("evenhand.study.store")
+    now = store.versions()
+    first = _runner(out=tmp_path).events()
+    next(first), next(first)
+    first.close()
+    monkeypatch.setattr(store, "versions", lambda: {**now, "scikit-learn": "99.0"})
+    resumed = _runner(out=tmp_path, resume=True)
+    list(resumed.events())
+    with Store.open(tmp_path) as read:
+        notes = read.facts.notes
+
+    assert resumed.facts.notes == notes
+    assert f"scikit-learn {now['scikit-learn']} instead of 99.0" in notes[-1]
+    assert not any("other versions" in note for note in _finished(tmp_path / "same"))
+
+
+def _finished(folder):
+    list(itertools.islice(_runner(out=folder).events(), 2))
+    runner = _runner(out=folder, resume=True)
+    list(runner.events())
+    return runner.facts.notes

@@ -185,7 +185,7 @@ def test_another_fault_of_the_import_is_not_hidden(monkeypatch):
 @pytest.mark.parametrize("model", MODELS)
 def test_labels_are_those_of_the_models_own_predict(model):
     """The class of the larger probability must be what the model itself would say."""
-    task = Classify(model=model)
+    task = Classify(model=model, parameters={"n_estimators": 20} if model == "random-forest" else {})
     features, target = rows()
     features = features.astype(number_type(task))
     made = classifier(task, seed=1).fit(features, target)

@@ -14,7 +14,7 @@ from evenhand.study.classify import Classify
 from evenhand.study.findings import answers
 from evenhand.study.findings_reading import read
 from evenhand.study.grid import Collect
-from evenhand.study.page import page_of
+from evenhand.study.page import command_of, page_of
 from unit.study._page_studies import (
     BEFORE,
     FULL,
@@ -58,7 +58,7 @@ def test_the_page_follows_the_order_of_a_reader_s_questions(full):
     assert page.answers == answers(full)
     assert page.question == "If people randomise sex and region before we train a model of hired, who pays?"
     assert page.meta == "Study: people.csv. 95 cells, 0 failed"
-    assert page.command == "evenhand audit --plan plan.toml"
+    assert page.command == ""
     assert page_of(full, command="evenhand demo").command == "evenhand demo"
 
 
@@ -126,7 +126,7 @@ def test_groups_beyond_five_have_no_colour(drawn):
     )
 
     assert [each.group for each in page_of(results).numbers] == [None] * 4
-    assert "widened for how many groups" in section(page_of(results), "moved").charts[0].caption
+    assert "widened to hold for all 6 groups at once" in section(page_of(results), "moved").charts[0].caption
 
 
 def test_a_study_of_one_setting_has_no_section_on_protocols(drawn):
@@ -179,6 +179,22 @@ def test_the_line_of_the_best_has_no_step_that_may_be_chance():
     assert best[1].epsilon == 4
     runs = measured(reading.results, best[1], "sp_gap") - measured(reading.results, best[0], "sp_gap")
     assert interval(runs)[2] < 0
+
+
+def test_the_line_of_the_best_leaves_out_what_another_beats():
+    """One that is passed over for its noise may still beat a later one in both."""
+    table = {
+        ("grr", "uniform", 1): (0.30, 0.82),
+        ("oue", "uniform", 1): (0.20, 0.81),
+        ("ss", "uniform", 1): (0.24, 0.80),
+    }
+    results = made(by_setting(table), collect=Collect(["grr", "oue", "ss"], 1))
+    for each in results.outcomes:
+        if each.cell.setting.protocol == "oue":
+            each.measures["sp_gap"] += (0.3, -0.3, 0.2, -0.2, 0.0)[each.cell.repeat]
+    reading = read(type(results)(results.plan, results.facts, results.outcomes), chosen="grr")
+
+    assert page_frontier.best_reached(reading) == (setting("grr"),)
 
 
 def test_settings_without_a_value_are_not_the_best(drawn):
@@ -321,7 +337,7 @@ def test_the_foot_says_how_it_was_done_and_what_it_does_not_cover(drawn):
 
     assert (
         page.method[0]
-        == "people.csv: 2,000 people (women 1,000 and men 1,000). 3 rows left out by the schema's rules."
+        == "people.csv: 2,000 people (women: 1,000 and men: 1,000). 3 rows left out by the schema's rules."
     )
     assert any("with seeds 7 to 11 for rows and model" in line for line in page.method)
     assert any(line.startswith("Some repeats of the setting have no value") for line in page.limits)
@@ -347,6 +363,55 @@ def test_parameters_of_the_model_are_told(drawn):
 def test_notes_on_domains_are_known_by_their_words():
     assert page_method.is_warning("Domains were inferred.")
     assert not page_method.is_warning("Missing values count as a value of their own.")
+
+
+def test_groups_of_few_people_are_warned_of_where_they_are_drawn(drawn):
+    """Of four people one more is 25 points."""
+    groups = ("north", "south", "isle")
+    results = made(
+        lambda where: {group: (0.3 + 0.1 * place, 0.5, 0.8) for place, group in enumerate(groups)},
+        groups=groups,
+    )
+    none = section(page_of(results), "moved").notes
+    for each in results.outcomes:
+        each.groups["isle"]["people"] = 4.0
+    found = section(page_of(type(results)(results.plan, results.facts, results.outcomes)), "moved").notes
+
+    assert none == ()
+    assert [each.tone for each in found] == ["warn"]
+    assert found[0].text.startswith("**Few people: on average a test has 4 of isle.**")
+    assert "widest between any two groups" in found[0].text
+
+
+def test_strategies_are_not_called_splits(drawn):
+    both = Collect("grr", 1, splits=["uniform"], strategies=["independent", "combined"])
+    mixed = page_of(made(by_setting({}), collect=both))
+    only = page_of(made(by_setting({}), collect=Collect("grr", 1, strategies=["combined", "single"])))
+
+    assert section(mixed, "numbers").tables[0].header[1] == "Split or strategy"
+    assert "one protocol, split or strategy and ε" in section(mixed, "frontier").lead
+    assert section(only, "numbers").tables[0].header[1] == "Strategy"
+
+
+def test_protocols_that_differ_are_not_to_be_chosen_by_message_size(drawn):
+    alike = page_of(made(by_setting({}), collect=FULL))
+    apart = page_of(made(by_setting({("oue", "k-based", 1): (0.28, 0.77)}), collect=FULL))
+
+    assert "Choose by message size: GRR" in section(alike, "protocols").lead
+    assert "Choose by" not in section(apart, "protocols").lead
+    assert "per person, the fewest." in section(apart, "protocols").lead
+
+
+def test_a_command_is_given_only_where_its_plan_lies(tmp_path):
+    """A command that names a file nobody has is of no use."""
+    results = made(against(BEFORE, BEFORE))
+    before = command_of(results, tmp_path)
+    results.plan.save(tmp_path / "plan.toml")
+    there = command_of(results, tmp_path)
+    results.plan.with_(seed=8).save(tmp_path / "plan.toml")
+    other = command_of(results, tmp_path)
+
+    assert (before, there, other) == ("", "evenhand audit --plan plan.toml", "")
 
 
 # --- real pictures --------------------------------------------------------------------------------

@@ -259,6 +259,7 @@ def test_an_empty_group_is_refused():
         (1, {"test": 0.2}, "task.test"),
         (200, {"test": 0.001}, "task.test"),
         (200, {"test": 0.999}, "task.test"),
+        (2, {"test": 0.9}, "task.test"),
         (9, {"folds": 10}, "task.folds"),
     ],
 )

@@ -1,19 +1,21 @@
 """A study runs to its end, or stops cleanly."""
 
+from importlib import import_module
+
 import pytest
 
 from attacks._study_cells import cheap, small_plan
-from evenhand.study import follow as follow_module
 from evenhand.study.events import Cancel, Cancelled, CellDone, Finished, Started
 from evenhand.study.run import run
 from evenhand.study.store import Store
 
 PLAN = small_plan()
+FOLLOW = import_module("evenhand.study.follow")  # the package has a function of this name
 
 
 @pytest.fixture(autouse=True)
 def _cheap_cells(monkeypatch):
-    monkeypatch.setattr(follow_module, "_execute", lambda: cheap)
+    monkeypatch.setattr(FOLLOW, "_execute", lambda: cheap)
 
 
 def test_the_results_are_those_of_every_cell(tmp_path):
@@ -65,7 +67,7 @@ def test_ctrl_c_in_a_cell_stops_the_study(tmp_path, monkeypatch):
             raise KeyboardInterrupt
         return cheap(cell, plan=plan, prepared=prepared)
 
-    monkeypatch.setattr(follow_module, "_execute", lambda: pressed)
+    monkeypatch.setattr(FOLLOW, "_execute", lambda: pressed)
     with pytest.raises(KeyboardInterrupt, match="2 of 6 cells"):
         run(PLAN, out=tmp_path, workers=1, progress=False)
 

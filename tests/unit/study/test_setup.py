@@ -243,7 +243,7 @@ def test_a_file_is_read_and_known_by_its_whole_path(tmp_path, monkeypatch):
 def test_a_file_goes_before_a_data_set_of_the_same_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "causal").write_text("a,b\n1,x\n")
-    with pytest.raises(Exception, match="a path that ends with"):
+    with pytest.raises(Exception, match="its name must end with"):
         open_data("causal")
 
     assert open_data("counties", options={"n": 10}).rows == 10

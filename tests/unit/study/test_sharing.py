@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from evenhand.errors import StudyStoreError
 from evenhand.study import sharing
 from evenhand.study.sharing import Shared, opened, sweep
 
@@ -74,11 +75,15 @@ def test_the_files_are_private_and_go(place):
 
 
 def test_nothing_is_left_if_sharing_fails(place, monkeypatch):
-    monkeypatch.setattr(np, "save", lambda *_, **__: (_ for _ in ()).throw(OSError))
+    """A full disk is told with what to do, and no private rows stay there; nor after Ctrl-C."""
+    errors = {OSError(28, "No space left on device"): StudyStoreError, KeyboardInterrupt(): KeyboardInterrupt}
+    for error, told in errors.items():
+        monkeypatch.setattr(np, "save", lambda *_, error=error, **__: (_ for _ in ()).throw(error))
 
-    with pytest.raises(OSError):  # noqa: PT011 - which one does not matter
-        Shared(ROWS)
-    assert list(place.iterdir()) == []
+        with pytest.raises(told) as caught:
+            Shared(ROWS)
+        assert list(place.iterdir()) == []
+        assert told is KeyboardInterrupt or "workers=1" in str(caught.value)
 
 
 def test_what_a_killed_process_left_is_removed_and_nothing_else(place):
@@ -108,3 +113,25 @@ def test_what_a_killed_process_left_is_removed_and_nothing_else(place):
     assert ours_folder.exists()
     assert other.exists()
     ours.close()
+
+
+@pytest.mark.parametrize("how", ["garbage", "link", "stranger"])
+def test_what_somebody_else_put_there_is_left_alone_and_stops_nothing(
+    place, tmp_path_factory, monkeypatch, how
+):
+    """The folder for temporary files is everybody's: one bad name in it must not stop every study."""
+    real = tmp_path_factory.mktemp("elsewhere")
+    (real / "held.lock").write_text("no database " * 400 if how == "garbage" else "", encoding="ascii")
+    (real / "kept").touch()
+    planted = place / f"{sharing.PREFIX}planted"
+    if how == "link":
+        planted.symlink_to(real, target_is_directory=True)
+    else:
+        real.rename(planted)
+    if how == "stranger":
+        uid = os.getuid()
+        monkeypatch.setattr(sharing.os, "getuid", lambda: uid + 1)
+    os.utime(planted, (0, 0), follow_symlinks=False)
+    sweep()
+
+    assert (planted / "kept").exists()

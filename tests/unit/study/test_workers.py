@@ -4,12 +4,12 @@ import os
 import signal
 import threading
 import warnings
+from importlib import import_module
 from multiprocessing import Pipe
 
 import pytest
 
 from attacks._study_cells import LightRunner, Stubborn, cheap, light_rows, small_plan
-from evenhand.study import follow as follow_module
 from evenhand.study import workers
 from evenhand.study.attempt import as_texts, from_texts
 from evenhand.study.classify import Classify
@@ -20,18 +20,21 @@ from evenhand.study.workers import Died, Job, Pool, _Worker, serve
 
 PLAN = small_plan()
 CELLS = PLAN.cells()
+FOLLOW = import_module("evenhand.study.follow")  # the package has a function of this name
 
 
 class _Process:
     """A process that only seems to run."""
 
-    def __init__(self, code=None):
+    def __init__(self, code=None, *, last=None):
         self.exitcode = code
+        self.last = last
         self.pid = 2**22 + 7  # above what Linux gives by default
         self.ended = 0
 
-    def join(self):
-        self.exitcode = -9
+    def join(self, timeout=None):
+        if timeout is None or self.last is not None:
+            self.exitcode = -9 if self.last is None else self.last
 
     def terminate(self):
         self.ended += 1
@@ -77,6 +80,18 @@ def test_a_worker_answers_with_the_outcome_of_each_cell():
 
     assert [as_texts(answer)[0] for answer in answers] == [as_texts(_outcome(cell))[0] for cell in CELLS[:3]]
     assert signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+
+
+def interrupted(cell, *, plan, prepared):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.usefixtures("_own_signals")
+def test_a_model_that_raises_ctrl_c_itself_is_a_bad_cell_of_its_worker():
+    """Workers never hear Ctrl-C, so it is the model's own, and its process need not end."""
+    answers = _answers(workers._packed(Job(PLAN, light_rows(), interrupted)), CELLS[:2])
+
+    assert [answer.failure.kind for answer in answers] == ["KeyboardInterrupt"] * 2
 
 
 @pytest.mark.usefixtures("_own_signals")
@@ -137,6 +152,17 @@ def test_an_idle_worker_that_died_is_found_when_it_is_given_a_cell():
     assert pool._workers == []
 
 
+def test_a_worker_that_is_about_to_end_is_told_by_its_own_code(monkeypatch):
+    """Its pipe closes a moment before it ends; killed then, every death would look like the system's."""
+    monkeypatch.setattr(workers.os, "kill", lambda *_: pytest.fail("killed"))
+    pool = Pool(Job(PLAN, None, cheap), count=1, stop=lambda: False)
+    ours, theirs = Pipe()
+    theirs.close()
+    pool._workers.append(_Worker(_Process(last=3), ours))
+
+    assert next(pool.results(CELLS[:1])) == Died(CELLS[0], 3)
+
+
 def test_a_process_that_ended_is_not_ended_again(monkeypatch):
     """Its number may belong to somebody else by then."""
     monkeypatch.setattr(workers.os, "kill", lambda *_: pytest.fail("killed"))
@@ -173,7 +199,7 @@ def test_ctrl_c_stores_what_the_workers_had_finished(tmp_path, monkeypatch):
         def close(self):
             pass
 
-    monkeypatch.setattr(follow_module, "Pool", Interrupted)
+    monkeypatch.setattr(FOLLOW, "Pool", Interrupted)
     seen = []
     with pytest.raises(KeyboardInterrupt):
         seen.extend(LightRunner(PLAN, out=tmp_path, workers=2, execute=cheap).events())
@@ -195,7 +221,7 @@ def test_a_study_that_is_cancelled_fetches_what_the_workers_had_finished(monkeyp
         def close(self):
             pass
 
-    monkeypatch.setattr(follow_module, "Pool", Cancelled)
+    monkeypatch.setattr(FOLLOW, "Pool", Cancelled)
     events = list(LightRunner(PLAN, workers=2, execute=cheap).events())
 
     assert [event.outcome.cell for event in events if isinstance(event, CellDone)] == [CELLS[1]]

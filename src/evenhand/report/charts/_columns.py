@@ -44,7 +44,10 @@ def left_out(caption: str, count: int, *, what: str) -> str:
     >>> left_out("Means.", 2, what="settings")
     'Means. Not drawn for want of a value: 2 settings.'
     """
-    return f"{caption} Not drawn for want of a value: {count} {what}.".strip() if count else caption
+    if not count:
+        return caption
+    words = what.removesuffix("s") if count == 1 else what
+    return f"{caption} Not drawn for want of a value: {count:,} {words}.".strip()
 
 
 def finite(estimates: Iterable[Estimate]) -> bool:

@@ -11,6 +11,7 @@ from evenhand.report.words import epsilon_of, shortened, width_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evenhand.report.drawing import Segment
     from evenhand.report.marks import Point
 
 __all__ = ["name_of", "place_labels"]
@@ -38,14 +39,16 @@ def place_labels(
     *,
     marks: Sequence[tuple[float, float]],
     lines: tuple[float, float] | None,
+    strokes: Sequence[Segment] = (),
     plot: tuple[float, float],
 ) -> tuple[list[Word], list[tuple[float, float, float, float]]]:
     """Return the words of labels (x, y, bold line, second line) and the lines that lead to them.
 
     The corner below on the right is kept for the word that says which way is better, and labels keep off the
-    dashed lines through the unprotected result, which are at `lines`.
+    dashed lines through the unprotected result, which are at `lines`, and off upright and level `strokes`.
     """
     taken = [Box(x - 6, y - 6, 12, 12) for x, y in marks]
+    taken += [_around(stroke) for stroke in strokes]
     if lines is not None:
         taken += [Box(lines[0] - 3, 0, 6, plot[1]), Box(0, lines[1] - 3, plot[0], 6)]
     taken += [Box(x - 14, y - 14, 28, 28) for x, y, _, _ in labels]
@@ -63,6 +66,11 @@ def place_labels(
         if leader:
             leaders.append(leader)
     return words, leaders
+
+
+def _around(stroke: Segment) -> Box:
+    left, top = min(stroke.x, stroke.x2), min(stroke.y, stroke.y2)
+    return Box(left - 4, top - 4, abs(stroke.x2 - stroke.x) + 8, abs(stroke.y2 - stroke.y) + 8)
 
 
 def _better(taken: Sequence[Box], plot: tuple[float, float]) -> Word:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from evenhand.report.drawing import Segment, Word
@@ -45,11 +46,12 @@ def panel_width(columns: int) -> float:
 def title_words(drawing: Drawing, axis: Axis, *, cut: bool) -> tuple[Word, Word]:
     """Return the title of a panel and the line below it: unit, and whether the axis is cut."""
     left, top = -drawing.margins.left, -drawing.margins.top
-    below = ", ".join(part for part in (axis.unit, "axis cut" if cut else "") if part)
+    said = ", axis cut" if cut and axis.unit else "axis cut" if cut else ""
+    below = f"{shortened(axis.unit, drawing.width - width_of(said))}{said}"
     title = _capital(shortened(axis.title, drawing.width, 14, bold=True))
     return (
         Word(left, top + 13, title, colour="ink", weight=600, size=14, halo=False),
-        Word(left, top + 30, shortened(below, drawing.width), colour="ink3", halo=False),
+        Word(left, top + 30, below, colour="ink3", halo=False),
     )
 
 
@@ -96,9 +98,23 @@ def most_ticks(scale_pixels: float, *, apart: float) -> int:
     return max(3, min(7, int(scale_pixels // apart)))
 
 
-def upright_grid(values: list[float], pixels: float, *, apart: float = 52.0, nought: bool = False) -> Linear:
+def upright_grid(
+    values: list[float], pixels: float, *, axis: Axis, apart: float = 52.0, nought: bool = False
+) -> Linear:
     """Return the scale of a chart of rows, whose grid lines are upright."""
-    return Linear.over(values, pixels=pixels, most_ticks=most_ticks(pixels, apart=apart), nought=nought)
+    ticks = most_ticks(pixels, apart=apart)
+    return Linear.over(values, pixels=pixels, most_ticks=ticks, nought=nought, within=possible(axis))
+
+
+def possible(axis: Axis) -> tuple[float, float]:
+    """Return between which values an axis may lie: shares in percent, and their differences, have ends.
+
+    >>> from evenhand.report.marks import Axis
+    >>> possible(Axis("accuracy", "%", 100.0)), possible(Axis("loss"))
+    ((-100.0, 100.0), (-inf, inf))
+    """
+    is_share = axis.times == 100 and axis.unit.startswith(("%", "points"))
+    return (-100.0, 100.0) if is_share else (-math.inf, math.inf)
 
 
 def _capital(text: str) -> str:

@@ -65,9 +65,8 @@ def _draw(axis: Axis, bars: Sequence[Bar], width: float) -> str:
     digits = digits_between(values)
     numbers = [_number(bar, axis, digits) for bar in bars]
     room = max(width_of(f"{value} {interval}", bold=True) for value, interval in numbers) + 14
-    left = room if min(values) < 0 else 0.0
+    left, right = (room if any(sign(bar) for bar in bars) else 0.0 for sign in (_falls, _rises))
     least, most = min([*values, 0.0]), max([*values, 0.0])
-    right = 0.0 if most == 0 < -least else room
     length = (width - left - right) / ((most - least) or 1.0)
 
     def pixel(value: float) -> float:
@@ -82,6 +81,15 @@ def _draw(axis: Axis, bars: Sequence[Bar], width: float) -> str:
     start = [Segment(pixel(0.0), top + 16, pixel(0.0), top + 36) for top in tops]
     drawing.rules(start, stroke="ghost", width=1, pixels=True)
     return drawing.svg()
+
+
+def _falls(bar: Bar) -> bool:
+    """Return whether a bar goes to the left, so that its number stands there."""
+    return bar.estimate.value < 0
+
+
+def _rises(bar: Bar) -> bool:
+    return not _falls(bar)
 
 
 def _number(bar: Bar, axis: Axis, digits: int) -> tuple[str, str]:
@@ -120,7 +128,7 @@ def _intervals(
 def _figures(bar: Bar, y: float, pixel: Callable[[float], float], value: str, interval: str) -> list[Word]:
     """Return the number beyond the end of the bar and of its interval, on the side where the bar ends."""
     places = [pixel(end) for end in ends(bar.estimate)]
-    if bar.estimate.value < 0:
+    if _falls(bar):
         at = min(places) - 8
         bold = Word(at - (width_of(interval) + 4 if interval else 0), y, value, "right", "ink", 600)
         return [bold, Word(at, y, interval, "right", "ink3")][: 2 if interval else 1]

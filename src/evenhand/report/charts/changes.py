@@ -95,7 +95,7 @@ def _draw(
     margins = Margins(left, 58, 14, 26)
     drawing = Drawing(width, margins.top + margins.bottom + max(len(labels), 1) * row, margins, grid="x")
     values = [0.0, *(end * axis.times for change in shown for end in ends(change.estimate))]
-    scale = upright_grid(values, drawing.plot[0], nought=True)
+    scale = upright_grid(values, drawing.plot[0], axis=axis, nought=True)
     drawing.words(*title_words(drawing, axis, cut=False))
     if not shown:
         nothing_drawn(drawing)

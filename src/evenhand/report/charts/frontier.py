@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.report.charts._columns import column_name, ends, estimate_columns, finite, left_out, span
 from evenhand.report.charts._frontier_labels import name_of, place_labels
+from evenhand.report.charts._panels import possible
 from evenhand.report.charts._tones import SHAPE_ORDER, shapes_by, tier_keys, tones_by
 from evenhand.report.drawing import Dot, Drawing, Margins, Segment, Word
 from evenhand.report.page import Chart, LegendKey
@@ -75,6 +76,14 @@ def frontier_chart(
     keys = [*tier_keys(tones), *_shape_keys(shapes)]
     if sum(point.undominated for point in drawn) > 1:
         keys.append(LegendKey("best reached", "line"))
+    if chosen is not None:
+        keys.append(
+            LegendKey(
+                "this report, with its intervals" if _crossed(chosen) else "this report",
+                "circle",
+                hollow=True,
+            )
+        )
     everything = [*points, *([baseline] if baseline else [])]
     data: dict[str, list[Any]] = {
         "setting": [point.label for point in everything],
@@ -86,6 +95,10 @@ def frontier_chart(
     }
     said = left_out(caption, len(points) - len(drawn), what="settings")
     return Chart(name=name, wide=wide, narrow=narrow, alt=alt, caption=said, data=data, legend=tuple(keys))
+
+
+def _crossed(point: Point) -> bool:
+    return any(span(each, 1.0) for each in (point.x, point.y))
 
 
 def _shape_keys(shapes: dict[str, str]) -> list[LegendKey]:
@@ -119,9 +132,14 @@ class _Frontier:
         x_values = [p.x.value for p in every] + [end for p in crossed for end in ends(p.x)]
         y_values = [p.y.value for p in every] + [end for p in crossed for end in ends(p.y)]
         self.across = Linear.over(
-            [v * x.times for v in x_values], pixels=plot[0], most_ticks=5 if narrow else 10
+            [v * x.times for v in x_values],
+            pixels=plot[0],
+            most_ticks=5 if narrow else 10,
+            within=possible(x),
         )
-        self.up = Linear.over([v * y.times for v in y_values], pixels=plot[1], most_ticks=7)
+        self.up = Linear.over(
+            [v * y.times for v in y_values], pixels=plot[1], most_ticks=7, within=possible(y)
+        )
         self.digits = digits_between(self.across.ticks), digits_between(self.up.ticks)
         self.drawing = Drawing(width, height, margins, x=self.across, y=self.up)
 
@@ -187,24 +205,26 @@ class _Frontier:
 
     def _front(self) -> None:
         """Join the undominated by steps: as far as one goes right, the gap is at least that of the next."""
+        path = self._path()
+        if len(path) > 1:
+            self.drawing.lines([[Dot(*place) for place in path]], stroke="ink", width=1.4)
+
+    def _path(self) -> list[tuple[float, float]]:
         best = sorted(self._at(point) for point in self.points if point.undominated)
-        path = [Dot(*best[0])] if best else []
+        path = best[:1]
         for (last_x, _), (x, y) in pairwise(best):
-            path += [Dot(last_x, y), Dot(x, y)]
-        if len(best) > 1:
-            self.drawing.lines([path], stroke="ink", width=1.4)
+            path += [(last_x, y), (x, y)]
+        return path
+
+    def _strokes(self) -> list[Segment]:
+        """Return the lines that a label should not lie on, in pixels: the steps, and the cross."""
+        path = [(self.across(x), self.up.pixels - self.up(y)) for x, y in self._path()]
+        steps = [Segment(*start, *end) for start, end in pairwise(path)]
+        return [*steps, *(self._bars(self.chosen) if self.chosen else [])]
 
     def _cross(self, point: Point) -> None:
-        """Draw the ring and both intervals of the chosen setting, with caps."""
-        x, y = self._pixel(point)
-        bars = []
-        if across := span(point.x, self.x.times):
-            low, high = (self.across(end) for end in across)
-            bars += [Segment(low, y, high, y), *(Segment(end, y - 4, end, y + 4) for end in (low, high))]
-        if up := span(point.y, self.y.times):
-            low, high = (self.up.pixels - self.up(end) for end in up)
-            bars += [Segment(x, low, x, high), *(Segment(x - 4, end, x + 4, end) for end in (low, high))]
-        self.drawing.rules(bars, stroke="ink", width=1.4, pixels=True)
+        """Draw the ring and both intervals of the chosen setting."""
+        self.drawing.rules(self._bars(point), stroke="ink", width=1.4, pixels=True)
         tone, kind = (
             self.tones.get(point.epsilon or 0.0, "grey"),
             self.shapes.get(point.shape, SHAPE_ORDER[0]),
@@ -216,21 +236,38 @@ class _Frontier:
             [Dot(*self._at(point), self._tip(point))], shape=kind, size=64, fill=tone, stroke="p-line"
         )
 
+    def _bars(self, point: Point) -> list[Segment]:
+        """Return both intervals of a setting, with caps, in pixels."""
+        x, y = self._pixel(point)
+        bars = []
+        if across := span(point.x, self.x.times):
+            low, high = (self.across(end) for end in across)
+            bars += [Segment(low, y, high, y), *(Segment(end, y - 4, end, y + 4) for end in (low, high))]
+        if up := span(point.y, self.y.times):
+            low, high = (self.up.pixels - self.up(end) for end in up)
+            bars += [Segment(x, low, x, high), *(Segment(x - 4, end, x + 4, end) for end in (low, high))]
+        return bars
+
     def _labels(self) -> list[Word]:
         named = [
             (point, title) for point, title in ((self.baseline, "unprotected"), (self.chosen, "")) if point
         ]
         words, leaders = place_labels(
             [
-                (*self._pixel(point), title or f"this report: {name_of(point)}", self._figures(point))
+                (*self._pixel(point), title or self._named(point), self._figures(point))
                 for point, title in named
             ],
             marks=[self._pixel(point) for point in self.points],
             lines=self._pixel(self.baseline) if self.baseline else None,
+            strokes=self._strokes(),
             plot=self.drawing.plot,
         )
         self.drawing.rules([Segment(*leader) for leader in leaders], stroke="ink3", width=1, pixels=True)
         return words
+
+    def _named(self, point: Point) -> str:
+        """Return the name of the chosen setting; on the phone the legend says what the ring is."""
+        return name_of(point) if self.narrow else f"this report: {name_of(point)}"
 
     def _figures(self, point: Point) -> str:
         x, y = self._at(point)

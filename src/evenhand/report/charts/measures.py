@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from evenhand.report.charts._columns import ends, estimate_columns, left_out, span
@@ -12,12 +13,14 @@ from evenhand.report.charts._panels import (
     epsilon_axis,
     nothing_drawn,
     panel_width,
+    possible,
     title_words,
 )
 from evenhand.report.drawing import Dot, Drawing, Margins, Segment, Word
 from evenhand.report.page import Chart, LegendKey
+from evenhand.report.placing import Box
 from evenhand.report.scales import Linear, Log, digits_between
-from evenhand.report.words import epsilon_of, value_of
+from evenhand.report.words import epsilon_of, value_of, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -94,7 +97,7 @@ def _draw(
 ) -> str:
     margins = Margins(40, 52, 8, 46)
     plot_width = width - margins.left - margins.right
-    up = Linear.over(values, pixels=_PLOT_HEIGHT, most_ticks=6)
+    up = Linear.over(values, pixels=_PLOT_HEIGHT, most_ticks=6, within=possible(panel.axis))
     height = _PLOT_HEIGHT + margins.top + margins.bottom
     across = Log(tested, plot_width) if tested else None
     drawing = Drawing(width, height, margins, x=across, y=up)
@@ -102,7 +105,7 @@ def _draw(
     if across is None or not values:
         nothing_drawn(drawing)
         return drawing.svg()
-    _reference(drawing, panel, up, name_it=name_it)
+    _reference(drawing, panel, across, up, name_it=name_it)
     digits = digits_between(up.ticks)
     _others(drawing, panel)
     for line in panel.lines:
@@ -112,21 +115,43 @@ def _draw(
     return drawing.svg()
 
 
-def _reference(drawing: Drawing, panel: Panel, up: Linear, *, name_it: bool) -> None:
+def _reference(drawing: Drawing, panel: Panel, across: Log, up: Linear, *, name_it: bool) -> None:
     """Draw the unprotected value as a dashed line on the band of its interval."""
     base, times = panel.baseline, panel.axis.times
     if base is None or not math.isfinite(base.value):
         return
     width, height = drawing.plot
     level = height - up(base.value * times)
-    top = level
+    low = top = level
     if band := span(base, times):
         low, top = (height - up(end) for end in band)
         drawing.blocks([Segment(0, top, width, low)], fill="ink", opacity=0.08, pixels=True)
     drawing.rules([Segment(0, level, width, level)], stroke="ink2", width=1.4, dash=(5, 4), pixels=True)
     if name_it:
-        above = top > 20
-        drawing.words(Word(4, top - 5 if above else level + 15, "unprotected", colour="ink2"))
+        size = width_of("unprotected") + 4
+        taken = [box for line in panel.lines for box in _covered(line, times, across, up)]
+        places = [
+            Box(left, y, size, 15.0)
+            for y in (top - 18, level - 17, level + 3, low + 3)
+            for left in (2.0, width - size, (width - size) / 2)
+            if 0 <= y <= height - 15
+        ]
+        best = min(places, key=lambda box: sum(box.overlap(other) for other in taken))
+        drawing.words(Word(best.left + 2, best.top + 12, "unprotected", colour="ink2"))
+
+
+def _covered(line: Line, times: float, across: Log, up: Linear) -> Iterator[Box]:
+    """Yield what a line covers: its marks, their intervals if they are drawn, and the way between them."""
+    for piece in _pieces(line):
+        at = [(across(epsilon), up.pixels - up(each.value * times)) for epsilon, each in piece]
+        for (x, y), (_, each) in zip(at, piece, strict=True):
+            drawn = [up.pixels - up(end) for end in (span(each, times) or ()) if line.spotlight] or [y]
+            yield Box(x - 3, min(drawn) - 3, 6, max(drawn) - min(drawn) + 6)
+        for (x, y), (later, end) in pairwise(at):
+            steps = max(2, int((later - x) // 6))
+            for step in range(steps + 1):
+                share = step / steps
+                yield Box(x + share * (later - x) - 3, y + share * (end - y) - 2, 6, 4)
 
 
 def _others(drawing: Drawing, panel: Panel) -> None:
@@ -214,12 +239,16 @@ def _legend(panels: Sequence[Panel]) -> tuple[LegendKey, ...]:
     labels = {line.label: line.spotlight for panel in panels for line in panel.lines}
     spotlight = [label for label, lit in labels.items() if lit]
     others = [label for label, lit in labels.items() if not lit]
-    keys = [LegendKey(f"{label}, with its interval", "line", "ink") for label in spotlight]
+    lit = [each for panel in panels for line, _, each in _every(panel) if line.spotlight]
+    bars = ", with its interval" if any(span(each, 1.0) for each in lit) else ""
+    keys = [LegendKey(f"{label}{bars}", "line", "ink") for label in spotlight]
     if others:
         words = others[0] if len(others) == 1 else f"{len(others)} {'others' if spotlight else 'protocols'}"
         keys.append(LegendKey(words if len(others) > 3 else ", ".join(others), "line", "grey"))
-    if any(panel.baseline for panel in panels):
-        keys.append(LegendKey("unprotected, band: its interval", "dashed", "ink2"))
+    bases = [panel.baseline for panel in panels if panel.baseline and math.isfinite(panel.baseline.value)]
+    if bases:
+        band = ", band: its interval" if any(span(each, 1.0) for each in bases) else ""
+        keys.append(LegendKey(f"unprotected{band}", "dashed", "ink2"))
     return tuple(keys)
 
 

@@ -87,7 +87,7 @@ def _draw(axis: Axis, groups: Sequence[Moved], width: float, among: int) -> str:
     row = 52.0 if len(shown) <= 8 else 38.0
     drawing = Drawing(width, margins.top + margins.bottom + max(len(shown), 1) * row + 6, margins, grid="x")
     values = [end * axis.times for moved in shown for end in (moved.before.value, moved.after.value)]
-    scale = upright_grid(values, drawing.plot[0])
+    scale = upright_grid(values, drawing.plot[0], axis=axis)
     drawing.words(*title_words(drawing, axis, cut=scale.cut))
     if not shown:
         nothing_drawn(drawing)
