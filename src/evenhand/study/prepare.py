@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import platform
 from dataclasses import dataclass
-from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +12,7 @@ from evenhand.errors import PlanError
 from evenhand.privacy.randomness import SeededSource
 from evenhand.study.facts import Facts
 from evenhand.study.requirements import check_rows, check_schema, check_size, check_task
+from evenhand.study.versions import versions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Prepared", "prepare"]
 
-_PACKAGES = ("evenhand", "numpy", "scipy", "scikit-learn")
 _UNNAMED = "data frame"
 _LARGEST_FILE = 2_000_000_000  # bytes, uncompressed: it is the user's own file, on the user's machine
 
@@ -184,5 +182,5 @@ def _fingerprint(schema: Schema, codes: Mapping[str, Codes]) -> str:
 
 
 def _versions(plan: Plan) -> dict[str, str]:
-    packages = (*_PACKAGES, "lightgbm") if plan.task.model == "lightgbm" else _PACKAGES
-    return {"python": platform.python_version(), **{each: metadata.version(each) for each in packages}}
+    boosted = plan.task.model == "lightgbm"
+    return {name: number for name, number in versions().items() if boosted or name != "lightgbm"}
