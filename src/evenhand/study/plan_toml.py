@@ -152,7 +152,10 @@ def _made(prefix: str, maker: Callable[..., Any], given: dict[str, Any]) -> Any:
         return maker(**given)
     except EvenhandError as error:
         parameter = getattr(error, "parameter", "protocols" if prefix == "collect" else "")
-        _refuse(".".join(each for each in (prefix, parameter) if each), f"is not valid. {error}")
+        owner = f"The '{parameter}' parameter of {getattr(error, 'owner', '')} must be"
+        said = str(error)
+        why = said.replace(owner, "must be", 1) if said.startswith(owner) else f"is not valid. {said}"
+        _refuse(".".join(each for each in (prefix, parameter) if each), why)
 
 
 def _table(document: dict[str, Any], key: str) -> dict[str, Any]:
