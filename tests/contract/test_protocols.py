@@ -289,18 +289,19 @@ def test_a_wrong_code_is_refused_and_never_told(protocol, codes):
 
 
 @pytest.mark.parametrize("k", [5, 40])
-def test_memory_is_the_output_and_a_constant(made, k):
-    """A server that collects a million reports must not need room for ten million."""
+@pytest.mark.parametrize("dtype", ["u1", "i8"])
+def test_memory_is_the_output_and_a_constant(made, k, dtype):
+    """A server that collects a million reports must not need room for ten million, whatever their type."""
     protocol = made.example(k=k, epsilon=1)
     protocol.privatize(np.zeros(10, dtype=np.uint8), rng=1)  # compiles
-    small, large = (_held_beside_the_output(protocol, n) for n in (500_000, 1_000_000))
+    small, large = (_held_beside_the_output(protocol, n, dtype) for n in (500_000, 1_000_000))
 
     assert large < CONSTANT
     assert large - small < GROWTH  # less than a byte for each person
 
 
-def _held_beside_the_output(protocol, n):
-    codes = np.zeros(n, dtype=np.uint8)
+def _held_beside_the_output(protocol, n, dtype):
+    codes = np.zeros(n, dtype=dtype)
     tracemalloc.start()
     try:
         output = np.asarray(protocol.privatize(codes, rng=1)).nbytes

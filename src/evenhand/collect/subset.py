@@ -32,6 +32,7 @@ __all__ = ["SS"]
 _MOST_IN_PAIRS = 1 << 14  # values, so that two choices fit a unit of 32 bits and few units are thrown away
 _GROUP = 1 << 10  # units of reports that are drawn together, at most; as many as feeding joins at a seam
 _LARGEST_REPORT = 1 << 20  # values; what a report draws has to fit a buffer
+_REPORTS = 1 << 18  # made at a time, so that codes of another type are never all copied at once
 _LARGEST_DECK = 1 << 26  # values; the deck that reports are drawn from takes four bytes for each
 _LARGEST_COUNTED = 1 << 17  # values whose sets are counted exactly; beyond, logarithms do
 _BLOCK = 1 << 20  # named values that are counted at a time
@@ -149,7 +150,6 @@ class SS(Protocol):
         out = np.empty((codes.size, self.size), dtype=code_type(self.k))
         decks = 4 if self.k <= _MOST_IN_PAIRS else 1
         parameters = (
-            np.ascontiguousarray(codes, dtype=out.dtype),
             np.tile(np.arange(self.k - 1, dtype=np.uint32), (decks, 1)),
             bounds,
             redrawn,
@@ -157,7 +157,10 @@ class SS(Protocol):
             each,
             np.uint64(self.p_exact * GRID),
         )
-        feed(kernels.select, out, parameters, source, units=np.uint32, words=each / 2)
+        for start in range(0, codes.size, _REPORTS):
+            block = np.ascontiguousarray(codes[start : start + _REPORTS], dtype=out.dtype)
+            rows = out[start : start + _REPORTS]
+            feed(kernels.select, rows, (block, *parameters), source, units=np.uint32, words=each / 2)
         return out
 
     @cached_property
