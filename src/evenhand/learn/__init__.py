@@ -7,11 +7,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from evenhand.learn.projection import FairProjection
     from evenhand.learn.training import PrivateTraining
 
-__all__ = ["PrivateTraining"]
+__all__ = ["FairProjection", "PrivateTraining"]
 
-_HOMES = {"PrivateTraining": "training"}
+_HOMES = {"FairProjection": "projection", "PrivateTraining": "training"}
 
 
 def __getattr__(name: str) -> Any:

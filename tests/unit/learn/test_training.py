@@ -307,6 +307,6 @@ def test_it_reads_well():
 
 
 def test_the_package_offers_its_names():
-    assert dir(evenhand.learn) == ["PrivateTraining"]
+    assert dir(evenhand.learn) == ["FairProjection", "PrivateTraining"]
     with pytest.raises(AttributeError, match=r"module 'evenhand\.learn' has no attribute 'Nothing'"):
         evenhand.learn.Nothing  # noqa: B018 - looking it up is the test

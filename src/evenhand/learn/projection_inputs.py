@@ -1,0 +1,163 @@
+"""What a projection is given, read and checked. No message holds a label, a score or a number of rows."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from evenhand.errors import InvalidParameterError, PrivacyWarning
+from evenhand.measure.columns import encode_labels, read_column
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = [
+    "check_classifier",
+    "check_tolerance",
+    "new_groups",
+    "read_groups",
+    "read_labels",
+    "read_scores",
+    "read_shares",
+    "warn_of_guarantee",
+]
+
+SMOOTHING = 1e-4
+"""Added to every score before it is projected, as in alghamdi2022: no score is then 0."""
+
+_MOST_CELLS = 2_000
+
+
+def check_tolerance(value: object, *, owner: str, name: str = "tolerance") -> float:
+    """Return a number of at least 0."""
+    plain = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    number = float(value) if plain else -1.0  # type: ignore[arg-type]
+    if not 0 <= number < np.inf:
+        raise InvalidParameterError(name, owner=owner, must_be="a number of at least 0", got=value)
+    return number
+
+
+def check_classifier(estimator: Any, *, owner: str) -> None:
+    """Refuse what gives no probabilities."""
+    if isinstance(estimator, type) or not hasattr(estimator, "predict_proba"):
+        raise InvalidParameterError(
+            "estimator",
+            owner=owner,
+            must_be="a scikit-learn classifier with predict_proba",
+            got=f"a value of type {type(estimator).__name__}",
+            hint="CalibratedClassifierCV gives probabilities to a classifier that has none.",
+        )
+
+
+def warn_of_guarantee(estimator: Any, *, owner: str) -> None:
+    """Warn if the estimator, or a part of it, promises privacy: what is projected promises none."""
+    parts = [estimator, *estimator.get_params(deep=True).values()]
+    if any(hasattr(type(each), name) or name in _own(each) for each in parts for name in _PROMISES):
+        message = (
+            f"{owner} looks at the rows themselves, labels and groups included, so the guarantee of "
+            f"{type(estimator).__name__} does not hold for the projected model. Hint: project on public "
+            "rows, of an estimator that is fitted already (prefit=True), and say so with public_rows=True."
+        )
+        warnings.warn(message, PrivacyWarning, stacklevel=3)
+
+
+_PROMISES = ("guarantee", "guarantee_")
+
+
+def _own(part: Any) -> dict[str, Any]:
+    return getattr(part, "__dict__", {})
+
+
+def read_scores(scores: Any, n_classes: int, *, owner: str) -> NDArray[np.float64]:
+    """Return probabilities as (rows, classes), smoothed so that none is 0."""
+    table = np.asarray(scores, dtype=np.float64)
+    good = table.ndim == 2 and table.shape[1] == n_classes and bool(np.isfinite(table).all())
+    if not good or (table < 0).any() or (np.abs(table.sum(axis=1) - 1) > 1e-3).any():
+        raise InvalidParameterError(
+            "estimator",
+            owner=owner,
+            must_be="a classifier whose predict_proba gives one probability for each of its classes",
+            got="something else from its predict_proba",
+        )
+    table = table + SMOOTHING
+    return np.asarray(table / table.sum(axis=1, keepdims=True))
+
+
+def read_labels(y: Any, classes: Sequence[Any], *, owner: str) -> NDArray[np.intp]:
+    """Return the place of each label among the classes of the estimator."""
+    return _places(y, classes, name="y", owner=owner, must_be="labels that are classes of the estimator")
+
+
+def read_groups(group: Any, n: int, *, n_classes: int, owner: str) -> tuple[NDArray[np.intp], list[Any]]:
+    """Return codes and the labels of the groups, of which there are at least two."""
+    array = read_column(group, name="group", owner=owner)
+    _same_length("group", len(array), n, owner)
+    codes, labels = encode_labels(array, name="group", owner=owner)
+    if not 2 <= len(labels) <= _MOST_CELLS // n_classes:
+        _refuse(
+            "group",
+            owner,
+            f"labels of at least two groups, and of at most {_MOST_CELLS // n_classes:,}",
+            "others",
+            hint="a column of numbers such as age is not a group: cut it into classes first.",
+        )
+    return codes, labels
+
+
+def new_groups(group: Any, n: int, known: Sequence[Any], *, owner: str) -> NDArray[np.intp]:
+    """Return the place of each label among the groups that fit has seen."""
+    codes = _places(
+        group,
+        known,
+        name="group",
+        owner=owner,
+        must_be="labels of groups that fit has seen",
+        hint="a group without rows when fitting has no price; see groups_ for those that have one.",
+    )
+    _same_length("group", len(codes), n, owner)
+    return codes
+
+
+def read_shares(
+    shares: Any, n: int, *, n_classes: int, n_groups: int | None, owner: str
+) -> NDArray[np.float64]:
+    """Return probabilities of the groups, as (rows, groups) or (classes, rows, groups)."""
+    table = np.asarray(shares, dtype=np.float64)
+    per_class = table.ndim == 3 and table.shape[1] == n_classes
+    wide = table.ndim in {2, 3} and (n_groups is None or table.shape[-1] == n_groups)
+    if not wide or not (table.ndim == 2 or per_class) or table.shape[-1] < 2:
+        _refuse(
+            "group_proba",
+            owner,
+            "an array of (rows, groups), or of (rows, classes, groups), with two groups or more",
+            "another shape",
+        )
+    _same_length("group_proba", len(table), n, owner)
+    good = np.isfinite(table).all() and (table >= 0).all()
+    if not good or (np.abs(table.sum(axis=-1) - 1) > 1e-3).any():
+        _refuse("group_proba", owner, "probabilities that add up to one in each row", "others")
+    table = table / table.sum(axis=-1, keepdims=True)
+    return np.ascontiguousarray(table if table.ndim == 2 else table.transpose(1, 0, 2))
+
+
+def _places(
+    values: Any, known: Sequence[Any], *, name: str, owner: str, must_be: str, hint: str = ""
+) -> NDArray[np.intp]:
+    codes, labels = encode_labels(read_column(values, name=name, owner=owner), name=name, owner=owner)
+    where = {label: place for place, label in enumerate(known)}
+    if any(label not in where for label in labels):
+        _refuse(name, owner, must_be, "others among them", hint=hint)
+    return np.array([where[label] for label in labels], dtype=np.intp)[codes]
+
+
+def _same_length(name: str, length: int, n: int, owner: str) -> None:
+    if length != n:
+        _refuse(name, owner, "as long as 'X'", "another length")
+
+
+def _refuse(name: str, owner: str, must_be: str, got: str, *, hint: str = "") -> NoReturn:
+    raise InvalidParameterError(name, owner=owner, must_be=must_be, got=got, hint=hint)
