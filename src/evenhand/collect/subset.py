@@ -19,7 +19,7 @@ from evenhand.errors import InvalidParameterError, LimitExceededError
 from evenhand.privacy.feeding import feed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from fractions import Fraction
 
     import numpy.typing as npt
@@ -27,9 +27,16 @@ if TYPE_CHECKING:
     from evenhand.privacy.randomness import Source
     from evenhand.privacy.rational import Number
 
+    # a kernel, its parameters but for the codes, the type of its units, and the words that a report takes
+    _Drawing = tuple[Callable[..., tuple[int, int]], tuple[Any, ...], type[np.unsignedinteger[Any]], float]
+
 __all__ = ["SS"]
 
 _MOST_IN_PAIRS = 1 << 14  # values, so that two choices fit a unit of 32 bits and few units are thrown away
+_FEWEST_MAPPED = 128  # values of a report that is drawn as a map of bits
+_MOST_MAPPED = 4  # times as many values as a report names, there; swaps are quicker than a sparse map
+_BYTE = 1 << 8  # values that a byte tells apart; the map is written in numbers of two bytes
+_MOST_DIGITS = 6  # of the probability that a bit of a map is set
 _GROUP = 1 << 10  # units of reports that are drawn together, at most; as many as feeding joins at a seam
 _LARGEST_REPORT = 1 << 20  # values; what a report draws has to fit a buffer
 _REPORTS = 1 << 18  # made at a time, so that codes of another type are never all copied at once
@@ -63,9 +70,10 @@ class SS(Protocol):
 
     Notes
     -----
-    A report is a list of the values of its set, in an order that tells nothing: every order has the same
-    probability. The probability that the true value is named is rounded down to a multiple of
-    :math:`2^{-53}`, so the ratio never exceeds :math:`e^\varepsilon`.
+    A report is a list of the values of its set, in an order that tells nothing about which of them is true:
+    every order has the same probability, or the order is ascending where sets are large (128 values or more,
+    at least a quarter of 257 to 16,384). The probability that the true value is named is rounded down to
+    a multiple of :math:`2^{-53}`, so the ratio never exceeds :math:`e^\varepsilon`.
 
     References
     ----------
@@ -132,8 +140,6 @@ class SS(Protocol):
         return SetLayout(self.k, self.size)
 
     def _privatize(self, codes: npt.NDArray[Any], source: Source) -> npt.NDArray[Any]:
-        from evenhand.collect import _kernels_subset as kernels  # noqa: PLC0415 - starts the compiler
-
         if self.size > _LARGEST_REPORT:
             raise LimitExceededError(
                 f"A report of {self!r} would name {self.size:,} values, more than {_LARGEST_REPORT:,}. "
@@ -146,8 +152,63 @@ class SS(Protocol):
                 f"{4 * _LARGEST_DECK:,}. Hint: use GRR or OLH, which need none.",
                 limit="k",
             )
-        each, bounds, redrawn = self._bounds
+        kernel, parameters, units, words = self._as_map() if self._mapped else self._as_shuffle()
         out = np.empty((codes.size, self.size), dtype=code_type(self.k))
+        for start in range(0, codes.size, _REPORTS):
+            block = np.ascontiguousarray(codes[start : start + _REPORTS], dtype=out.dtype)
+            rows = out[start : start + _REPORTS]
+            feed(kernel, rows, (block, *parameters), source, units=units, words=words)
+        return out
+
+    @property
+    def _mapped(self) -> bool:
+        """Whether reports are drawn as maps of bits. Changing this changes what a seed gives."""
+        large = self.size >= _FEWEST_MAPPED and self.k <= _MOST_MAPPED * self.size
+        return large and _BYTE < self.k <= _MOST_IN_PAIRS
+
+    def _as_map(self) -> _Drawing:
+        from evenhand.collect import _kernels_subset_bits as kernels  # noqa: PLC0415 - starts the compiler
+
+        words, wide = -(-self.k // 64), (self.k - 2).bit_length()
+        numerator, digits = self._share
+        pads = np.zeros(words, dtype=np.uint64)
+        pads[-1] = 2**64 - (1 << (self.k - 1) % 64)
+        parameters = (
+            np.full(max(words, (1 << wide) // 64), 2**64 - 1, dtype=np.uint64),
+            pads,
+            np.array([(2**64 - 1) * (numerator >> digit & 1) for digit in range(digits)], dtype=np.uint64),
+            np.uint64(self.k - 1),
+            np.uint64(self.p_exact * GRID),
+            np.empty(self.size + 8, dtype=np.uint16),
+        )
+        return kernels.choose, parameters, np.uint64, 1 + words * digits + self.size / 32
+
+    @cached_property
+    def _share(self) -> tuple[int, int]:
+        """The probability that a bit of a map is set at first: a numerator, and the binary digits it has.
+
+        A digit takes a word for 64 values. Setting or clearing a bit afterwards takes about as long as
+        a word, times the tries until a place is found; how many bits is taken to be off the mean by one
+        standard deviation, by nothing, or by one the other way, each in a third of the reports. Additions,
+        products, quotients and roots only, which every machine rounds alike: a seed gives the same
+        everywhere.
+        """
+        others, words, places = self.k - 1, -(-self.k // 64), 1 << (self.k - 2).bit_length()
+
+        def cost(share: tuple[int, int]) -> float:
+            numerator, digits = share
+            mean, left = others * numerator / (1 << digits), 1 - numerator / (1 << digits)
+            off = [self.size - mean + side * math.sqrt(mean * left) for side in (-1, 0, 1)]
+            tries = sum(each / (others - self.size) if each > 0 else -each / self.size for each in off)
+            return digits * words + places * tries / 3
+
+        shares = [(odd, digits) for digits in range(1, _MOST_DIGITS + 1) for odd in range(1, 1 << digits, 2)]
+        return min(shares, key=cost)
+
+    def _as_shuffle(self) -> _Drawing:
+        from evenhand.collect import _kernels_subset as kernels  # noqa: PLC0415 - starts the compiler
+
+        each, bounds, redrawn = self._bounds
         decks = 4 if self.k <= _MOST_IN_PAIRS else 1
         parameters = (
             np.tile(np.arange(self.k - 1, dtype=np.uint32), (decks, 1)),
@@ -157,11 +218,7 @@ class SS(Protocol):
             each,
             np.uint64(self.p_exact * GRID),
         )
-        for start in range(0, codes.size, _REPORTS):
-            block = np.ascontiguousarray(codes[start : start + _REPORTS], dtype=out.dtype)
-            rows = out[start : start + _REPORTS]
-            feed(kernels.select, rows, (block, *parameters), source, units=np.uint32, words=each / 2)
-        return out
+        return kernels.select, parameters, np.uint32, each / 2
 
     @cached_property
     def _bounds(self) -> tuple[int, npt.NDArray[Any], npt.NDArray[np.uint32]]:

@@ -114,3 +114,40 @@ def _slow_below(tape, unit, bound):
     while unit * bound % 2**32 < 2**32 % bound:
         unit = next(tape)
     return unit * bound >> 32
+
+
+def slow_mend(chosen, wanted, others, places):
+    """Add or remove places, drawn one after the other, until `wanted` are chosen."""
+    while len(chosen) < wanted:
+        place = next(places)
+        if place < others:
+            chosen.add(place)
+    while len(chosen) > wanted:
+        chosen.discard(next(places))
+
+
+def slow_maps(protocol, codes, words, *, mend=slow_mend):
+    """Return the set that each person of a protocol with large sets reports, in ascending order."""
+    tape = iter(int(word) for word in words)
+    others, (numerator, digits) = protocol.k - 1, protocol._share
+    reports = []
+    for code in codes:
+        named = next(tape) >> 11 < int(protocol.p_exact * GRID)
+        levels = [[next(tape) for _ in range(math.ceil(protocol.k / 64))] for _ in range(digits)]
+        numbers = [
+            sum((level[place // 64] >> place % 64 & 1) << digit for digit, level in enumerate(levels))
+            for place in range(others)
+        ]
+        chosen = {place for place, number in enumerate(numbers) if number >= 2**digits - numerator}
+        mend(chosen, protocol.size - named, others, _slow_places(tape, (others - 1).bit_length()))
+        values = {protocol.k - 1 if place == code else place for place in chosen}
+        reports.append(sorted(values | {int(code)} if named else values))
+    return reports
+
+
+def _slow_places(tape, bits):
+    """As many places as fit a word, low end first; what is left of the last word is not used."""
+    while True:
+        word = next(tape)
+        for shift in range(0, 64 - bits + 1, bits):
+            yield word >> shift & (2**bits - 1)
