@@ -13,14 +13,18 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from drawing import Axis, Line, Panel, number, panel_svg
+from optimal_chart import EXAMPLE as OPTIMAL_EXAMPLE
+from optimal_chart import optimal_html
 
 from evenhand.collect.registry import PROTOCOLS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["overview_html", "picture_html"]
+__all__ = ["OPTIMAL_EXAMPLE", "overview_html", "picture_html"]
 
+COMPARED = tuple(name for name in PROTOCOLS if name != "optimal")
+"""The protocols whose variance depends on nothing but the number of values and epsilon."""
 EPSILONS = (0.25, 0.5, 1, 2, 4, 8)
 """The tested values, with a tick each."""
 DOMAINS = (2, 10, 74, 1000)
@@ -70,19 +74,19 @@ def _against_epsilon(k: int, own: str | None) -> list[Line]:
             [(float(e), _variance(name, k, e)) for e in _epsilons()],
             own=name == (own or "ss"),
         )
-        for name in PROTOCOLS
+        for name in COMPARED
     ]
 
 
 def _against_k(epsilon: int, own: str) -> list[Line]:
     return [
         Line(name.upper(), [(k, _variance(name, k, epsilon)) for k in _domains()], own=name == own)
-        for name in PROTOCOLS
+        for name in COMPARED
     ]
 
 
 def _best(k: int, epsilon: int) -> float:
-    return min(_variance(name, k, epsilon) for name in PROTOCOLS)
+    return min(_variance(name, k, epsilon) for name in COMPARED)
 
 
 def _times(ratio: float) -> str:
@@ -145,7 +149,7 @@ def _growth_panel(own: str) -> Panel:
 
 
 def _overview_panel(k: int) -> Panel:
-    ranked = sorted(PROTOCOLS, key=lambda name: _variance(name, k, 1))
+    ranked = sorted(COMPARED, key=lambda name: _variance(name, k, 1))
     lowest = [name.upper() for name in ranked if _variance(name, k, 1) <= _best(k, 1) * 1.01]
     worst = ranked[-1]
     if len(lowest) == 1:
@@ -174,6 +178,8 @@ def _html(panels: Sequence[Panel]) -> str:
 
 def picture_html(name: str) -> str:
     """Return the picture of one protocol."""
+    if name == "optimal":
+        return optimal_html()
     panels = [
         _probabilities(name, 12),
         _growth_panel(name),

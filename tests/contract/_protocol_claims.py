@@ -11,11 +11,19 @@ from fractions import Fraction
 import numpy as np
 
 from evenhand.collect.layouts import SetLayout
+from evenhand.collect.matrix_channel import MatrixChannel
 from statistical._exact import ALPHA, CORRELATION, Event, exact_events_pvalue
 
 SCALE = 10**80
 WINDOW = 64
 LAGS = [*range(1, 33), *(1 << power for power in range(6, 15))]
+
+
+def supports(protocol):
+    """Return the probability that a report supports each value (column) for each true value (row)."""
+    if isinstance(protocol.channel, MatrixChannel):
+        return protocol.channel.matrix
+    return np.where(np.eye(protocol.k, dtype=bool), protocol.p, protocol.q)
 
 
 def exp_below(epsilon):
@@ -42,14 +50,23 @@ def assert_exact_law(protocol):
     parts = np.vectorize(lambda cell: cell.numerator * (whole // cell.denominator), otypes=[object])(law)
     supports = protocol.indicators(protocol.outputs()).astype(object)
     found = parts.dot(supports)  # row: the true value; column: the value supported
-    own = np.eye(protocol.k, dtype=bool)
 
     assert parts.sum(axis=1).tolist() == [whole] * protocol.k, "the probabilities of a row do not add up to 1"
     worst = max(Fraction(max(column), min(column)) for column in parts.T)
     assert worst == protocol.worst_ratio, "not the worst ratio"
+    _assert_supports(protocol, found, whole)
+    assert_private(protocol)
+
+
+def _assert_supports(protocol, found, whole):
+    """What an estimate undoes is the matrix itself, or else p on its diagonal and q beside it."""
+    if isinstance(protocol.channel, MatrixChannel):
+        stated = [[Fraction(cell) * whole for cell in row] for row in protocol.channel.matrix.tolist()]
+        assert found.tolist() == stated, "an estimate undoes another matrix"
+        return
+    own = np.eye(protocol.k, dtype=bool)
     assert set(found[own]) == {protocol.p_exact * whole}, "p is not what the matrix says"
     assert set(found[~own]) == {protocol.q_exact * whole}, "q is not what the matrix says"
-    assert_private(protocol)
 
 
 def assert_draws_follow_the_law(protocol, *, n, seed):
@@ -67,8 +84,8 @@ def assert_draws_follow_the_law(protocol, *, n, seed):
 def _coordinates_pvalue(protocol, reports, true):
     supported = protocol.indicators(reports)
     events = [
-        Event(lambda each, value=value: each[:, value] == 1, protocol.p if value == true else protocol.q)
-        for value in range(protocol.k)
+        Event(lambda each, value=value: each[:, value] == 1, chance)
+        for value, chance in enumerate(supports(protocol)[true].tolist())
     ]
     return exact_events_pvalue(supported, events=events)
 

@@ -19,8 +19,10 @@ from contract._protocol_claims import (
     assert_form_says_nothing_more,
     assert_people_are_independent,
     assert_private,
+    supports,
 )
 from evenhand.collect.base import Protocol
+from evenhand.collect.channel import Channel
 from evenhand.collect.estimate import Frequencies
 from evenhand.collect.registry import PROTOCOLS, protocol_from, protocol_named
 from evenhand.collect.reports import Reports
@@ -34,6 +36,15 @@ CONSTANT = 16 << 20
 
 GROWTH = 400_000
 """Bytes by which that may differ between half a million people and a million."""
+
+
+LARGEST = {"optimal": 16}
+"""Values up to which a protocol is tested here: a matrix of more is solved in seconds, not at once."""
+
+
+def _size(made, k):
+    """Return `k`, or the largest number of values that this protocol is tested with."""
+    return min(k, LARGEST.get(made.name, k))
 
 
 @pytest.fixture(params=PROTOCOLS, ids=str)
@@ -114,7 +125,7 @@ def test_its_record_makes_it_again(made):
 def test_copies_are_equal(protocol):
     assert copy.deepcopy(protocol) == protocol
     assert pickle.loads(pickle.dumps(protocol)) == protocol
-    assert pickle.loads(pickle.dumps(protocol)).p_exact == protocol.p_exact
+    assert pickle.loads(pickle.dumps(protocol)).worst_ratio == protocol.worst_ratio
 
 
 @pytest.mark.parametrize("wrong", [{"k": 1}, {"k": True}, {"k": 2.0}, {"epsilon": 0}, {"epsilon": "nan"}])
@@ -129,7 +140,7 @@ def test_what_it_cannot_be_made_of_is_refused(made, wrong):
 @pytest.mark.parametrize("k", [2, 5, 100])
 def test_the_guarantee_is_local_pure_and_never_above_what_was_asked(made, k):
     for epsilon in EPSILONS:
-        protocol = made.example(k=k, epsilon=epsilon)
+        protocol = made.example(k=_size(made, k), epsilon=epsilon)
         promise = protocol.guarantee_for(protects=["race"], in_clear=["income"])
 
         assert protocol.realised_epsilon <= promise.epsilon <= Fraction(epsilon)
@@ -141,11 +152,15 @@ def test_the_guarantee_is_local_pure_and_never_above_what_was_asked(made, k):
 
 @pytest.mark.parametrize("k", [2, 3, 10, 1_000, 100_000])
 def test_the_ratio_keeps_epsilon_exactly(made, k):
+    if k > _size(made, k):
+        pytest.skip("it is not made for so many values")
     for epsilon in [*EPSILONS, "50", "1000"]:
         protocol = made.example(k=k, epsilon=epsilon)
 
         assert_private(protocol)
-        assert 0 < protocol.q_exact < protocol.p_exact < 1
+        assert np.all(protocol.channel.least > 0)
+        assert np.all(protocol.channel.least < protocol.channel.most)
+        assert np.all(protocol.channel.most < 1)
         assert protocol.realised_epsilon <= protocol.epsilon
 
 
@@ -162,10 +177,9 @@ def test_the_matrix_is_the_law(made, k):
 
 
 def test_a_matrix_too_large_is_refused_with_a_next_step(made):
-    protocol = made.example(k=100_000)
-    for method in (protocol.matrix, protocol.outputs):
+    for method in ("matrix", "outputs"):
         with pytest.raises(LimitExceededError, match="Hint: "):
-            method()
+            getattr(made.example(k=100_000), method)()
 
 
 # --- what people send -------------------------------------------------------------------------------
@@ -188,7 +202,7 @@ def test_the_form_of_a_report_says_nothing_more(made, epsilon):
 @pytest.mark.statistical
 def test_people_do_not_share_noise(made):
     """Two people with one stream: who knows the first's value takes the noise off the second's report."""
-    assert_people_are_independent(made.example(k=20, epsilon=1), n=60_000, seed=2)
+    assert_people_are_independent(made.example(k=_size(made, 20), epsilon=1), n=60_000, seed=2)
 
 
 def test_the_same_seed_gives_the_same_reports_and_another_does_not(protocol):
@@ -292,7 +306,7 @@ def test_a_wrong_code_is_refused_and_never_told(protocol, codes):
 @pytest.mark.parametrize("dtype", ["u1", "i8"])
 def test_memory_is_the_output_and_a_constant(made, k, dtype):
     """A server that collects a million reports must not need room for ten million, whatever their type."""
-    protocol = made.example(k=k, epsilon=1)
+    protocol = made.example(k=_size(made, k), epsilon=1)
     protocol.privatize(np.zeros(10, dtype=np.uint8), rng=1)  # compiles
     small, large = (_held_beside_the_output(protocol, n, dtype) for n in (500_000, 1_000_000))
 
@@ -342,22 +356,29 @@ def test_indicators_stop_at_the_limit(protocol, reports):
 @pytest.mark.parametrize("k", [2, 5, 64])
 def test_the_estimate_of_expected_counts_is_the_truth(made, k):
     """The estimator is without bias only if it undoes exactly what the protocol does."""
+    k = _size(made, k)
     protocol, n = made.example(k=k, epsilon="1/2"), 10_000_000
     truth = np.arange(1, k + 1) / (k * (k + 1) / 2)
-    expected = n * (truth * protocol.p + (1 - truth) * protocol.q)
+    expected = n * truth @ supports(protocol)
     estimate = Frequencies(expected, n=n, protocol=protocol)
 
     assert np.allclose(estimate.values, truth, rtol=0, atol=1e-9)
 
 
 def test_the_estimate_comes_from_the_counts(protocol, reports):
-    shares = (protocol.counts(reports) / 1_000 - protocol.q) / (protocol.p - protocol.q)
+    counts = protocol.counts(reports)
+    if isinstance(protocol.channel, Channel):
+        shares = (counts / 1_000 - protocol.q) / (protocol.p - protocol.q)
+    else:
+        shares = np.linalg.solve(protocol.matrix().T, counts / 1_000)
 
     assert np.allclose(protocol.estimate(reports).values, shares, rtol=0, atol=1e-12)
 
 
 def test_the_variance_is_that_of_the_estimator(protocol):
     """A share f of n people supports with p, the rest with q; each report is one coin."""
+    if not isinstance(protocol.channel, Channel):
+        pytest.skip("a whole matrix has a test of its own, with the shares of all values")
     p, q = protocol.p, protocol.q
     for f in (0.0, 0.25, 1.0):
         coins = f * p * (1 - p) + (1 - f) * q * (1 - q)
@@ -387,6 +408,7 @@ def test_a_bare_array_of_something_else_is_refused(protocol, wrong):
 
 @pytest.mark.parametrize("k", [2, 5, 8, 9, 300])
 def test_reports_come_back_from_arrow_and_json_as_they_were(made, k):
+    k = _size(made, k)
     protocol = made.example(k=k)
     for part in (slice(None), slice(3, 20), slice(None, None, 3), slice(0, 0)):
         sent = protocol.privatize(np.arange(40) % k)[part]
@@ -401,6 +423,7 @@ def test_reports_come_back_from_arrow_and_json_as_they_were(made, k):
 
 @pytest.mark.parametrize("k", [2, 9, 300])
 def test_reports_come_back_from_a_file_as_they_were(made, k, tmp_path):
+    k = _size(made, k)
     protocol = made.example(k=k)
     for sent in (protocol.privatize(np.arange(40) % k), protocol.privatize([])):
         sent.write_parquet(tmp_path / "reports.parquet")

@@ -28,8 +28,8 @@ def _dotted(node):
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def _code_loading_calls(source):
-    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+def _code_loading_calls(nodes):
+    calls = [node for node in nodes if isinstance(node, ast.Call)]
     named = [_dotted(call.func) for call in calls if _dotted(call.func) in LOADS_CODE]
     unpickling = [
         keyword.arg
@@ -39,6 +39,21 @@ def _code_loading_calls(source):
         and not (isinstance(keyword.value, ast.Constant) and not keyword.value.value)
     ]
     return named + unpickling
+
+
+@pytest.fixture(scope="module")
+def found(sources):
+    """Return what every file holds of each kind; all are read once, which takes longest."""
+    kinds = {"long functions": [], "asserts": [], "loads code": []}
+    for path in sources:
+        nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+        functions = [node for node in nodes if isinstance(node, ast.FunctionDef)]
+        kinds["long functions"] += [
+            f"{path.name}:{each.name}" for each in functions if _length_of(each) > LONGEST_FUNCTION
+        ]
+        kinds["asserts"] += [f"{path.name}:{each.lineno}" for each in nodes if isinstance(each, ast.Assert)]
+        kinds["loads code"] += [f"{path.name}:{call}" for call in _code_loading_calls(nodes)]
+    return kinds
 
 
 def test_a_file_holds_one_idea(sources):
@@ -57,22 +72,13 @@ def test_a_file_of_tests_holds_one_idea_too(root):
     assert [path.name for path, length in lengths.items() if length > LONGEST_FILE] == []
 
 
-def test_a_function_fits_on_a_screen(sources):
-    long = [
-        f"{path.name}:{node.name}"
-        for path in sources
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.FunctionDef) and _length_of(node) > LONGEST_FUNCTION
-    ]
-
-    assert long == []
+def test_a_function_fits_on_a_screen(found):
+    assert found["long functions"] == []
 
 
-def test_no_code_is_loaded_from_data(sources):
+def test_no_code_is_loaded_from_data(found):
     """A file somebody sends must never run."""
-    found = {str(path): _code_loading_calls(path.read_text(encoding="utf-8")) for path in sources}
-
-    assert {path: calls for path, calls in found.items() if calls} == {}
+    assert found["loads code"] == []
 
 
 @pytest.mark.parametrize(
@@ -85,16 +91,9 @@ def test_no_code_is_loaded_from_data(sources):
     ],
 )
 def test_the_check_for_loaded_code_can_see(planted):
-    assert _code_loading_calls(planted)
+    assert _code_loading_calls(ast.walk(ast.parse(planted)))
 
 
-def test_no_assert_guards_what_people_give(sources):
+def test_no_assert_guards_what_people_give(found):
     """Python may run without asserts; a guarantee may not hang on one."""
-    asserts = [
-        str(path)
-        for path in sources
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Assert)
-    ]
-
-    assert asserts == []
+    assert found["asserts"] == []

@@ -62,7 +62,7 @@ WRONG_WAY = {
 """What rounding the other way would draw. THE as printed has epsilon to spare; see its own test."""
 
 
-@given(name=st.sampled_from(sorted(PROTOCOLS)), k=sizes, epsilon=epsilons)
+@given(name=st.sampled_from(sorted(set(PROTOCOLS) - {"optimal"})), k=sizes, epsilon=epsilons)
 @example(name="grr", k=100_000, epsilon="0.001")
 @example(name="the", k=2, epsilon="0.001")
 @example(name="olh", k=100_000, epsilon="50")

@@ -21,6 +21,7 @@ SHARES = {
     "many values": np.array([0.4, 0.2, 0.1] + [0.3 / 17] * 17),
 }
 SETTINGS = [("few values", 1), ("two values", 0.5), ("many values", 2)]
+ONE_P = [name for name in PROTOCOLS if name != "optimal"]  # a matrix: test_optimal_estimates.py
 WITHIN = 6.1  # standard errors: two tails of ALPHA
 
 
@@ -46,7 +47,7 @@ def _mean_and_variance_off(protocol, truth, found, n):
     return float(mean.max()), float(np.abs(found.var(axis=0, ddof=1) / stated - 1).max())
 
 
-@pytest.mark.parametrize("name", PROTOCOLS)
+@pytest.mark.parametrize("name", ONE_P)
 def test_mean_and_variance_are_as_stated(name):
     """The small form of the nightly test: 400 runs, so the variance is held to 43 %."""
     protocol, runs = PROTOCOLS[name](k=5, epsilon=1), 400
@@ -59,7 +60,7 @@ def test_mean_and_variance_are_as_stated(name):
 
 @pytest.mark.nightly
 @pytest.mark.parametrize(("shares", "epsilon"), SETTINGS)
-@pytest.mark.parametrize("name", PROTOCOLS)
+@pytest.mark.parametrize("name", ONE_P)
 def test_mean_and_variance_are_as_stated_in_two_thousand_runs(name, shares, epsilon):
     protocol = PROTOCOLS[name](k=len(SHARES[shares]), epsilon=epsilon)
     truth, found = _runs(protocol, SHARES[shares], n=1000, runs=2000, seed=2)
@@ -118,7 +119,7 @@ def _coverage(protocol, n, limits, of):
 
 
 def _all_coverages(of, n, **options):
-    for made in PROTOCOLS.values():
+    for made in map(PROTOCOLS.get, ONE_P):
         for k, epsilon in DESIGNS:
             protocol = made(k=k, epsilon=epsilon)
             limits = Frequencies(np.arange(n + 1), n=n, protocol=protocol).interval(of=of, **options)
@@ -141,7 +142,7 @@ def test_exact_intervals_cover_at_their_level(n):
     assert min(found) >= 0.95
 
 
-@pytest.mark.parametrize("name", PROTOCOLS)
+@pytest.mark.parametrize("name", ONE_P)
 def test_score_intervals_do_not_cover_too_often(name):
     """With a thousand people and a share of one fifth or one half, inside of [0, 1]."""
     protocol = PROTOCOLS[name](k=5, epsilon=2)
@@ -170,7 +171,7 @@ def test_the_check_rejects_other_intervals():
     assert min(_coverage(strong, small, textbook, "people")) < AT_LEAST
 
 
-@pytest.mark.parametrize("name", PROTOCOLS)
+@pytest.mark.parametrize("name", ONE_P)
 def test_drawn_intervals_cover_as_the_sums_say(name):
     """The sums rest on the law of the count; this one draws reports."""
     protocol, runs, n = PROTOCOLS[name](k=5, epsilon=1), 400, 200

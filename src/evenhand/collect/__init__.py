@@ -8,8 +8,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from evenhand.collect.base import Protocol
+from evenhand.collect.combined_optimal import CombinedOptimal
 from evenhand.collect.estimate import Frequencies
 from evenhand.collect.family import HashFamily
+from evenhand.collect.group_outcomes import GroupOutcomes
 from evenhand.collect.group_rates import GroupRates, group_rates
 from evenhand.collect.grr import GRR
 from evenhand.collect.hashing import BLH, OLH
@@ -23,11 +25,14 @@ from evenhand.collect.joint import (
     Strategy,
     strategy_for,
 )
+from evenhand.collect.optimal import Certificate, Optimal, Unfairness
+from evenhand.collect.optimal_strategy import optimal_strategy
 from evenhand.collect.registry import PROTOCOLS, protocol_from, protocol_named
 from evenhand.collect.reports import Reports
 from evenhand.collect.share_limits import Intervals
 from evenhand.collect.simplex import ConsistentShares
 from evenhand.collect.split import sampling_cost, split_budget, split_cost
+from evenhand.collect.split_fair import fair_epsilon, reported_unfairness
 from evenhand.collect.subset import SS
 from evenhand.collect.thresholded import THE
 from evenhand.collect.unary import OUE, RAPPOR
@@ -45,9 +50,12 @@ __all__ = [
     "RAPPOR",
     "SS",
     "THE",
+    "Certificate",
     "Combined",
+    "CombinedOptimal",
     "ConsistentShares",
     "Frequencies",
+    "GroupOutcomes",
     "GroupRates",
     "HashFamily",
     "Independent",
@@ -56,14 +64,19 @@ __all__ = [
     "JointReports",
     "LocalPrivatizer",
     "Memo",
+    "Optimal",
     "Protocol",
     "Reports",
     "Sampled",
     "Single",
     "Strategy",
+    "Unfairness",
+    "fair_epsilon",
     "group_rates",
+    "optimal_strategy",
     "protocol_from",
     "protocol_named",
+    "reported_unfairness",
     "sampling_cost",
     "split_budget",
     "split_cost",

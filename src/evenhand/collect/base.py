@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from evenhand._validate import integer
+from evenhand.collect.channel import Channel
 from evenhand.collect.codes import checked_codes
-from evenhand.collect.describe import protocol_html, protocol_text
+from evenhand.collect.describe import guarantee_text, probability_text, protocol_html, protocol_text
 from evenhand.collect.dyadic import realised_epsilon, require_private
 from evenhand.collect.estimate import Frequencies
 from evenhand.collect.reports import Reports
@@ -22,13 +23,17 @@ from evenhand.privacy.randomness import Source, source_from
 from evenhand.privacy.rational import Number, as_text, exact, round_up
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import numpy.typing as npt
 
     from evenhand.collect.layouts import Layout
+    from evenhand.collect.matrix_channel import MatrixChannel
 
-__all__ = ["MOST_INDICATOR_BYTES", "Protocol"]
+__all__ = ["FRESH", "MOST_INDICATOR_BYTES", "Protocol", "between", "shown_epsilon"]
+
+FRESH = "each report uses fresh randomness"
+"""What a guarantee of one report assumes of the draw."""
 
 MOST_INDICATOR_BYTES = 1 << 31
 """Most bytes of an array of indicators, unless more are allowed."""
@@ -50,7 +55,8 @@ class Protocol(ABC):
 
     .. math:: \hat f_v = \frac{C_v / n - q}{p - q}
 
-    where :math:`C_v` of the :math:`n` reports support :math:`v`.
+    where :math:`C_v` of the :math:`n` reports support :math:`v`. A protocol whose probabilities differ from
+    value to value has a whole matrix instead, and `channel` is what an estimate then needs.
 
     A protocol cannot be changed, and two are equal if they are of one class with equal parameters.
 
@@ -79,6 +85,8 @@ class Protocol(ABC):
     """The protocol's name in plans and files."""
     title: ClassVar[str]
     """The protocol's name in words."""
+    most_values: ClassVar[int] = _LARGEST_DOMAIN
+    """How many values there may be."""
 
     k: int
     epsilon: Fraction
@@ -99,6 +107,19 @@ class Protocol(ABC):
         """Return a protocol of this class for `k` values and `epsilon`."""
         return cls(k=k, epsilon=epsilon)
 
+    @classmethod
+    def of_size(cls, k: int, epsilon: Number, **parameters: Any) -> Protocol:
+        """Return the protocol for `k` values and `epsilon`, where these say all that must be known.
+
+        This is what a protocol's name stands for in a plan or a strategy.
+
+        Raises
+        ------
+        InvalidParameterError
+            If the protocol needs to know more.
+        """
+        return cls(k, epsilon, **parameters)
+
     # --- the law --------------------------------------------------------------------------------
 
     @cached_property
@@ -110,6 +131,18 @@ class Protocol(ABC):
     def q_exact(self) -> Fraction:
         """Probability that a report supports a given other value, exactly as drawn."""
         return self._probabilities()[1]
+
+    @cached_property
+    def channel(self) -> Channel | MatrixChannel:
+        """What an estimate needs to know of the law: one p and one q, or a whole matrix.
+
+        Examples
+        --------
+        >>> from evenhand.collect import GRR
+        >>> f"{GRR(k=5, epsilon=1).channel.width:.4f}"
+        '0.2558'
+        """
+        return Channel(self.p_exact, self.q_exact)
 
     @cached_property
     def worst_ratio(self) -> Fraction:
@@ -181,10 +214,13 @@ class Protocol(ABC):
             in_clear=in_clear,
             tight=self.tight,
             proof=self.title,
-            assumptions=("the values a person may have are public", "each report uses fresh randomness"),
+            assumptions=self._assumptions(),
         )
 
-    def variance(self, f: npt.ArrayLike = 0.0, n: npt.ArrayLike = 1) -> Any:
+    def _assumptions(self) -> tuple[str, ...]:
+        return ("the values a person may have are public", FRESH)
+
+    def variance(self, f: npt.ArrayLike | None = 0.0, n: npt.ArrayLike = 1) -> Any:
         r"""Return the variance of the estimated share of a value.
 
         .. math:: \frac{q(1-q) + f\,(p(1-p) - q(1-q))}{n\,(p-q)^2}
@@ -207,8 +243,8 @@ class Protocol(ABC):
         >>> f"{GRR(k=10, epsilon=1).variance(f=0.2, n=1000):.7f}"
         '0.0045614'
         """
-        shares = _between("f", f, 0.0, 1.0, "a share, or an array of shares, from 0 to 1")
-        people = _between("n", n, 1.0, np.inf, "a number of people, or an array of such, of at least 1")
+        shares = between("f", f, 0.0, 1.0, "a share, or an array of shares, from 0 to 1")
+        people = between("n", n, 1.0, np.inf, "a number of people, or an array of such, of at least 1")
         p, q = self.p_exact, self.q_exact
         at_zero = float(q * (1 - q) / (p - q) ** 2)
         slope = float((p * (1 - p) - q * (1 - q)) / (p - q) ** 2)
@@ -407,6 +443,18 @@ class Protocol(ABC):
             each.name: _plain(getattr(self, each.name)) for each in fields(self)
         }
 
+    @classmethod
+    def from_record(cls, values: Mapping[str, Any]) -> Self:
+        """Return the protocol of a record whose names are checked; for :func:`protocol_from`."""
+        return cls(**values)
+
+    def figures(self) -> Iterator[tuple[str, str]]:
+        """Yield what :meth:`describe` says of the law, each with its figure."""
+        yield "supports the true value", f"p = {probability_text(self.p_exact)}"
+        yield "supports another value", f"q = {probability_text(self.q_exact)}"
+        yield "guarantee", guarantee_text(self)
+        yield "variance at f = 0", f"{self.variance():.5g} / n"
+
     def describe(self) -> str:
         """Return the protocol's figures as a few lines of text."""
         return protocol_text(self)
@@ -416,14 +464,14 @@ class Protocol(ABC):
 
     def __repr__(self) -> str:
         told = [each.name for each in fields(self) if self._is_told(each)]
-        shown = {each: repr(getattr(self, each)) for each in told} | {"epsilon": _shown(self.epsilon)}
+        shown = {each: repr(getattr(self, each)) for each in told} | {"epsilon": shown_epsilon(self.epsilon)}
         return f"{type(self).__name__}({', '.join(f'{name}={text}' for name, text in shown.items())})"
 
     def _is_told(self, field: Field[Any]) -> bool:
         return field.default is MISSING or getattr(self, field.name) != field.default
 
 
-def _shown(epsilon: Fraction) -> str:
+def shown_epsilon(epsilon: Fraction) -> str:
     """Write epsilon as Python would take it: 1, 0.5 or '1/3'."""
     if epsilon.denominator == 1:
         return str(epsilon.numerator)
@@ -438,10 +486,10 @@ def _plain(value: object) -> Any:
     return [_plain(each) for each in value] if isinstance(value, tuple) else value
 
 
-def _between(name: str, given: npt.ArrayLike, low: float, high: float, must_be: str) -> npt.NDArray[Any]:
+def between(name: str, given: object, low: float, high: float, must_be: str) -> npt.NDArray[Any]:
     """Return numbers as an array if all are finite and from `low` to `high`, else refuse them."""
     try:
-        numbers = np.asarray(given, dtype=float)
+        numbers = np.asarray(given, dtype=float)  # nothing becomes NaN
         right = bool(((numbers >= low) & (numbers <= high) & np.isfinite(numbers)).all())
     except (TypeError, ValueError, OverflowError):
         right = False

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand.collect.matrix_channel import MatrixChannel
 from evenhand.errors import InvalidParameterError, LimitExceededError
 
 if TYPE_CHECKING:
@@ -68,8 +69,12 @@ def both_supported(protocol: Any) -> tuple[Fraction, Fraction]:
     )
 
 
-def from_law(shares: npt.NDArray[np.float64], n: int, channel: Channel, protocol: Any) -> npt.NDArray[Any]:
+def from_law(
+    shares: npt.NDArray[np.float64], n: int, channel: Channel | MatrixChannel, protocol: Any
+) -> npt.NDArray[Any]:
     """Return the covariance of the estimates about the people who reported, from the protocol's law."""
+    if isinstance(channel, MatrixChannel):
+        return channel.covariance(shares, n)
     with_one, with_none = both_supported(protocol)
     one, none = float(with_one - channel.p * channel.q), float(with_none - channel.q**2)
     pairs = shares[:, None] + shares[None, :]
@@ -78,11 +83,13 @@ def from_law(shares: npt.NDArray[np.float64], n: int, channel: Channel, protocol
     return found
 
 
-def from_reports(together: npt.NDArray[np.int64], n: int, channel: Channel) -> npt.NDArray[Any]:
+def from_reports(
+    together: npt.NDArray[np.int64], n: int, channel: Channel | MatrixChannel
+) -> npt.NDArray[Any]:
     """Return the covariance of the estimates about the population, from supports counted two by two."""
     supported = np.diag(together) / n
     found: npt.NDArray[Any] = together / n - np.outer(supported, supported)
-    return found / (n * channel.width**2)
+    return channel.undone(found) / n
 
 
 def count_together(chunks: Iterable[npt.NDArray[np.uint8]], k: int) -> npt.NDArray[np.int64]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from evenhand.collect.base import Protocol
 
-__all__ = ["protocol_html", "protocol_text"]
+__all__ = ["guarantee_text", "probability_text", "protocol_html", "protocol_text"]
 
 _LINE = "border-bottom:1px solid rgba(128,128,128,.4)"
 _TABLE = "border-collapse:collapse;color:inherit;background:transparent;font-size:14px"
@@ -48,19 +48,18 @@ def _title(protocol: Protocol) -> str:
 
 
 def _rows(protocol: Protocol) -> Iterator[tuple[str, str]]:
-    yield "supports the true value", f"p = {_probability(protocol.p_exact)}"
-    yield "supports another value", f"q = {_probability(protocol.q_exact)}"
-    kind = "tight" if protocol.tight else "bound"
-    yield (
-        "guarantee",
-        f"epsilon = {float(protocol.claimed_epsilon):.6g}, pure, local, for one report, {kind}",
-    )
-    yield "variance at f = 0", f"{protocol.variance():.5g} / n"
+    yield from protocol.figures()
     bits, size = protocol.bits_per_report, protocol.layout.bytes_per_report
     yield "size of a report", f"{_counted(bits, 'bit')}; {_counted(size, 'byte')} in a file"
 
 
-def _probability(exact: Fraction) -> str:
+def guarantee_text(protocol: Protocol) -> str:
+    """Return what one report promises in a few words."""
+    kind = "tight" if protocol.tight else "bound"
+    return f"epsilon = {float(protocol.claimed_epsilon):.6g}, pure, local, for one report, {kind}"
+
+
+def probability_text(exact: Fraction) -> str:
     """Write a probability in six digits, and one that is nearly certain by what is missing."""
     shown = f"{float(exact):.6g}"
     return shown if shown != "1" else f"1 - {float(1 - exact):.3g}"

@@ -12,7 +12,7 @@ import numpy as np
 from evenhand._validate import integer, one_of
 from evenhand.collect.channel import Channel
 from evenhand.collect.covariance import check_few, count_together, from_law, from_reports
-from evenhand.collect.share_limits import Intervals, Target, exact_limits, score_limits
+from evenhand.collect.share_limits import Intervals, Target, score_limits
 from evenhand.collect.simplex import ConsistentShares, onto_simplex
 from evenhand.errors import InvalidParameterError
 from evenhand.measure.arguments import read_array
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from evenhand.collect.matrix_channel import MatrixChannel
     from evenhand.table.frames import Backend
 
 __all__ = ["Frequencies"]
@@ -37,7 +38,8 @@ class Frequencies:
 
     .. math:: \hat f_v = \frac{C_v / n - q}{p - q}
 
-    where :math:`C_v` of the :math:`n` reports support value :math:`v`.
+    where :math:`C_v` of the :math:`n` reports support value :math:`v`. Where a protocol has a whole matrix of
+    probabilities :math:`Q` instead of one p and one q, :math:`\hat f = Q^{-\top} C / n`.
 
     Parameters
     ----------
@@ -46,7 +48,7 @@ class Frequencies:
     n : int
         How many reports there are. Without any, estimates and limits are NaN.
     protocol : Protocol, optional
-        What made the reports. Anything with ``p_exact`` and ``q_exact`` will do.
+        What made the reports. Anything with ``channel``, or with ``p_exact`` and ``q_exact``, will do.
     p, q : Fraction, float or str, optional
         In place of a protocol: the probabilities that a report supports the true value, and any other.
 
@@ -65,7 +67,7 @@ class Frequencies:
     counts: npt.NDArray[Any]
     n: int
     protocol: Any
-    channel: Channel
+    channel: Channel | MatrixChannel
 
     def __init__(
         self, counts: npt.ArrayLike, *, n: int, protocol: Any = None, p: Any = None, q: Any = None
@@ -90,9 +92,9 @@ class Frequencies:
     def standard_error(self) -> npt.NDArray[np.float64]:
         """The standard error of each estimate: what the privacy noise does, about the people who reported.
 
-        It is that of the share nearest to the estimate from 0 to 1.
+        It is that of the shares nearest to the estimate that people can have.
         """
-        return _locked(np.sqrt(self.channel.variance(np.clip(self.values, 0, 1), self.n)))
+        return _locked(np.sqrt(self.channel.variance(self.channel.nearest(self.values), self.n)))
 
     def interval(
         self,
@@ -112,7 +114,8 @@ class Frequencies:
             or the share in the population they were drawn from at random, which is less certain.
         method : {"score", "exact"}
             A score interval, or for the population the interval of Clopper and Pearson, whose level is
-            guaranteed for any number of reports.
+            guaranteed for any number of reports. For a matrix of more than two values it is made of the
+            intervals of all reports together, and is wider.
 
         Returns
         -------
@@ -142,7 +145,7 @@ class Frequencies:
                 got="exact",
                 hint="of='population' has exact intervals.",
             )
-        low, high = exact_limits(self.counts, self.n, self.channel, level=level)
+        low, high = self.channel.exact_limits(self.counts, self.n, level)
         return Intervals(low, high, level, target, "Clopper-Pearson", exact=True, reason=self.reason)
 
     def covariance(self, *, of: Target = "people", reports: Any = None) -> npt.NDArray[np.float64]:

@@ -8,14 +8,12 @@ rate being tested, as in a score interval, which keeps the level also where few 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-
-    from evenhand.collect.channel import Channel
 
 __all__ = ["fieller_limits", "rate_variance", "separated"]
 
@@ -30,7 +28,7 @@ def separated(
 
 
 def rate_variance(
-    below: npt.NDArray[np.float64], overall: npt.NDArray[np.float64], channel: Channel
+    below: npt.NDArray[np.float64], overall: npt.NDArray[np.float64], squares: tuple[Any, Any]
 ) -> npt.NDArray[np.float64]:
     r"""Return the variance of numerator minus rate times denominator, for one person, if the rate is true.
 
@@ -38,16 +36,15 @@ def rate_variance(
 
     where :math:`D` is the share of the group, :math:`\pi` the overall rate, and
     :math:`\kappa_1 = (p (1-q)^2 + (1-p) q^2)/(p-q)^2`, :math:`\kappa_0 = q (1-q)/(p-q)^2` are the mean
-    squares of a person's score for their own and for another group. The cubic terms cancel.
+    squares of a person's score for their own and for another group (`squares`, from a channel's
+    ``mean_squares``). The cubic terms cancel.
 
     Returns
     -------
     array of shape (..., 3)
         The coefficients of 1, r and r squared.
     """
-    p, q, width = float(channel.p), float(channel.q), channel.width
-    own = (p * (1 - q) ** 2 + (1 - p) * q**2) / width**2
-    other = channel.noise / width**2
+    own, other = squares
     share = np.clip(below, 0, 1)
     rate = np.broadcast_to(overall, share.shape)
     linear = own * share - other * (2 * rate + share)

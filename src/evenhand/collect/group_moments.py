@@ -6,7 +6,8 @@ people in it with outcome 1, both without bias, if the report says nothing about
 once the true group is known.
 
 Variances are those of the counts with two people more for each outcome, spread evenly over the four kinds of
-reports that two groups make. They are then above nought for any data, and for large data the same.
+reports that two groups make. They are then above nought for any data, and for large data the same. Where
+reports follow a matrix, the score is an entry of its inverse, and each report is counted once more.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from evenhand.collect.channel import Channel
+    from evenhand.collect.matrix_channel import MatrixChannel
     from evenhand.collect.outcome_counts import OutcomeCounts
 
     Array = npt.NDArray[np.float64]
@@ -44,16 +46,16 @@ class GroupMoments:
         People with each outcome.
     together : array of shape (..., 2, k, k)
         Reports of people with each outcome that support every two groups.
-    channel : Channel
+    channel : Channel or MatrixChannel
         How often a report supports the true group, and any other.
     """
 
     people: npt.NDArray[Any]
     together: npt.NDArray[Any]
-    channel: Channel
+    channel: Channel | MatrixChannel
 
     @classmethod
-    def of(cls, counts: OutcomeCounts, channel: Channel) -> GroupMoments:
+    def of(cls, counts: OutcomeCounts, channel: Channel | MatrixChannel) -> GroupMoments:
         """Return the moments of counts."""
         return cls(counts.people, counts.together, channel)
 
@@ -71,8 +73,7 @@ class GroupMoments:
     def with_outcome(self) -> Array:
         """Share of people who are in each group and have each outcome, of shape (..., 2, k)."""
         support = np.diagonal(self.together, axis1=-2, axis2=-1)
-        expected = self.people[..., None] * float(self.channel.q)
-        return np.asarray((support - expected) / (self.n[..., None, None] * self.channel.width))
+        return np.asarray(self.channel.sums(support, self.people) / self.n[..., None, None])
 
     @property
     def above(self) -> Array:
@@ -95,16 +96,9 @@ class GroupMoments:
     @cached_property
     def _smoothed(self) -> tuple[Array, Array]:
         """The mean of s, for each outcome and group, and of s times s, of the counts with people added."""
-        q, width = float(self.channel.q), self.channel.width
-        k = self.together.shape[-1]
-        together = self.together + _ADDED / 4 * (1 + np.eye(k))
-        people = self.people + _ADDED
+        first, second, people = self.channel.smoothed(self.together, self.people)
         total = people.sum(axis=-1)[..., None, None]
-        support = np.diagonal(together, axis1=-2, axis2=-1)
-        first = (support - q * people[..., None]) / (total * width)
-        crossed = support[..., :, None] + support[..., None, :]
-        second = together - q * crossed + q * q * people[..., None, None]
-        return first, second / (total[..., None] * width**2)
+        return first / total, second / total[..., None]
 
     def covariance(self, sets: npt.NDArray[np.intp]) -> Array:
         """Return the covariance of numerators and denominators of sets of groups, and of the overall rate.
@@ -146,9 +140,11 @@ class GroupMoments:
 
     def rate_limits(self, z: float) -> Limits:
         """Return the interval of the rate of each group."""
-        variance = rate_variance(self.below, self._smooth_overall[..., None], self.channel)
+        variance = rate_variance(
+            self.below, self._smooth_overall[..., None], self.channel.mean_squares(self.with_outcome)
+        )
         size = self.n[..., None]
-        known, half = self.separated(z), 0.5 / (size * self.channel.width)
+        known, half = self.separated(z), 0.5 * self.channel.step / size
         return fieller_limits(
             self.above, self.below, variance=variance / size[..., None], known=known, z=z, half=half
         )

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from evenhand.collect.matrix_channel import MatrixChannel
     from evenhand.table.frames import Backend
 
 __all__ = ["GroupRates", "group_rates"]
@@ -49,7 +50,7 @@ class GroupRates:
     ----------
     counts : OutcomeCounts
         Reports counted by outcome.
-    channel : Channel
+    channel : Channel or MatrixChannel
         How often a report supports the true group, and any other.
     labels : tuple
         The label of each group.
@@ -62,7 +63,7 @@ class GroupRates:
     """
 
     counts: OutcomeCounts
-    channel: Channel
+    channel: Channel | MatrixChannel
     labels: tuple[Any, ...]
     privileged: Any = None
     level: float = 0.95
@@ -314,7 +315,7 @@ def group_rates(
     ------
     InvalidParameterError
         If the outcome is not 0 and 1, has missing values or another length than the reports. No value of it
-        is told.
+        is told. Also if the reports follow a matrix that makes groups alike.
 
     Warns
     -----
@@ -367,6 +368,7 @@ def group_rates(
     binary = read_binary({"outcome": column}, positive=positive, owner=owner)["outcome"]
     counts = count_outcomes(binary, received, made_by)
     channel = Channel.of(made_by, owner=owner)
+    channel.require_inverse()
     found = GroupRates(counts, channel, names, privileged, level, made_by)
     if outcome_from_reports:
         warnings.warn(made_from_reports(), IndependenceWarning, stacklevel=2)

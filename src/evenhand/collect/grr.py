@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from evenhand.collect.base import Protocol
 from evenhand.collect.codes import code_type
 from evenhand.collect.dyadic import GRID, exp_above, round_up
-from evenhand.collect.layouts import IntegerLayout
+from evenhand.collect.naming import Naming, count_tables
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.feeding import feed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from fractions import Fraction
 
     import numpy.typing as npt
@@ -23,9 +21,6 @@ if TYPE_CHECKING:
     from evenhand.privacy.randomness import Source
 
 __all__ = ["GRR", "count_tables", "flip_probability", "respond"]
-
-_BLOCK = 1 << 20  # reports counted at a time
-_FEW = 1 << 14  # values whose several tables of counts stay in the cache
 
 
 def flip_probability(k: int, epsilon: Fraction, *, owner: str) -> Fraction:
@@ -47,7 +42,7 @@ def flip_probability(k: int, epsilon: Fraction, *, owner: str) -> Fraction:
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class GRR(Protocol):
+class GRR(Naming):
     r"""Say the true value with a known probability, otherwise another value (k-RR, direct encoding).
 
     .. math:: \Pr[y \mid v] = \begin{cases} e^\varepsilon / (e^\varepsilon + k - 1) & y = v \\
@@ -99,60 +94,14 @@ class GRR(Protocol):
     def _worst_ratio(self) -> Fraction:
         return self.p_exact / self.q_exact
 
-    def _bits(self) -> int:
-        return (self.k - 1).bit_length()
-
-    def _layout(self) -> IntegerLayout:
-        return IntegerLayout(self.k)
-
     def _privatize(self, codes: npt.NDArray[Any], source: Source) -> npt.NDArray[Any]:
         return respond(codes, self.k, self.p_exact, source)
-
-    def _counts(self, values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-        from evenhand.collect import _kernels_response  # noqa: PLC0415 - starts the compiler
-
-        tables = count_tables(self.k)
-        for block in self._blocks(values):
-            self._require(_kernels_response.add_counts(block, tables))
-        return np.asarray(tables.sum(axis=0))
-
-    def _indicators(self, values: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
-        from evenhand.collect import _kernels_response  # noqa: PLC0415 - starts the compiler
-
-        out = np.zeros((len(values), self.k), dtype=np.uint8)
-        start = 0
-        for block in self._blocks(values):
-            self._require(_kernels_response.mark(block, out[start : start + len(block)]))
-            start += len(block)
-        return out
-
-    def _blocks(self, values: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any]]:
-        """Yield the reports in blocks without gaps, as the kernels want them."""
-        if values.dtype != self.layout.dtype:
-            values = self.layout.checked(values)
-        for start in range(0, len(values), _BLOCK):
-            yield np.ascontiguousarray(values[start : start + _BLOCK])
-
-    def _require(self, right: bool) -> None:  # noqa: FBT001 - what a kernel says of its reports
-        if not right:
-            raise InvalidParameterError(
-                "reports", owner="GRR", must_be=f"whole numbers from 0 to {self.k - 1}", got="something else"
-            )
 
     def _law(self) -> npt.NDArray[Any]:
         self._check_few(self.k)
         law = np.full((self.k, self.k), self.q_exact, dtype=object)
         np.fill_diagonal(law, self.p_exact)
         return law
-
-    def _outputs(self) -> npt.NDArray[Any]:
-        self._check_few(self.k)
-        return np.arange(self.k, dtype=code_type(self.k))
-
-
-def count_tables(k: int) -> npt.NDArray[np.int64]:
-    """Return empty tables for the kernel that counts values from 0 to ``k - 1``; their sum is the counts."""
-    return np.zeros((4 if k <= _FEW else 1, k), dtype=np.int64)
 
 
 def respond(codes: npt.NDArray[Any], k: int, keep: Fraction, source: Source) -> npt.NDArray[Any]:

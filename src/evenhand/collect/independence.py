@@ -1,8 +1,9 @@
 r"""Whether an outcome can be independent of the reports once the true group is known.
 
 If it is, then among people with one outcome the reports that support a group are at least as many as if none
-of them were in it, and at most as many as if all were: binomial counts with the probabilities q and p. A
-count beyond both is one that no true groups could have made, and the rates computed from it are wrong.
+of them were in it, and at most as many as if all were: binomial counts with the probabilities q and p, or
+with the least and the largest probability of the report where a matrix says it. A count beyond both is one
+that no true groups could have made, and the rates computed from it are wrong.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from evenhand.collect.channel import Channel
+    from evenhand.collect.matrix_channel import MatrixChannel
     from evenhand.collect.outcome_counts import OutcomeCounts
 
 __all__ = ["RARE", "impossible_groups", "made_from_reports", "warning_text"]
@@ -23,7 +25,7 @@ RARE = 2.866515718791933e-07
 """The chance beyond which a count is called impossible: one tail at five standard errors."""
 
 
-def impossible_groups(counts: OutcomeCounts, channel: Channel) -> npt.NDArray[np.intp]:
+def impossible_groups(counts: OutcomeCounts, channel: Channel | MatrixChannel) -> npt.NDArray[np.intp]:
     """Return the groups whose reports no true groups could have made, by exact binomial tests.
 
     Each group has four tests (two outcomes, two sides), so an independent outcome is suspected with a
@@ -31,13 +33,13 @@ def impossible_groups(counts: OutcomeCounts, channel: Channel) -> npt.NDArray[np
     """
     people = counts.people[:, None].astype(float)
     support = counts.support.astype(float)
-    few = _at_least(people - support, people, 1 - float(channel.q))
-    many = _at_least(support, people, float(channel.p))
+    few = _at_least(people - support, people, 1 - channel.least)
+    many = _at_least(support, people, channel.most)
     return np.flatnonzero((np.minimum(few, many) < RARE).any(axis=0))
 
 
 def _at_least(
-    count: npt.NDArray[np.float64], people: npt.NDArray[np.float64], chance: float
+    count: npt.NDArray[np.float64], people: npt.NDArray[np.float64], chance: Any
 ) -> npt.NDArray[np.float64]:
     """Return the probability of so many or more successes, for any number of people."""
     from scipy.special import betainc  # noqa: PLC0415 (slow to import)

@@ -157,10 +157,13 @@ def _wanted(protocol: Any, sizes: Mapping[str, int]) -> Wanted:
 
 
 def _name(wanted: str | type[Protocol] | Protocol) -> str:
-    """Return the name by which the formulas know a protocol."""
-    if isinstance(wanted, str):
-        return wanted if wanted == "best" else protocol_named(wanted).name
-    return str(getattr(wanted, "name", wanted))
+    """Return the name by which the formulas know a protocol; refuse one that a name does not make."""
+    if isinstance(wanted, str) and wanted == "best":
+        return wanted
+    kind = protocol_named(wanted) if isinstance(wanted, str) else wanted
+    if isinstance(kind, type) and issubclass(kind, Protocol):
+        kind.of_size(2, 1)
+    return str(getattr(kind, "name", kind))
 
 
 def _made(wanted: Any, column: str, k: int, epsilon: Fraction) -> Protocol:
@@ -171,10 +174,10 @@ def _made(wanted: Any, column: str, k: int, epsilon: Fraction) -> Protocol:
             raise InvalidParameterError("protocol", owner=_OWNER, must_be=must_be, got=got)
         return wanted
     if isinstance(wanted, type) and issubclass(wanted, Protocol):
-        return wanted(k, epsilon)
+        return wanted.of_size(k, epsilon)
     if isinstance(wanted, str) and wanted == "best":
-        return protocol_named(best_name(k, float(epsilon)))(k, epsilon)
-    return protocol_named(wanted)(k, epsilon)
+        return protocol_named(best_name(k, float(epsilon))).of_size(k, epsilon)
+    return protocol_named(wanted).of_size(k, epsilon)
 
 
 def _check_sum(given: list[Fraction], total: Fraction, *, more: bool = False) -> Fraction:

@@ -7,7 +7,8 @@ over people of
 .. math:: \prod_j \frac{1\{\text{report } j \text{ supports } a_j\} - q_j}{p_j - q_j}
 
 Given the true values, a factor has mean 1 and second moment :math:`M_j` where the person's value is
-:math:`a_j`, and mean 0 and second moment :math:`N_j` elsewhere.
+:math:`a_j`, and mean 0 and second moment :math:`N_j` elsewhere. Where reports follow a matrix, the factor is
+the score of the report, and its second moment depends on which value the person has.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.collect.grr import GRR
+from evenhand.collect.layouts import IntegerLayout
 from evenhand.errors import InvalidParameterError, LimitExceededError
 
 if TYPE_CHECKING:
@@ -117,17 +118,14 @@ def product_variance(shares: Floats, protocols: Sequence[Protocol]) -> Floats:
     """
     moment = shares
     for axis, protocol in enumerate(protocols):
-        p, q = protocol.p_exact, protocol.q_exact
-        with_value = float((p * (1 - q) ** 2 + (1 - p) * q**2) / (p - q) ** 2)
-        without = float(q * (1 - q) / (p - q) ** 2)
-        moment = without * moment.sum(axis=axis, keepdims=True) + (with_value - without) * moment
+        moment = protocol.channel.square_axis(moment, axis)
     return np.maximum(0.0, moment - shares)
 
 
 def product_shares(parts: Sequence[Reports], protocols: Sequence[Protocol]) -> Floats:
     """Return the estimated share of each combination; there must be reports."""
     n, shape = len(parts[0]), tuple(protocol.k for protocol in protocols)
-    if all(isinstance(protocol, GRR) for protocol in protocols):
+    if all(isinstance(protocol.layout, IntegerLayout) for protocol in protocols):
         return _from_table(parts, protocols, shape)
     half = _fair_cut(shape)
     left, right = (math.prod(part) for part in (shape[:half], shape[half:]))
@@ -146,14 +144,12 @@ def _from_table(parts: Sequence[Reports], protocols: Sequence[Protocol], shape: 
     codes = np.ravel_multi_index([part.values.astype(np.int64) for part in parts], shape)
     found = np.bincount(codes, minlength=math.prod(shape)).reshape(shape) / len(codes)
     for axis, protocol in enumerate(protocols):
-        width = float(protocol.p_exact - protocol.q_exact)
-        found = (found - protocol.q * found.sum(axis=axis, keepdims=True)) / width
+        found = protocol.channel.undo_axis(found, axis)
     return np.asarray(found)
 
 
 def _factors(part: Reports, protocol: Protocol) -> Floats:
-    width = float(protocol.p_exact - protocol.q_exact)
-    return np.asarray((protocol.indicators(part) - protocol.q) / width)
+    return protocol.channel.factors(protocol.indicators(part))
 
 
 def _outer_rows(factors: Sequence[Floats]) -> Floats:

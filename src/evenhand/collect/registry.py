@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.collect.grr import GRR
 from evenhand.collect.hashing import BLH, OLH
+from evenhand.collect.optimal import Optimal
 from evenhand.collect.subset import SS
 from evenhand.collect.thresholded import THE
 from evenhand.collect.unary import OUE, RAPPOR
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
 
 __all__ = ["PROTOCOLS", "protocol_from", "protocol_named"]
 
-PROTOCOLS: dict[str, type[Protocol]] = {each.name: each for each in (GRR, BLH, OLH, RAPPOR, OUE, SS, THE)}
+_CLASSES: tuple[type[Protocol], ...] = (GRR, BLH, OLH, RAPPOR, OUE, SS, THE, Optimal)
+
+PROTOCOLS: dict[str, type[Protocol]] = {each.name: each for each in _CLASSES}
 """Every protocol class by its name."""
 
 _LONGEST_NAME = 40
@@ -72,7 +75,7 @@ def protocol_from(record: Mapping[str, Any]) -> Protocol:
         if isinstance(known[name].default, bool) and not isinstance(value, bool):
             owner, got = made.__name__, f"a value of type {type(value).__name__}"
             raise InvalidParameterError(name, owner=owner, must_be="true or false", got=got)
-    return made(**values)
+    return made.from_record(values)
 
 
 def _refused(must_be: str, got: str) -> InvalidParameterError:

@@ -107,7 +107,8 @@ class Sampled(Strategy):
         _, largest = max(self.pairs, key=lambda pair: pair[1].claimed_epsilon)
         whole = largest.guarantee_for(protects=self.columns, in_clear=in_clear)
         proofs = dict.fromkeys(protocol.title for _, protocol in self.pairs)
-        changed = {"proof": "; ".join(proofs), "assumptions": [*whole.assumptions, _DRAWN]}
+        assumed = dict.fromkeys(each for _, way in self.pairs for each in way.guarantee_for().assumptions)
+        changed = {"proof": "; ".join(proofs), "assumptions": [*assumed, _DRAWN]}
         return Guarantee.from_dict(whole.to_dict() | changed)
 
     def _privatize(self, codes: Codes, source: Source) -> Sent:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from evenhand.measure.intervals import Interval, clopper_pearson, normal_quantile
+from evenhand.measure.intervals import Interval, normal_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from evenhand.collect.channel import Channel
+    from evenhand.collect.matrix_channel import MatrixChannel
 
-__all__ = ["Intervals", "Target", "exact_limits", "score_limits"]
+__all__ = ["Intervals", "Target", "score_limits"]
 
 Target = Literal["people", "population"]
 """Whom an interval is about: those who reported, or those they were drawn from."""
@@ -71,7 +72,9 @@ class Intervals:
         return Interval(low, high, self.level, self.method, exact=self.exact, reason=self.reason)
 
 
-def score_limits(counts: npt.ArrayLike, n: int, channel: Channel, *, level: float, of: Target) -> Limits:
+def score_limits(
+    counts: npt.ArrayLike, n: int, channel: Channel | MatrixChannel, *, level: float, of: Target
+) -> Limits:
     r"""Return the shares that a test at the level does not reject, in closed form.
 
     .. math:: \left| \tfrac{C}{n} - q - f (p - q) \right| \le \tfrac{1}{2n} + z \sqrt{V(f) / n}
@@ -80,38 +83,26 @@ def score_limits(counts: npt.ArrayLike, n: int, channel: Channel, *, level: floa
     normal quantile. About the people who reported, :math:`V(f) = f p(1-p) + (1-f) q(1-q)`; about the
     population they were drawn from, :math:`V(f) = \pi (1 - \pi)` with :math:`\pi = q + f(p-q)`.
     The half report is the correction for counts being whole. An estimate below 0 or above 1 gets the
-    interval of 0 or 1: it is never empty and never a single point.
+    interval of 0 or 1: it is never empty and never a single point. Where reports follow a matrix, V is the
+    variance of the score, and the people who do not have the value are spread as estimated.
     """
     if n == 0:
         nothing = np.full(np.shape(counts), np.nan)
         return nothing, nothing.copy()
     scaled = normal_quantile(1 - level) ** 2 / n
-    shape = _Shape(
-        channel.noise, channel.slope if of == "people" else float(1 - 2 * channel.q), of == "population"
-    )
-    excess, half, width = channel.excess(counts, n), 0.5 / n, channel.width
+    excess, width, noise, slope, step = channel.score_terms(counts, n, population=of == "population")
+    shape, half = _Shape(noise, slope, of == "population"), 0.5 * step / n
     low = shape.root(np.clip(excess - half, 0, width), scaled, -1) / width
     high = shape.root(np.clip(excess + half, 0, width), scaled, 1) / width
     return np.clip(low, 0, 1), np.clip(high, 0, 1)
-
-
-def exact_limits(counts: npt.ArrayLike, n: int, channel: Channel, *, level: float) -> Limits:
-    """Return the Clopper-Pearson interval of the supporting reports, as shares of the population.
-
-    An estimate below 0 or above 1 gets the interval of 0 or 1, which is wider than what is left of its own:
-    that may be a single point, and would claim to be certain where the reports are least likely.
-    """
-    p, q, width = float(channel.p), float(channel.q), channel.width
-    low, high = clopper_pearson(np.clip(counts, n * q, n * p), n, level)
-    return np.clip((low - q) / width, 0, 1), np.clip((high - q) / width, 0, 1)
 
 
 @dataclass(frozen=True)
 class _Shape:
     """Variance of the support of a value as its excess g over q grows: noise + slope g (- g squared)."""
 
-    noise: float
-    slope: float
+    noise: Any
+    slope: Any
     bent: bool
 
     def root(self, excess: npt.NDArray[np.float64], scaled: float, sign: int) -> npt.NDArray[np.float64]:
@@ -120,4 +111,4 @@ class _Shape:
         middle = excess + scaled * self.slope / 2
         last = excess**2 - scaled * self.noise
         found: npt.NDArray[np.float64] = np.sqrt(np.maximum(middle**2 - leading * last, 0))
-        return (middle + sign * found) / leading
+        return np.asarray((middle + sign * found) / leading)

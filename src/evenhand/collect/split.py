@@ -36,6 +36,7 @@ def split_budget(
     how: Any = "uniform",
     protocol: Any = "grr",
     weights: Any = None,
+    limits: Any = None,
     exact: bool = False,
 ) -> Any:
     r"""Split the epsilon of a person's whole report among several attributes.
@@ -69,6 +70,10 @@ def split_budget(
         How much the variance of each attribute counts, 1e-100 to 1e100. By default its number of values,
         which makes the expected squared error summed over all values of all attributes least; ones count
         attributes alike.
+    limits : mapping of attribute to number, or sequence of numbers or None, optional
+        The most that an attribute may get, > 0, such as what :func:`evenhand.collect.split_fair.fair_epsilon`
+        allows the protected one. What is left goes to the others by the same rule. Not for ``sample`` and
+        own numbers.
     exact : bool
         Return Fractions instead of floats.
 
@@ -77,6 +82,7 @@ def split_budget(
     tuple, or dict where `sizes` is a mapping
         In the order of `sizes`. The decimals that the floats print sum to at most `epsilon`, Fractions to
         exactly `epsilon`; the probabilities of ``sample`` are multiples of 2**-53 that sum to exactly 1.
+        Less than `epsilon` is spent if every attribute is at its limit.
 
     Notes
     -----
@@ -90,9 +96,13 @@ def split_budget(
     (0.118678450..., 0.161071332..., 0.324800446..., 0.395449769...)
     >>> split_budget(1, {"gender": 2, "race": 5}, how="k-based", exact=True)
     {'gender': Fraction(2, 7), 'race': Fraction(5, 7)}
+    >>> split_budget(1, {"gender": 2, "race": 5}, limits={"gender": 0.2})
+    {'gender': 0.2, 'race': 0.8}
     """
     given = _Given.read(epsilon, sizes, owner="split_budget")
-    if isinstance(how, str):
+    if limits is not None:
+        parts = given.limited(how, protocol, weights, limits)
+    elif isinstance(how, str):
         parts = given.split(one_of("how", how, SPLITS, owner="split_budget"), protocol, weights)
     else:
         parts = given.checked_own(how)
@@ -225,6 +235,44 @@ class _Given(NamedTuple):
         if how == "sample":
             return dyadic_shares([Fraction(each) for each in np.sqrt(self.costs_of_all(protocol, weights))])
         return self.optimal(self.attributes(protocol, weights))
+
+    def limited(self, how: Any, protocol: Any, weights: Any, limits: Any) -> Sequence[Fraction]:
+        """Return the split in which no attribute gets more than its limit.
+
+        Attributes that would get more are set to their limit and the rest is split again, until none does.
+        Where the rule is to make a sum of convex costs least, this is the least sum under the limits.
+        """
+        rule = one_of("how", how, SPLITS[:3], owner=self.owner)
+        highest = self.checked_limits(limits)
+        named = self.attributes(protocol, weights) if rule == "optimal" else None
+        parts: dict[int, Fraction] = {}
+        free, left = list(range(len(self.sizes))), self.epsilon
+        while free:
+            rest = _Given(left, tuple(self.sizes[each] for each in free), None, self.owner)
+            taken = None if named is None else named.taken(np.array(free))
+            found = rest.split(rule, None, None) if taken is None else rest.optimal(taken)
+            over = [
+                each
+                for each, part in zip(free, found, strict=True)
+                if (most := highest[each]) is not None and part > most
+            ]
+            if not over:
+                parts |= dict(zip(free, found, strict=True))
+                break
+            parts |= {each: highest[each] or Fraction(0) for each in over}
+            left -= sum((parts[each] for each in over), Fraction(0))
+            free = [each for each in free if each not in over]
+        return [parts[each] for each in range(len(self.sizes))]
+
+    def checked_limits(self, limits: Any) -> list[Fraction | None]:
+        """Return the limit of each attribute, in order; None where there is none."""
+        given = limits
+        if self.columns is not None and isinstance(limits, Mapping) and set(limits) <= set(self.columns):
+            given = {column: limits.get(column) for column in self.columns}
+        return [
+            None if each is None else exact(each, name="limits", owner=self.owner, above=0)
+            for each in self.in_order("limits", given)
+        ]
 
     def optimal(self, attributes: Attributes) -> Sequence[Fraction]:
         total = self.precise_epsilon()

@@ -27,6 +27,7 @@ def binomtest_limits(counts, n):
     return np.array([each.low for each in found]), np.array([each.high for each in found])
 
 
+ONE_P = [name for name in PROTOCOLS if name != "optimal"]  # a matrix has tests of its own
 ENUMERABLE = [GRR(k=4, epsilon=1), RAPPOR(k=4, epsilon=1), OUE(k=4, epsilon=2), SS(k=5, epsilon=0.5)]
 
 
@@ -47,7 +48,7 @@ def test_counts_of_any_kind_of_number_are_the_same_counts(kind):
     assert other.interval().high.tolist() == plain.interval().high.tolist()
 
 
-@pytest.mark.parametrize("name", PROTOCOLS)
+@pytest.mark.parametrize("name", ONE_P)
 def test_expected_counts_give_back_the_shares(name):
     protocol = PROTOCOLS[name](k=5, epsilon=1)
     shares = np.array([0.5, 0.2, 0.2, 0.1, 0.0])
@@ -153,7 +154,7 @@ def _slow_limits(count, n, protocol, level, of):
 
 
 @pytest.mark.parametrize("of", ["people", "population"])
-@pytest.mark.parametrize("name", PROTOCOLS)
+@pytest.mark.parametrize("name", ONE_P)
 def test_the_closed_form_inverts_the_test(name, of):
     protocol, n = PROTOCOLS[name](k=4, epsilon=2), 400
     inside = np.arange(math.ceil(n * protocol.q), math.floor(n * protocol.p) + 1)

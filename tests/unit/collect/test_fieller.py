@@ -55,7 +55,7 @@ def test_separation_needs_a_share_above_nought():
     assert found.tolist() == [True, False, False]
 
 
-@pytest.mark.parametrize("name", PROTOCOLS)
+@pytest.mark.parametrize("name", [name for name in PROTOCOLS if name != "optimal"])
 def test_the_variance_of_a_rate_is_that_of_the_scores(name):
     """Enumerate a person: in the group or not, with the outcome or not, report in support or not."""
     protocol = PROTOCOLS[name](k=3, epsilon=1)
@@ -73,7 +73,9 @@ def test_the_variance_of_a_rate_is_that_of_the_scores(name):
         for own in [p if member else q]
     )
     channel = Channel(protocol.p_exact, protocol.q_exact)
-    constant, linear, square = rate_variance(np.array([share]), np.array([overall]), channel)[0]
+    constant, linear, square = rate_variance(
+        np.array([share]), np.array([overall]), channel.mean_squares(np.empty(0))
+    )[0]
 
     assert constant + linear * rate + square * rate**2 == pytest.approx(expected, rel=1e-9)
 

@@ -37,7 +37,7 @@ def test_figures_worked_out_elsewhere_are_met(protocol, k, epsilon, p, q, varian
 
 @pytest.mark.parametrize("k", [2, 3, 10, 1000])
 @pytest.mark.parametrize("epsilon", [0.05, 0.5, 1.0, 2.0, 5.0, 8.0])
-@pytest.mark.parametrize("name", PROTOCOLS)
+@pytest.mark.parametrize("name", [name for name in PROTOCOLS if name != "optimal"])
 def test_a_formula_agrees_with_the_protocol_that_rounds(name, epsilon, k):
     """A budget split by a wrong formula would be a bad one, in silence."""
     found, drawn = ideal(name, k, epsilon), PROTOCOLS[name](k, epsilon)

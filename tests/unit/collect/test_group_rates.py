@@ -46,7 +46,7 @@ def test_every_protocol_gives_the_true_rates_back(name):
     assert moments.below == pytest.approx(shares, abs=1e-9)
 
 
-@pytest.mark.parametrize("name", PROTOCOLS)
+@pytest.mark.parametrize("name", [name for name in PROTOCOLS if name != "optimal"])
 def test_counts_give_what_scores_give(name):
     """The slow form: one row of scores per person, and their empirical covariance."""
     protocol = PROTOCOLS[name](k=4, epsilon=1)
@@ -371,7 +371,7 @@ def test_without_people_nothing_is_claimed():
 
 @settings(max_examples=25)
 @given(
-    st.sampled_from(sorted(PROTOCOLS)),
+    st.sampled_from(sorted(set(PROTOCOLS) - {"optimal"})),
     st.integers(2, 4),
     st.sampled_from(["1e-6", "0.3", "2", "8"]),
     st.lists(st.tuples(st.integers(0, 3), st.booleans()), max_size=40),

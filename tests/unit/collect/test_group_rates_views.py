@@ -93,7 +93,7 @@ def test_a_result_survives_pickling():
 @pytest.mark.parametrize("name", PROTOCOLS)
 def test_predictions_made_from_the_reports_are_noticed(name):
     """The rates would say that such a model treats the true groups like day and night."""
-    protocol = PROTOCOLS[name](k=2, epsilon=1)
+    protocol = PROTOCOLS[name].example(k=2, epsilon=1)
     reports = protocol.privatize(np.arange(20_000) % 2, rng=11)
     predicted = protocol.indicators(reports)[:, 1]
     with pytest.warns(IndependenceWarning, match="The outcome was made from the reports"):

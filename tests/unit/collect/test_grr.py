@@ -8,7 +8,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from evenhand.collect import grr as module
+from evenhand.collect import naming as module
 from evenhand.collect.dyadic import GRID
 from evenhand.collect.grr import GRR, flip_probability, respond
 from evenhand.errors import InvalidParameterError, LimitExceededError, PrivacyWarning
