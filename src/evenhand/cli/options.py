@@ -17,7 +17,7 @@ __all__ = [
     "Seed", "Sensitive", "Split", "Strategy", "Target", "Workers", "Yes", "listed",
 ]  # fmt: skip
 
-_PROTOCOLS = ("grr", "blh", "olh", "rappor", "oue", "ss", "the")
+_PROTOCOLS = ("grr", "blh", "olh", "rappor", "oue", "ss", "the", "optimal")
 _SPLITS = ("uniform", "k-based", "optimal", "sample")
 _STRATEGIES = ("independent", "combined", "single")
 _MODELS = ("gradient-boosting", "lightgbm", "random-forest", "logistic")

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-import sys
-import threading
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,10 +9,9 @@ import typer
 
 from evenhand.cli import options as given
 from evenhand.cli.console import Terminal, spelled, wrong_use
+from evenhand.cli.refusals import refuse_empty, refuse_other_marks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from evenhand.engine.arrow import Privatized
     from evenhand.schema import Schema
 
@@ -26,6 +21,8 @@ EXAMPLE = """\
   evenhand privatize people.csv reports.csv --schema schema.toml --epsilon 1
   evenhand privatize people.parquet reports.parquet --schema schema.toml --epsilon 2 \\
       --protocol olh --columns race,age --only-reports
+  evenhand privatize people.csv reports.csv --schema schema.toml --epsilon 1 \\
+      --protocol optimal --outcomes census.toml --columns race
 """
 
 _NO_SCHEMA = (
@@ -38,7 +35,20 @@ Source = Annotated[Path, typer.Argument(metavar="IN", help="A CSV or Parquet fil
 Target = Annotated[Path, typer.Argument(metavar="OUT", help="The file to write, by its name CSV or Parquet.")]
 Epsilon = Annotated[str, typer.Option(metavar="NUMBER", help="Of a person's whole row, such as 1 or 1/2.")]
 Protocol = Annotated[
-    str, typer.Option(metavar="NAME", help="grr, blh, olh, rappor, oue, ss, the, best; or race=grr,age=oue.")
+    str,
+    typer.Option(
+        metavar="NAME", help="grr, blh, olh, rappor, oue, ss, the, best, optimal; or race=grr,age=oue."
+    ),
+]
+Outcomes = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="For optimal: public weights and rates (TOML or JSON), with a source."),
+]
+Weights = Annotated[
+    list[str] | None, typer.Option(metavar="LIST", help="For optimal: the public share of each group.")
+]
+Rates = Annotated[
+    list[str] | None, typer.Option(metavar="LIST", help="For optimal: the public outcome rate of each group.")
 ]
 Split = Annotated[str, typer.Option(metavar="NAME", help="uniform, k-based, optimal, or sample.")]
 Strategy = Annotated[str, typer.Option(metavar="NAME", help="independent, combined, or single.")]
@@ -66,6 +76,9 @@ def privatize(  # noqa: PLR0913 - one option each
     epsilon: Epsilon,
     schema: given.SchemaFile = None,
     protocol: Protocol = "grr",
+    outcomes: Outcomes = None,
+    weights: Weights = None,
+    rates: Rates = None,
     split: Split = "optimal",
     strategy: Strategy = "independent",
     columns: Columns = None,
@@ -83,22 +96,26 @@ def privatize(  # noqa: PLR0913 - one option each
     Each row is one person. Files of any length are read and written in batches. OUT.schema.toml and
     OUT.guarantee.json stand beside the result; 'evenhand estimate' needs them.
     """
-    from evenhand.cli.rows_progress import rows_followed  # noqa: PLC0415 - used here alone
+    from evenhand.cli.outcomes import outcomes_of  # noqa: PLC0415 - used here alone
+    from evenhand.cli.rows_progress import rows_followed  # noqa: PLC0415 - as above
     from evenhand.engine.arrow import privatize_file  # noqa: PLC0415 - starts numpy
     from evenhand.table.batches import BATCH_ROWS  # noqa: PLC0415 - as above
 
     terminal = Terminal(as_json=as_json, quiet=quiet)
     if only_reports and keep:
         wrong_use("--only-reports and --keep contradict each other.")
+    refuse_empty({"columns": columns}, "columns")
+    refuse_empty({"keep": keep}, "keep", hint="--only-reports passes nothing on in the clear.")
+    _refuse_early(source, out, epsilon, overwrite=overwrite)
     chosen = given.listed(columns) or None
     declared = _schema(source, out, schema, chosen, infer=infer_schema)
-    with rows_followed(terminal, "Drawing") as progress, _ended_cleanly():
+    with rows_followed(terminal, "Drawing") as progress:
         made = privatize_file(
             source,
             out,
             schema=declared,
             epsilon=epsilon,
-            protocol=_protocol(protocol),
+            protocol=outcomes_of(outcomes, weights, rates, protocol) or _protocol(protocol),
             split=split,
             strategy=strategy,
             columns=chosen,
@@ -111,21 +128,16 @@ def privatize(  # noqa: PLR0913 - one option each
     _tell(terminal, made)
 
 
-@contextmanager
-def _ended_cleanly() -> Iterator[None]:
-    """Take what is half written away also when the system ends the program."""
+def _refuse_early(source: Path, out: Path, epsilon: str, *, overwrite: bool) -> None:
+    """Refuse what can be refused before the rows are read, which may take long."""
+    from evenhand.engine.places import Places  # noqa: PLC0415 - starts numpy
+    from evenhand.privacy.rational import exact  # noqa: PLC0415 - as above
+    from evenhand.table.batches import STREAM_LIMITS, file_columns, file_form  # noqa: PLC0415 - as above
 
-    def ended(*_: object) -> None:
-        sys.exit(128 + signal.SIGTERM)
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, ended)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
+    file_form(out, owner="privatize_file", parameter="out")
+    exact(epsilon, name="epsilon", owner="privatize_file", above=0, most=1_000_000)
+    refuse_other_marks(source.name, file_columns(source, limits=STREAM_LIMITS))
+    Places.of(out, taken_by=source, overwrite=overwrite)
 
 
 def _schema(
@@ -147,7 +159,10 @@ def _schema(
         wrong_use("--infer-schema needs --columns: what to randomise is for you to say.")
     from evenhand.table.read import read  # noqa: PLC0415 - as above
 
-    return Schema.infer(read(source, columns=columns), sensitive=columns)
+    rows = read(source, columns=columns)
+    if not len(rows):
+        wrong_use(f"{source.name} has column names and no rows. Hint: name a file with people in it.")
+    return Schema.infer(rows, sensitive=columns)
 
 
 def _protocol(text: str) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from evenhand.collect.group_outcomes import GroupOutcomes
 from evenhand.engine.choices import Choice, chosen, strategy_of
 from evenhand.engine.estimates import FileEstimates, estimate_file
 from evenhand.engine.outputs import CsvOutput, ParquetOutput
@@ -144,7 +145,7 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     choice, made = _chosen(path, schema, limits, columns, keep, epsilon, protocol, split, strategy)
     places = Places.of(out, taken_by=path, overwrite=overwrite)
     source = SecureSource() if simulate is None else SeededSource(simulate)
-    promise = None if source.simulated else _promise(made, choice)
+    promise = None if source.simulated else _promise(made, choice, protocol)
     told = schema.select([name for name in schema.names if name in choice.kept])
     reading = open_batches(
         path,
@@ -198,9 +199,14 @@ def _chosen(
     )
 
 
-def _promise(strategy: Strategy, choice: Choice) -> Guarantee:
-    """Return what one person is promised, whose row is their only report."""
+def _promise(strategy: Strategy, choice: Choice, protocol: Any) -> Guarantee:
+    """Return what one person is promised, whose row is their only report.
+
+    With what an optimal channel was made from, and what learning that cost.
+    """
     whole = strategy.guarantee_for(in_clear=choice.in_clear).as_unit("one person")
+    if isinstance(protocol, GroupOutcomes):
+        whole = protocol.guarantee_with(whole)
     return Guarantee.from_dict(whole.to_dict() | {"assumptions": [*whole.assumptions, _HELD_BACK]})
 
 

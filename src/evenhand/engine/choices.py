@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evenhand._validate import one_of
+from evenhand.collect.group_outcomes import GroupOutcomes
 from evenhand.collect.joint import STRATEGIES, strategy_for
+from evenhand.collect.optimal_strategy import optimal_strategy
 from evenhand.collect.split import SPLITS
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError
 
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Choice", "chosen", "strategy_of"]
 
 _OWNER = "privatize_file"
+_OPTIMAL = "optimal"
 
 
 @dataclass(frozen=True)
@@ -127,7 +131,11 @@ def _not_found(name: str, names: Sequence[str], schema: Schema) -> ColumnNotFoun
 def strategy_of(
     schema: Schema, reported: Sequence[str], *, epsilon: Any, protocol: Any, split: Any, strategy: str
 ) -> Strategy:
-    """Return the strategy that reports these columns."""
+    """Return the strategy that reports these columns.
+
+    A protocol may be a :class:`GroupOutcomes`: the protected column, or the only one, is then reported by the
+    optimal channel that is made from it, and the others by GRR.
+    """
     if isinstance(split, str):
         one_of("split", split, SPLITS, owner=_OWNER)
     sizes = {name: schema[name].size for name in reported}
@@ -140,8 +148,41 @@ def strategy_of(
                 got=f"column '{name}', whose domain has one",
                 hint="there is nothing to hide in a column that is the same for everybody.",
             )
+    if isinstance(protocol, GroupOutcomes):
+        return _optimal(schema, sizes, epsilon, protocol, split, strategy)
+    named = protocol.values() if isinstance(protocol, Mapping) else [protocol]
+    if any(isinstance(each, str) and each.lower() == _OPTIMAL for each in named):
+        raise InvalidParameterError(
+            "protocol",
+            owner=_OWNER,
+            must_be="made from the shares and outcome rates of the groups, where it is 'optimal'",
+            got="its name alone",
+            hint="protocol=GroupOutcomes.public(weights, rates, source='...'); on the command line "
+            "--outcomes FILE, or --weights and --rates.",
+        )
     given = {"split": split} if strategy == "independent" and len(sizes) > 1 else {}
     protected = reported[0] if strategy == "single" else None
     return strategy_for(
         sizes, epsilon=epsilon, protocol=protocol, strategy=strategy, protected=protected, **given
+    )
+
+
+def _optimal(
+    schema: Schema, sizes: dict[str, int], epsilon: Any, outcomes: GroupOutcomes, split: Any, strategy: str
+) -> Strategy:
+    """Return the strategy in which one column has the optimal channel."""
+    if strategy == "combined":
+        must_be = "'independent' or 'single' where the protocol is 'optimal'"
+        hint = "reports of combinations can be made in Python: evenhand.collect.optimal_strategy."
+        raise InvalidParameterError("strategy", owner=_OWNER, must_be=must_be, got=strategy, hint=hint)
+    column = next(iter(sizes)) if len(sizes) == 1 else schema.protected
+    if column not in sizes:
+        raise InvalidParameterError(
+            "columns",
+            owner=_OWNER,
+            must_be="one column, or several with the protected one, where the protocol is 'optimal'",
+            got=list(sizes),
+        )
+    return optimal_strategy(
+        sizes, epsilon=epsilon, outcomes=outcomes, protected=column, strategy=strategy, split=split
     )

@@ -54,18 +54,22 @@ class Places:
         InvalidParameterError
             If one of the files is the input.
         UnwritableFileError
-            If one is there already.
+            If one is there already, or its folder is not.
         """
         found = cls(Path(out), schema_path(out), record_path(out), replaces=Path(out).exists())
         for place in (found.out, found.schema, found.record):
             if os.path.realpath(place) == os.path.realpath(taken_by) or _is_one_file(place, taken_by):
                 must_be, got = "another file than the input", own_name(place)
                 raise InvalidParameterError("out", owner="privatize_file", must_be=must_be, got=got)
+            if place.is_dir():
+                raise UnwritableFileError(f"{own_name(place)} was not written: it is a folder.")
             if not overwrite and place.exists():
                 raise UnwritableFileError(
                     f"{own_name(place)} was not written: there is a file of that name. "
                     "Hint: choose another name, or allow it with overwrite=True (--overwrite)."
                 )
+        if not found.out.parent.is_dir():
+            raise UnwritableFileError(f"{own_name(out)} was not written: its folder is not there.")
         return found
 
     @property

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 from evenhand.collect.combined import Combined
 from evenhand.collect.independent import Independent, Single
 from evenhand.collect.layouts import BitsLayout, HashedLayout, SetLayout
+from evenhand.collect.optimal import Optimal
 from evenhand.collect.registry import protocol_from
 from evenhand.collect.report_notes import parsed
 from evenhand.collect.sampled import Sampled
@@ -101,8 +102,7 @@ class Record:
             "name": name,
             "values": law.k,
             "protocol": sender.to_dict(),
-            "p": as_text(law.p_exact),
-            "q": as_text(law.q_exact),
+            **_probabilities(law),
             **_shape(sender),
         }
         if isinstance(self.strategy, Sampled):
@@ -141,6 +141,11 @@ _SIMULATED = (
     "Simulated: drawn with a seed, for studies and tests. No guarantee holds: whoever has the seed can take "
     "the noise off."
 )
+
+
+def _probabilities(law: Protocol) -> dict[str, str]:
+    """Return p and q; the protocol itself holds the probabilities of a channel that has not these two."""
+    return {} if isinstance(law, Optimal) else {"p": as_text(law.p_exact), "q": as_text(law.q_exact)}
 
 
 def _shape(sender: Protocol) -> dict[str, int]:
@@ -217,14 +222,21 @@ def _promise(said: Any, strategy: Strategy, name: str) -> Guarantee:
     kept = (
         claimed.epsilon is not None
         and claimed.epsilon >= least
-        and claimed.unit in {Unit.ONE_PERSON, Unit.ONE_REPORT}
-        and claimed.trust is Trust.LOCAL
+        and (claimed.unit, claimed.trust) in _terms(strategy)
         and claimed.group_size == 1
         and set(claimed.protects) <= set(strategy.columns)
     )
     if not kept:
         refuse(name, "it states a guarantee that its protocols do not keep.")
     return claimed
+
+
+def _terms(strategy: Strategy) -> set[tuple[Unit, Trust]]:
+    """Return for whom and against whom reports may promise something: more where rows were counted too."""
+    local = {(Unit.ONE_PERSON, Trust.LOCAL), (Unit.ONE_REPORT, Trust.LOCAL)}
+    if any(isinstance(each, Optimal) and each.origin == "noisy" for each in strategy.senders):
+        return local | {(Unit.REPLACE_ONE, Trust.CENTRAL)}
+    return local
 
 
 def _least(strategy: Strategy) -> Fraction:

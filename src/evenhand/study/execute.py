@@ -16,6 +16,7 @@ from evenhand.study.outcome import Outcome
 from evenhand.study.parts import parts
 from evenhand.study.predict import distinct_rows, predicted
 from evenhand.study.reported import label_disparities, reported_columns
+from evenhand.study.reported_optimal import People
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.measure import GroupReport
-    from evenhand.privacy.randomness import Source
     from evenhand.study.cells import Cell
     from evenhand.study.classify import Classify
     from evenhand.study.plan import Plan
@@ -100,21 +100,26 @@ def _part(
     *,
     rows: tuple[Rows, Rows],
     model: Any,
-    source: Source,
+    source: SeededSource,
     clock: Clock,
 ) -> _Found:
     """Train on what people report and predict for rows as they are."""
     train, test = rows
-    task, facts = plan.task, prepared.facts
+    task, facts, target = plan.task, prepared.facts, prepared.target[train]
     with clock("protect"):
         true = {name: codes[train] for name, codes in prepared.codes.items()}
         reported = reported_columns(
-            true, setting=cell.setting, schema=facts.schema, encoder=task.encoder, source=source
+            true,
+            setting=cell.setting,
+            schema=facts.schema,
+            encoder=task.encoder,
+            source=source,
+            target=target,
+            everybody=People(prepared.codes, prepared.target),
         )
     with clock("encode"):
         blocks, dtype = layout(facts.schema, task.encoder), number_type(task)
         learnt = feature_matrix(true, blocks=blocks, reported=reported, dtype=dtype)
-    target = prepared.target[train]
     with clock("train"):
         model.fit(learnt, target)
     with clock("predict"):

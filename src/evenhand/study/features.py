@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.collect.grr import GRR
+from evenhand.collect.naming import Naming
 from evenhand.collect.registry import protocol_named
 from evenhand.errors import InvalidParameterError
 
@@ -80,8 +80,9 @@ def check_encoder(encoder: str, setting: Setting) -> None:
     if setting.split == "sample":
         must_be = "'narrow' or 'one-hot' where people report one column each, for the others have no code"
         raise InvalidParameterError("encoder", owner="Classify", must_be=must_be, got=encoder, hint=hint)
-    if not issubclass(protocol_named(setting.protocol), GRR):
-        must_be = f"'narrow' or 'one-hot' for {setting.protocol.upper()}: only GRR's reports are codes"
+    if not issubclass(protocol_named(setting.protocol), Naming):
+        name = setting.protocol.upper()
+        must_be = f"'narrow' or 'one-hot' for {name}: only GRR's reports are codes, besides those of optimal"
         raise InvalidParameterError("encoder", owner="Classify", must_be=must_be, got=encoder, hint=hint)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from evenhand.collect.registry import protocol_named
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.rational import exact
 from evenhand.study.cells import UNPROTECTED, Setting
+from evenhand.study.optimal_setting import NAME, OptimalWay
 from evenhand.study.plain import plain_mapping
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ SPLITS = ("uniform", "k-based", "optimal", "sample")
 """The ways to split a budget, by name."""
 
 _OWNER = "Collect"
+_COMBINED = ("grr", NAME)
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,8 @@ class Mechanism:
     name : str
         One of :data:`evenhand.collect.PROTOCOLS`.
     parameters : mapping, default {}
-        Such as ``{"as_printed": True}``.
+        Such as ``{"as_printed": True}``. Those of ``"optimal"`` are in
+        :class:`evenhand.study.optimal_setting.OptimalWay`; defaults are left out.
 
     Examples
     --------
@@ -51,9 +55,12 @@ class Mechanism:
         protocol = protocol_named(self.name)
         object.__setattr__(self, "name", protocol.name)
         parameters = plain_mapping("parameters", self.parameters, owner="Mechanism")
+        if self.name == NAME:
+            object.__setattr__(self, "parameters", OptimalWay.read(parameters).parameters)
+            return
         object.__setattr__(self, "parameters", parameters)
         try:
-            protocol(3, 1, **self.parameters)
+            protocol.of_size(3, 1, **self.parameters)
         except TypeError:
             must_be = f"parameters that {protocol.__name__} has"
             got = ", ".join(map(str, self.parameters))
@@ -77,14 +84,16 @@ class Mechanism:
         raise InvalidParameterError("protocols", owner=_OWNER, must_be=must_be, got=given)
 
     def __hash__(self) -> int:
-        return hash((self.name, tuple(sorted(self.parameters.items()))))
+        return hash((self.name, json.dumps(self.parameters, sort_keys=True)))
 
 
 @dataclass(frozen=True, init=False)
 class Collect:
     """What is tried: each protocol with each epsilon, split and strategy, where they go together.
 
-    Splits go with the strategy ``"independent"`` only, and ``"combined"`` with GRR only.
+    Splits go with the strategy ``"independent"`` only, and ``"combined"`` with GRR and optimal only. Under
+    ``"independent"`` the protocol ``"optimal"`` reports the protected column by the optimal channel and the
+    others by GRR; ``"single"`` reports the protected column, and ``"combined"`` all as one value.
 
     Parameters
     ----------
@@ -136,8 +145,9 @@ class Collect:
         object.__setattr__(self, "epsilons", _distinct("epsilons", amounts))
         object.__setattr__(self, "splits", _distinct("splits", parts))
         object.__setattr__(self, "strategies", _distinct("strategies", ways))
-        if "combined" in ways and not any(each.name == "grr" for each in wanted):
-            must_be, got = "a list with 'grr', for the strategy 'combined' reports by GRR", protocols
+        if "combined" in ways and not any(each.name in _COMBINED for each in wanted):
+            must_be = "a list with 'grr' or 'optimal', by which the strategy 'combined' reports"
+            got = protocols
             raise InvalidParameterError("protocols", owner=_OWNER, must_be=must_be, got=got)
 
     def settings(self) -> Iterator[Setting]:
@@ -145,7 +155,7 @@ class Collect:
         for strategy in self.strategies:
             for split in self.splits if strategy == "independent" else (UNPROTECTED,):
                 for mechanism in self.protocols:
-                    if strategy == "combined" and mechanism.name != "grr":
+                    if strategy == "combined" and mechanism.name not in _COMBINED:
                         continue
                     for epsilon in self.epsilons:
                         yield Setting(mechanism.name, epsilon, split, strategy, mechanism.parameters)

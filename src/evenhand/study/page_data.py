@@ -10,6 +10,7 @@ from evenhand.report.page import Note, Section
 from evenhand.study.estimates import data_estimate
 from evenhand.study.findings_groups import data_heading
 from evenhand.study.findings_reading import LEVEL
+from evenhand.study.optimal_setting import NAME
 from evenhand.study.page_parts import caption
 from evenhand.study.wording import mark, outcome_name, points, setting_name
 
@@ -60,6 +61,7 @@ def data_section(reading: Reading) -> Section:
         ),
         charts=(chart,),
         notes=(
+            *_about_reports(reading),
             Note(
                 "plain",
                 "**A smaller gap is not by itself a fairer model.** The true labels differ too, by the "
@@ -67,4 +69,18 @@ def data_section(reading: Reading) -> Section:
             ),
         ),
         anchor="data",
+    )
+
+
+def _about_reports(reading: Reading) -> tuple[Note, ...]:
+    """Return what the second bar does not say, where reports are made to make it small."""
+    if reading.chosen.protocol != NAME:
+        return ()
+    return (
+        Note(
+            "plain",
+            "**The second bar is small by design.** Optimal reports go together with the label as little as "
+            "they can. The true groups, their labels in the first bar and what they are predicted do not "
+            "change by that: read the last two bars.",
+        ),
     )

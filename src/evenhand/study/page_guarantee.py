@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from evenhand.errors import PrivacyWarning
 from evenhand.report.page import Fact, Note, Section, Table
 from evenhand.report.words import epsilon_of
-from evenhand.study.protection import strategy_of
+from evenhand.study.optimal_setting import NAME, OptimalWay
+from evenhand.study.protection import promise_of, strategy_of
 from evenhand.study.wording import counted, epsilon_text, listed, percent, plain, way_name
 
 if TYPE_CHECKING:
@@ -22,7 +23,13 @@ __all__ = ["guarantee_section", "odds_factor", "protected_columns"]
 COIN_TOSS = 0.1
 """An epsilon up to which a column's report is called close to chance: odds change by at most 11 %."""
 
-_TRUST = {"local": "nobody: the noise is added before anything is sent"}
+_TRUST = {
+    "local": "nobody: the noise is added before anything is sent",
+    "central": "whoever counts the groups by their outcomes, who sees those rows",
+}
+_DEPENDS = "depends on the group"
+_SENT = "everything that a person sends at once"
+_UNITS = {"replace one": "what a person sends, and the counts in which they are"}
 _ADDED_UP = {
     "independent": "each column is reported on its own, and their ε add up",
     "combined": "all columns are reported as one combination, by one draw",
@@ -34,7 +41,7 @@ _ADDED_UP = {
 def guarantee_section(reading: Reading) -> Section:
     """Return what is protected and how strongly."""
     strategy, guarantee = _promise(reading)
-    epsilon = float(guarantee.epsilon or 0)
+    epsilon = float(strategy.guarantee.epsilon or 0) if _counts(reading) else float(guarantee.epsilon or 0)
     several = "any two sets of their answers" if len(strategy.columns) > 1 else "any two answers"
     names = listed([plain(each) for each in strategy.columns])
     return Section(
@@ -44,7 +51,7 @@ def guarantee_section(reading: Reading) -> Section:
             "known about them. What is sent beside the report is not covered."
         ),
         tables=(_table(reading, strategy),),
-        notes=tuple(_notes(strategy, guarantee)),
+        notes=(*_notes(reading, strategy, guarantee), *_optimal_notes(reading, guarantee)),
         facts=tuple(_facts(reading, strategy, guarantee)),
         anchor="guarantee",
     )
@@ -71,7 +78,12 @@ def _promise(reading: Reading) -> tuple[Strategy, Guarantee]:
     strategy = strategy_of(reading.chosen, reading.results.facts.schema)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyWarning)  # the page says it, see _notes
-        return strategy, strategy.guarantee
+        return strategy, promise_of(reading.chosen, reading.results.facts.schema)
+
+
+def _counts(reading: Reading) -> bool:
+    """Return whether rows were counted with noise besides what people report."""
+    return reading.chosen.protocol == NAME and OptimalWay.of(reading.chosen).budget is not None
 
 
 def _facts(reading: Reading, strategy: Strategy, guarantee: Guarantee) -> list[Fact]:
@@ -88,10 +100,10 @@ def _facts(reading: Reading, strategy: Strategy, guarantee: Guarantee) -> list[F
     facts = [
         Fact("Guarantee", f"ε = {epsilon_of(float(guarantee.epsilon or 0))}, {delta}, "
              f"{'attained' if guarantee.tight else 'a bound'}"),
-        Fact("Unit", f"{guarantee.unit}: everything that a person sends at once"),
+        Fact("Unit", f"{guarantee.unit}: {_UNITS.get(str(guarantee.unit), _SENT)}"),
         Fact("Trust", _TRUST.get(str(guarantee.trust), str(guarantee.trust))),
         Fact("Proof", f"{plain(guarantee.proof, longest=200)}; {_ADDED_UP[strategy.name]}"),
-        Fact("Assumes", plain("; ".join(guarantee.assumptions), longest=400)),
+        Fact("Assumes", plain("; ".join(guarantee.assumptions), longest=600)),
         Fact("Randomness", f"simulated with seed {results.plan.seed}: for study only, not a release"),
         Fact("Not protected", f"{listed(not_protected)}"),
     ]  # fmt: skip
@@ -107,16 +119,17 @@ def _facts(reading: Reading, strategy: Strategy, guarantee: Guarantee) -> list[F
 
 def _table(reading: Reading, strategy: Strategy) -> Table:
     """Return a row for each reported column: how much of epsilon it has, and how often its report is true."""
-    exact = reading.chosen.protocol == "grr"
+    exact = reading.chosen.protocol in {"grr", NAME}
     words = ("Report is true", "Report is a given other value") if exact else (
         "Report supports the true value", "Report supports a given other value")  # fmt: skip
-    rows, shares = [], []
+    rows, shares, chances = [], [], []
     for column, protocol in strategy.protocols.items():
         share = float(strategy.epsilon_within_report(column))
         shares.append(share)
-        rows.append(
-            [plain(column), f"{protocol.k:,}", _short(share), percent(protocol.p), percent(protocol.q)]
-        )
+        law = _law(reading, strategy, column)
+        told = [percent(each) if math.isfinite(each) else _DEPENDS for each in law]
+        chances.append(law)
+        rows.append([plain(column), f"{protocol.k:,}", _short(share), *told])
     probabilities = list(strategy.protocols.values())
     return Table(
         header=["Column", "Values", "ε within the report", *words],
@@ -132,20 +145,81 @@ def _table(reading: Reading, strategy: Strategy) -> Table:
             "column": list(strategy.columns),
             "values": [each.k for each in probabilities],
             "epsilon_within_report": shares,
-            "epsilon_if_seen_alone": [strategy.epsilon_if_seen_alone(each) for each in strategy.columns],
-            "supports_true_value": [each.p for each in probabilities],
-            "supports_other_value": [each.q for each in probabilities],
+            "epsilon_if_seen_alone": [_alone(reading, strategy, each) for each in strategy.columns],
+            "supports_true_value": [true for true, _ in chances],
+            "supports_other_value": [other for _, other in chances],
         },
     )
 
 
-def _notes(strategy: Strategy, guarantee: Guarantee) -> list[Note]:
+def _law(reading: Reading, strategy: Strategy, column: str) -> tuple[float, float]:
+    """Return how often a report supports the true value and any other; NaN where groups differ in that."""
+    optimal = reading.chosen.protocol == NAME
+    if optimal and (strategy.name == "combined" or column == reading.results.facts.schema.protected):
+        return math.nan, math.nan
+    protocol = strategy.protocols[column]
+    return protocol.p, protocol.q
+
+
+def _optimal_notes(reading: Reading, guarantee: Guarantee) -> list[Note]:
+    """Return what the optimal channel does, and what making it cost."""
+    if reading.chosen.protocol != NAME:
+        return []
+    way = OptimalWay.of(reading.chosen)
+    notes = [
+        Note(
+            "plain",
+            "**The reports are made to tell little about the outcome; the true groups are as they were.** A "
+            "smaller difference between reported groups says nothing about what the true groups get. Every "
+            "gap of predictions on this page is one between true groups.",
+        )
+    ]
+    if way.outcomes == "exact":
+        notes.append(
+            Note(
+                "warn",
+                "**The guarantee holds only if the exact counts of groups by outcomes are public.** They "
+                "were counted in all rows, test rows included; that is for reproducing a paper.",
+            )
+        )
+    elif way.outcomes == "pilot":
+        notes.append(
+            Note(
+                "plain",
+                f"{percent(way.pilot)} of the training rows, at least 100, are a pilot that reports by GRR "
+                "with the same ε. Groups and outcomes are estimated from their reports; everybody reports "
+                "once.",
+            )
+        )
+    elif way.budget is not None:
+        notes.append(
+            Note(
+                "warn",
+                f"**Counting groups by outcomes costs ε = {epsilon_of(float(way.budget))} more.** The report "
+                f"has ε = {epsilon_text(reading.chosen)}; with the counts it is "
+                f"ε = {epsilon_of(float(guarantee.epsilon or 0))}, and whoever counts sees the rows.",
+            )
+        )
+    return notes
+
+
+def _alone(reading: Reading, strategy: Strategy, column: str) -> float:
+    """Return the epsilon of a column if it is seen alone, or a bound of it.
+
+    The strategy stands for that of "optimal" in all but this: a column of a combination that GRR reports
+    tells less than the whole, and one of the optimal channel may tell as much.
+    """
+    if reading.chosen.protocol == NAME:
+        return float(strategy.epsilon_within_report(column))
+    return strategy.epsilon_if_seen_alone(column)
+
+
+def _notes(reading: Reading, strategy: Strategy, guarantee: Guarantee) -> list[Note]:
     notes = []
-    faint = [each for each in strategy.columns if strategy.epsilon_if_seen_alone(each) <= COIN_TOSS]
+    alone = {each: _alone(reading, strategy, each) for each in strategy.columns}
+    faint = [each for each, epsilon in alone.items() if epsilon <= COIN_TOSS]
     if faint:
-        shares = [
-            f"{plain(each)} a factor of {odds_factor(strategy.epsilon_if_seen_alone(each))}" for each in faint
-        ]
+        shares = [f"{plain(each)} a factor of {odds_factor(alone[each])}" for each in faint]
         chance = "a coin toss" if all(strategy.sizes[each] == 2 for each in faint) else "chance"
         notes.append(
             Note(

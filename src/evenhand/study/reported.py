@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand.study.optimal_setting import NAME
 from evenhand.study.protection import strategy_of
+from evenhand.study.reported_optimal import People, optimal_columns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from evenhand.privacy.randomness import Source
+    from evenhand.privacy.randomness import SeededSource
     from evenhand.schema import Schema
     from evenhand.study.cells import Setting
 
@@ -22,7 +24,14 @@ __all__ = ["label_disparities", "reported_columns"]
 
 
 def reported_columns(
-    codes: Mapping[str, NDArray[Any]], *, setting: Setting, schema: Schema, encoder: str, source: Source
+    codes: Mapping[str, NDArray[Any]],
+    *,
+    setting: Setting,
+    schema: Schema,
+    encoder: str,
+    source: SeededSource,
+    target: NDArray[np.uint8] | None = None,
+    everybody: People | None = None,
 ) -> dict[str, NDArray[Any]]:
     """Return what is reported of the people whose codes these are; nothing where nothing is protected.
 
@@ -35,8 +44,12 @@ def reported_columns(
     encoder : str
         With ``"codes"`` a column's reports come as codes, else as indicators: a row per person, a column per
         value.
-    source : Source
+    source : SeededSource
         Of this cell, or of this cell's fold, alone.
+    target : array, optional
+        Labels of the same rows, which are in the clear; for the protocol ``"optimal"``.
+    everybody : People, optional
+        All rows, for ``"optimal"`` with exact outcomes.
 
     Examples
     --------
@@ -55,6 +68,11 @@ def reported_columns(
     """
     if not setting.is_protected:
         return {}
+    if setting.protocol == NAME and target is not None:
+        rows = People(codes, target)
+        return optimal_columns(
+            rows, setting=setting, schema=schema, encoder=encoder, source=source, everybody=everybody or rows
+        )
     strategy = strategy_of(setting, schema)
     reports = strategy.privatize({column: codes[column] for column in strategy.columns}, rng=source)
     if encoder == "codes":

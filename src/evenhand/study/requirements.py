@@ -11,6 +11,7 @@ from evenhand.errors import EvenhandError, PlanError
 from evenhand.schema.text import brief
 from evenhand.study.features import check_encoder, layout
 from evenhand.study.models import check_model
+from evenhand.study.optimal_setting import check_optimal
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,6 +54,7 @@ def check_schema(schema: Schema, collect: Collect) -> None:
         if schema[name].size < 2:
             why = f"holds '{brief(name)}', which has one value only. Hint: take it out, it tells nothing."
             _refuse("schema.roles.sensitive", why)
+    check_optimal(schema, collect)
 
 
 def check_task(task: Classify, collect: Collect) -> None:

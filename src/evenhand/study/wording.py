@@ -6,7 +6,10 @@ page.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from evenhand.report.marks import Estimate
@@ -170,12 +173,20 @@ def protocol_name(setting: Setting) -> str:
     if not setting.is_protected:
         return "unprotected"
     switches = [
-        name.replace("_", " ") if value is True else f"{name.replace('_', ' ')} {value}"
+        name.replace("_", " ") if value is True else f"{name.replace('_', ' ')} {_value(value)}"
         for name, value in sorted(setting.parameters.items())
     ]
     return (
         f"{setting.protocol.upper()} ({plain(', '.join(switches))})" if switches else setting.protocol.upper()
     )
+
+
+def _value(value: object) -> str:
+    """Return a parameter in a few words; a table is known by the first digits of its hash."""
+    if not isinstance(value, Mapping):
+        return str(value)
+    digest = hashlib.sha256(json.dumps(value, sort_keys=True).encode("ascii")).hexdigest()
+    return f"given ({digest[:4]})"
 
 
 def way_name(setting: Setting, *, word: bool = True) -> str:

@@ -26,7 +26,7 @@ def _form(column, name="grr", epsilon=2):
     return TextForm(column, protocol.layout), protocol
 
 
-@pytest.mark.parametrize("name", PROTOCOLS)
+@pytest.mark.parametrize("name", [name for name in PROTOCOLS if name != "optimal"])
 @pytest.mark.parametrize("kind", COLUMNS)
 def test_text_comes_back_as_the_report_it_was(name, kind):
     column = COLUMNS[kind]
@@ -38,7 +38,7 @@ def test_text_comes_back_as_the_report_it_was(name, kind):
     assert np.array_equal(again, reports.values)
 
 
-@pytest.mark.parametrize("name", PROTOCOLS)
+@pytest.mark.parametrize("name", [name for name in PROTOCOLS if name != "optimal"])
 def test_no_reports_are_no_text(name):
     form, protocol = _form(COLUMNS["range"], name)
     nobody = protocol.privatize([], rng=7)

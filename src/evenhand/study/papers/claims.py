@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -41,10 +41,13 @@ class Evidence:
         The studies that were run, by name; a study without any finished cell is not among them.
     published : Published, optional
         The runs that the authors published, where their table is on this machine.
+    trials : mapping of str to mapping of int to record
+        What was computed besides the studies, by name and number.
     """
 
     studies: Mapping[str, Results]
     published: Published | None = None
+    trials: Mapping[str, Mapping[int, Mapping[str, Any]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -122,7 +125,7 @@ class Claim:
     rule : str
         The rule that `check` applies.
     needs : tuple of str
-        Names of the studies that `check` reads.
+        Names of the studies and trials that `check` reads.
 
     Examples
     --------
@@ -140,7 +143,8 @@ class Claim:
 
     def judge(self, evidence: Evidence) -> ClaimRow:
         """Return the claim's row: checked, or why it cannot be."""
-        missing = [name for name in self.needs if name not in evidence.studies]
+        known = (*evidence.studies, *evidence.trials)
+        missing = [name for name in self.needs if name not in known]
         found = unchecked(f"Not run: {', '.join(missing)}.") if missing else self.check(evidence)
         ours = found.ours
         return ClaimRow(

@@ -16,7 +16,7 @@ from evenhand.study.estimates import estimate
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evenhand.report.page import Chart
+    from evenhand.report.page import Chart, LegendKey
     from evenhand.study.results import Results
 
 __all__ = ["measures_figure", "svg_file"]
@@ -91,7 +91,7 @@ def svg_file(chart: Chart) -> str:
     width = 2 * _EDGE + chart.columns * wide + (chart.columns - 1) * _GAP
     height = 2 * _EDGE + _HEADING + rows * step
     keys = "".join(
-        f'<tspan dx="{14 if place else 0}" fill="var(--{key.colour})">{_SAMPLES.get(key.mark, "")}</tspan> '
+        f'<tspan dx="{14 if place else 0}" fill="var(--{key.colour})">{_sample(key)}</tspan> '
         f"{escape(key.label)}"
         for place, key in enumerate(chart.legend)
     )
@@ -117,7 +117,22 @@ def svg_file(chart: Chart) -> str:
     return "".join([*out, "</svg>\n"])
 
 
+def _sample(key: LegendKey) -> str:
+    """Return a letter that looks like the mark."""
+    return (_HOLLOW if key.hollow else _SAMPLES).get(key.mark, "")
+
+
 _SAMPLES = {
     "line": "\N{BOX DRAWINGS HEAVY HORIZONTAL}",
     "dashed": "\N{BOX DRAWINGS LIGHT TRIPLE DASH HORIZONTAL}",
+    "circle": "\N{BLACK CIRCLE}",
+    "square": "\N{BLACK SQUARE}",
+    "triangle-up": "\N{BLACK UP-POINTING TRIANGLE}",
+    "diamond": "\N{BLACK DIAMOND}",
+}
+_HOLLOW = {
+    "circle": "\N{WHITE CIRCLE}",
+    "square": "\N{WHITE SQUARE}",
+    "triangle-up": "\N{WHITE UP-POINTING TRIANGLE}",
+    "diamond": "\N{WHITE DIAMOND}",
 }

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from evenhand.report.page import Chart
     from evenhand.study.papers.claims import Claim, Evidence
     from evenhand.study.papers.published import Published
+    from evenhand.study.papers.trials import Trials
     from evenhand.study.plan import Plan
 
 __all__ = ["DESIGNS", "Paper", "Study"]
@@ -33,11 +34,15 @@ class Study:
         If the study is not one plan: returns a plan of a single repeat for each repeat, with the same grid.
         Their cells become those of `plan`, part r being repeat r. It is called when the study is run, for it
         may need data.
+    completed : callable, optional
+        If the study has other columns or roles than the data set brings: from `plan` to the same plan with
+        its schema, and the frame, or None for that of the plan. It is called when the study is run.
     """
 
     name: str
     plan: Plan
     parts: Callable[[], tuple[Plan, ...]] | None = field(default=None, repr=False)
+    completed: Callable[[Plan], tuple[Plan, Any]] | None = field(default=None, repr=False)
 
     @property
     def cells(self) -> int:
@@ -67,6 +72,8 @@ class Paper:
         Returns the authors' runs, or None if they are not on this machine.
     figures : callable
         From the evidence to charts.
+    trials : callable
+        From a design to what is computed besides the studies.
     """
 
     name: str
@@ -79,3 +86,4 @@ class Paper:
     departures: tuple[str, ...] = field(default=(), repr=False)
     published: Callable[[], Published | None] = field(default=lambda: None, repr=False)
     figures: Callable[[Evidence], Sequence[Chart]] = field(default=lambda _: (), repr=False)
+    trials: Callable[[str], tuple[Trials, ...]] = field(default=lambda _: (), repr=False)

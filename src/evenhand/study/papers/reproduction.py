@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from evenhand.study.events import Event
     from evenhand.study.papers.claims import ClaimRow
     from evenhand.study.papers.paper import Paper, Study
+    from evenhand.study.papers.trials import Trials
     from evenhand.study.plan import Plan
     from evenhand.study.results import Results
 
@@ -36,6 +37,7 @@ PAPERS: Mapping[str, str] = MappingProxyType(
     {
         "arcolezi2023": "(Local) Differential Privacy has NO Disparate Impact on Fairness",
         "makhlouf2024": "On the Impact of Multi-dimensional Local Differential Privacy on Fairness",
+        "ghoukasian2024-local": "Local DP as a Pre-processing Technique for Fairness in Classification",
     }
 )
 """The papers that can be reproduced, by key, with their titles."""
@@ -55,6 +57,8 @@ class Reproduction:
     figures : sequence of Chart
     missing : mapping of str to str
         Studies that could not be run, each with the reason.
+    trials : mapping of str to mapping of int to record
+        What was computed besides the studies.
     """
 
     paper: Paper
@@ -64,6 +68,7 @@ class Reproduction:
     tables: Mapping[str, dict[str, list[Any]]] = field(repr=False)
     figures: Sequence[Chart] = field(default=(), repr=False)
     missing: Mapping[str, str] = field(default_factory=dict, repr=False)
+    trials: Mapping[str, Mapping[int, Mapping[str, Any]]] = field(default_factory=dict, repr=False)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -105,7 +110,8 @@ class Reproduction:
             failed = f", {len(results.failures)} failed" if results.failures else ""
             missing = f", {len(results.missing)} not run" if results.missing else ""
             lines.append(f"- {name}: {len(results):,} cells{failed}{missing}")
-        lines += ["- nothing"] if not self.studies else []
+        lines += [f"- {name}: {len(records):,} trials" for name, records in self.trials.items()]
+        lines += ["- nothing"] if not self.studies and not self.trials else []
         lines += [f"- {name}: not run. {why}" for name, why in self.missing.items()]
         return "\n".join([*lines, "", f"Claims: {counts}.", "", markdown(self.claims)])
 
@@ -128,7 +134,7 @@ def paper_named(name: str) -> Paper:
     """
     if not isinstance(name, str) or name not in PAPERS:
         raise UnknownNameError("Paper", name, PAPERS)
-    found: Paper = importlib.import_module(f"evenhand.study.papers.{name}").PAPER
+    found: Paper = importlib.import_module(f"evenhand.study.papers.{name.replace('-', '_')}").PAPER
     return found
 
 
@@ -168,7 +174,7 @@ def reproduce(
         Search hyper-parameters on validation rows instead of using the published ones, where the paper has a
         search; a number is how many are tried.
     only : str or list of str, optional
-        Run these studies of the design and no others.
+        Run these studies and trials of the design and no others.
     cancel : Cancel, optional
 
     Returns
@@ -184,12 +190,14 @@ def reproduce(
     """
     paper = paper_named(name)
     chosen = _design(design, full=full)
-    studies = _chosen(paper.studies(chosen, search=search), only)
+    studies, trials = _chosen(paper.studies(chosen, search=search), paper.trials(chosen), only)
     token = cancel or Cancel()
     found: dict[str, Results] = {}
+    records: dict[str, dict[int, dict[str, Any]]] = {}
     missing: dict[str, str] = {}
+    total = sum(each.cells for each in studies) + sum(each.number for each in trials)
     with ExitStack() as stack:
-        tell = _Together(stack.enter_context(listening(progress)), sum(each.cells for each in studies))
+        tell = _Together(stack.enter_context(listening(progress)), total)
         for study in studies:
             if token.requested:
                 break
@@ -197,8 +205,14 @@ def reproduce(
                 found[study.name] = _run(study, out, workers, tell, resume=resume, cancel=token)
             except DataSetNotFoundError as error:
                 missing[study.name] = str(error)
+        for each in trials:
+            place = None if out is None else Path(out) / each.name
+            try:
+                records[each.name] = each.run(place, tell=tell.next(), cancel=token)
+            except DataSetNotFoundError as error:
+                missing[each.name] = str(error)
         tell.end(cancelled=token.requested)
-    return examined(paper, chosen, found, missing=missing)
+    return examined(paper, chosen, found, missing=missing, trials=records)
 
 
 def examine(name: str, out: str | PathLike[str], *, design: str = "reduced") -> Reproduction:
@@ -220,7 +234,8 @@ def examine(name: str, out: str | PathLike[str], *, design: str = "reduced") -> 
         results = _stored(study, Path(out) / study.name)
         if results is not None:
             found[study.name] = results
-    return examined(paper, chosen, found)
+    trials = {each.name: each.stored(Path(out) / each.name) for each in paper.trials(chosen)}
+    return examined(paper, chosen, found, trials=trials)
 
 
 def _stored(study: Study, folder: Path) -> Results | None:
@@ -248,11 +263,17 @@ def _stored(study: Study, folder: Path) -> Results | None:
 
 
 def examined(
-    paper: Paper, design: str, studies: Mapping[str, Results], *, missing: Mapping[str, str] | None = None
+    paper: Paper,
+    design: str,
+    studies: Mapping[str, Results],
+    *,
+    missing: Mapping[str, str] | None = None,
+    trials: Mapping[str, Mapping[int, Mapping[str, Any]]] | None = None,
 ) -> Reproduction:
     """Return the reproduction that follows from results, without running anything."""
     finished = {name: results for name, results in studies.items() if len(results)}
-    evidence = Evidence(finished, paper.published())
+    records = {name: found for name, found in (trials or {}).items() if found}
+    evidence = Evidence(finished, paper.published(), records)
     return Reproduction(
         paper=paper,
         design=design,
@@ -261,6 +282,7 @@ def examined(
         tables=paper.tables(evidence),
         figures=tuple(paper.figures(evidence)),
         missing=missing or {},
+        trials=records,
     )
 
 
@@ -273,13 +295,18 @@ def _design(design: str | None, *, full: bool) -> str:
     return one_of("design", design, DESIGNS, owner="reproduce")
 
 
-def _chosen(studies: tuple[Study, ...], only: str | Sequence[str] | None) -> tuple[Study, ...]:
+def _chosen(
+    studies: tuple[Study, ...], trials: tuple[Trials, ...], only: str | Sequence[str] | None
+) -> tuple[tuple[Study, ...], tuple[Trials, ...]]:
     if only is None:
-        return studies
-    known = [study.name for study in studies]
+        return studies, trials
+    known = [study.name for study in studies] + [each.name for each in trials]
     named = [only] if isinstance(only, str) else list(only)
     wanted = {one_of("only", each, known, owner="reproduce") for each in named}
-    return tuple(study for study in studies if study.name in wanted)
+    return (
+        tuple(study for study in studies if study.name in wanted),
+        tuple(each for each in trials if each.name in wanted),
+    )
 
 
 # --- running --------------------------------------------------------------------------------------
@@ -301,8 +328,10 @@ def _run(
     folder = None if out is None else Path(out) / study.name
 
     def one(plan: Plan, place: Path | None) -> Results:
+        whole, frame = (plan, None) if study.completed is None else study.completed(plan)
         return run(
-            plan,
+            whole,
+            frame=frame,
             out=place,
             workers=workers,
             resume=resume and place is not None,

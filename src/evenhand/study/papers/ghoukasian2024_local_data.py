@@ -1,0 +1,153 @@
+"""The people of ghoukasian2024, chapter 5: which data, which attribute is private, who has which outcome."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evenhand.schema import Schema
+
+__all__ = ["BOTH", "DATA", "Population", "Source", "loaded", "population"]
+
+BOTH = "race-gender"
+"""The attribute that stands for race and gender together."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """One experiment of sections 5.7.2 and 5.7.3.
+
+    Parameters
+    ----------
+    dataset : str
+    options : mapping
+    attribute : str
+        The private one; all others are in the clear.
+    privileged : str or int
+        Which of its values is compared with the others where a measure needs one. The thesis has none: its
+        gaps are the largest between any two groups.
+    k : int
+        How many values it has.
+    figures : tuple of str
+        Of the thesis: utility, fairness.
+    title : str
+        Its name in sentences.
+    """
+
+    dataset: str
+    options: Mapping[str, Any] = field(repr=False)
+    attribute: str
+    privileged: str | int
+    k: int
+    figures: tuple[str, str]
+    title: str
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether the thesis has a closed form for it."""
+        return self.k == 2
+
+
+_ADULT: dict[str, Any] = {"version": "reconstructed", "threshold": 26_000}
+
+DATA = {
+    "lsac-gender": Source("lsac", {}, "gender", "male", 2, ("5.3", "5.4"), "LSAC, gender"),
+    "lsac-income": Source("lsac", {}, "fam_inc", 5, 5, ("5.7", "5.8"), "LSAC, family income"),
+    "adult-gender": Source("adult", _ADULT, "gender", "Male", 2, ("5.1", "5.2"), "Adult, gender"),
+    "adult-race": Source("adult", _ADULT, "race", "White", 5, ("5.5", "5.6"), "Adult, race"),
+    "adult-race-gender": Source(
+        "adult", _ADULT, BOTH, "White, Male", 10, ("5.9", "5.10"), "Adult, race and gender"
+    ),
+}
+"""The experiments by the name of their study."""
+
+
+@dataclass(frozen=True)
+class Population:
+    """How many people have each value of the private attribute, and how many of them a positive label.
+
+    Parameters
+    ----------
+    values : tuple of str
+    people, positive : tuple of int
+    """
+
+    values: tuple[str, ...]
+    people: tuple[int, ...]
+    positive: tuple[int, ...]
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        """The share of people with each value."""
+        return tuple(count / sum(self.people) for count in self.people)
+
+    @property
+    def rates(self) -> tuple[float, ...]:
+        """The share of positive labels among them."""
+        return tuple(good / count for good, count in zip(self.positive, self.people, strict=True))
+
+    @property
+    def rate(self) -> float:
+        """The share of positive labels among everybody."""
+        return sum(self.positive) / sum(self.people)
+
+
+def loaded(name: str) -> tuple[Any, Schema]:
+    """Return the rows of an experiment as an Arrow table, and their schema with its roles.
+
+    The code of race and gender together is that of race times two and that of gender; the two columns are
+    taken away.
+
+    Raises
+    ------
+    DataSetNotFoundError
+        If the data set is not on this machine.
+    """
+    from evenhand.datasets import load  # noqa: PLC0415 - only where rows are needed
+
+    source = DATA[name]
+    dataset = load(source.dataset, backend="pyarrow", **source.options)
+    frame, schema = dataset.frame, dataset.schema
+    if source.attribute == BOTH:
+        frame, schema = _joined(frame, schema)
+    return frame, schema.with_roles(
+        sensitive=(source.attribute,), protected=source.attribute, privileged=source.privileged
+    )
+
+
+def _joined(frame: Any, schema: Schema) -> tuple[Any, Schema]:
+    import pyarrow as pa  # noqa: PLC0415 - slow to import
+
+    from evenhand.schema import Column, Domain, Schema  # noqa: PLC0415 - as above
+
+    races, genders = (tuple(schema[name].domain.values) for name in ("race", "gender"))
+    labels = [f"{race}, {gender}" for race in races for gender in genders]
+    pairs = zip(frame["race"].to_pylist(), frame["gender"].to_pylist(), strict=True)
+    values = [f"{race}, {gender}" for race, gender in pairs]
+    target = str(schema.target)
+    kept = [schema[name] for name in schema.names if name not in {"race", "gender", target}]
+    joined = Schema(
+        (*kept, Column(BOTH, Domain.categorical(labels)), schema[target]),
+        target=target,
+        positive=schema.positive,
+    )
+    rows = frame.drop_columns(["race", "gender"]).append_column(BOTH, pa.array(values))
+    return rows.select(list(joined.names)), joined
+
+
+def population(name: str) -> Population:
+    """Return the counts of all rows of an experiment, test rows included, as the thesis used them."""
+    frame, schema = loaded(name)
+    column = schema[str(schema.protected)]
+    group = np.asarray([column.domain.code(value) for value in frame[column.name].to_pylist()])
+    positive = np.asarray(frame[str(schema.target)].to_pylist()) == schema.positive
+    return Population(
+        tuple(column.labels),
+        tuple(int(count) for count in np.bincount(group, minlength=column.size)),
+        tuple(int(count) for count in np.bincount(group[positive], minlength=column.size)),
+    )

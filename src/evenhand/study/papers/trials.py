@@ -1,0 +1,115 @@
+"""What a study of cells does not express: computed trial by trial, each kept as a file of its own."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evenhand.errors import StudyStoreError
+from evenhand.study.events import Event, Started
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from os import PathLike
+
+    from evenhand.study.events import Cancel
+
+__all__ = ["Trials"]
+
+_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Trials:
+    """Records of numbers, one for each trial.
+
+    Parameters
+    ----------
+    name : str
+        Also the name of their folder.
+    number : int
+        How many there are.
+    compute : callable
+        From the number of a trial, from 0, to its record: names, numbers, lists and mappings of them. The
+        same number gives the same record, times apart.
+    label : str
+        What one of them is, such as ``"split"``.
+
+    Examples
+    --------
+    >>> trials = Trials("squares", 3, lambda number: {"square": number**2})
+    >>> [record["square"] for record in trials.run(None).values()]
+    [0, 1, 4]
+    """
+
+    name: str
+    number: int
+    compute: Callable[[int], Mapping[str, Any]] = field(repr=False)
+    label: str = "trial"
+
+    def stored(self, folder: str | PathLike[str]) -> dict[int, dict[str, Any]]:
+        """Return the records that are finished, by their number.
+
+        Raises
+        ------
+        StudyStoreError
+            If a file in the folder is damaged, or is of something else.
+        """
+        place = Path(folder)
+        found = {}
+        for number in range(self.number):
+            path = place / f"{number:02d}.json"
+            if path.is_file():
+                found[number] = self._read(path, number)
+        return found
+
+    def run(
+        self,
+        folder: str | PathLike[str] | None,
+        *,
+        tell: Callable[[Event], Any] = lambda _: None,
+        cancel: Cancel | None = None,
+    ) -> dict[int, dict[str, Any]]:
+        """Return every record, computing those that are not in the folder and writing them there.
+
+        Parameters
+        ----------
+        folder : str or path, optional
+            Without one nothing is kept.
+        tell : callable
+            Is told of every trial.
+        cancel : Cancel, optional
+            Asked before each trial.
+        """
+        found = {} if folder is None else self.stored(folder)
+        tell(Started(done=len(found), failed=0, total=self.number))
+        for number in range(self.number):
+            if cancel is not None and cancel.requested:
+                break
+            if number not in found:
+                found[number] = dict(self.compute(number))
+                if folder is not None:
+                    self._write(Path(folder), number, found[number])
+                tell(Event(done=len(found), failed=0, total=self.number))
+        return dict(sorted(found.items()))
+
+    def _read(self, path: Path, number: int) -> dict[str, Any]:
+        try:
+            whole = json.loads(path.read_bytes())
+            expected = {"format": _FORMAT, "name": self.name, "number": number}
+            if {key: whole[key] for key in expected} == expected and isinstance(whole["record"], dict):
+                return dict(whole["record"])
+        except (ValueError, KeyError, TypeError):
+            pass
+        message = f"{path.name} of {self.name} is damaged, or of something else. Hint: remove that file."
+        raise StudyStoreError(message)
+
+    def _write(self, folder: Path, number: int, record: Mapping[str, Any]) -> None:
+        from evenhand.table.write import replacing  # noqa: PLC0415 - starts pyarrow
+
+        whole = {"format": _FORMAT, "name": self.name, "number": number, "record": record}
+        folder.mkdir(parents=True, exist_ok=True)
+        with replacing(folder / f"{number:02d}.json") as file:
+            file.write(json.dumps(whole, indent=1).encode())
