@@ -6,12 +6,16 @@ import warnings
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from evenhand.errors import DomainInferredWarning
 from evenhand.schema import Schema
 from evenhand.table import Table
+
+FEWER = settings(
+    max_examples=settings().max_examples // 2
+)  # four libraries each time; nightly there are 5,000
 
 KINDS = {
     "text": (st.text(max_size=5), pa.string()),
@@ -43,6 +47,7 @@ def _inferred(frame):
     return schema, [str(each.message) for each in caught if each.category is DomainInferredWarning]
 
 
+@FEWER
 @given(frames())
 def test_the_rows_fit_the_schema_that_was_read_from_them(frame):
     """A domain that is too narrow would refuse the very data it was read from."""
@@ -57,6 +62,7 @@ def test_the_rows_fit_the_schema_that_was_read_from_them(frame):
         assert column.has_other == any(missing)
 
 
+@FEWER
 @given(frames())
 def test_every_library_gives_the_same_schema(frame):
     schemas = [
@@ -67,6 +73,7 @@ def test_every_library_gives_the_same_schema(frame):
     assert schemas[0] == schemas[1] == schemas[2]
 
 
+@FEWER
 @given(frames(), st.randoms(use_true_random=False))
 def test_the_order_of_rows_does_not_matter(frame, rng):
     order = list(range(frame.num_rows))

@@ -6,13 +6,18 @@ import tempfile
 import tomllib
 from pathlib import Path
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.schema import Column, Domain, Level, Schema
 from property._schemas import DOMAINS, NAMES, TEXTS, schemas
 
+FEWER = settings(
+    max_examples=settings().max_examples // 2
+)  # the schemas take longer to draw than to check; nightly there are 5,000
 
+
+@FEWER
 @given(schemas())
 def test_a_schema_survives_its_file(schema):
     """A schema that changes on its way through a file changes what the codes of a release mean."""
@@ -29,6 +34,7 @@ def test_a_schema_survives_its_file(schema):
     ]
 
 
+@FEWER
 @given(schemas())
 def test_a_schema_survives_the_disk_and_other_processes(schema):
     with tempfile.TemporaryDirectory() as folder:
@@ -65,6 +71,7 @@ def _pairs(draw):
     return one, draw(st.sampled_from([again, one.with_roles(sensitive=None), one.select(one.names[::-1])]))
 
 
+@FEWER
 @given(_pairs())
 def test_two_schemas_are_equal_exactly_if_their_texts_are(pair):
     one, other = pair
@@ -92,6 +99,7 @@ def test_the_type_of_a_value_is_in_the_text(bits):
     assert [Schema.from_toml(schema.to_toml()) for schema in kinds] == kinds
 
 
+@FEWER
 @given(schemas())
 def test_the_text_is_plain_toml_that_other_tools_read(schema):
     document = tomllib.loads(schema.to_toml())
@@ -101,12 +109,14 @@ def test_the_text_is_plain_toml_that_other_tools_read(schema):
     assert document.get("roles", {}).get("protected") == schema.protected
 
 
+@FEWER
 @given(schemas())
 def test_every_schema_can_be_shown(schema):
     assert len(repr(schema).splitlines()) == 1 + len(schema)
     assert schema._repr_html_().count("<tr>") == 1 + len(schema)
 
 
+@FEWER
 @given(schemas(), st.data())
 def test_a_part_of_a_schema_is_a_schema(schema, data):
     names = data.draw(st.lists(st.sampled_from(schema.names), min_size=1, unique=True))

@@ -9,6 +9,7 @@ import typer
 
 from evenhand.cli import options as given  # noqa: TC001 - typer reads the annotations
 from evenhand.cli.console import FAILED, Terminal, wrong_use
+from evenhand.cli.refusals import refuse_empty
 
 if TYPE_CHECKING:
     from evenhand.study.advise import Advice
@@ -20,6 +21,7 @@ EXAMPLE = """\
   evenhand advise people.csv --target hired --positive yes \\
       --protected sex --privileged male --sensitive sex,age --max-gap 0.1
   evenhand advise causal --max-accuracy-loss 0.02 --epsilon 2
+  evenhand advise --resume --out advice --max-gap 0.05 --repeats 20
 """
 
 Out = Annotated[Path | None, typer.Option(metavar="FOLDER", help="Where results go. [advice]")]
@@ -55,6 +57,7 @@ def advise(  # noqa: PLR0913 - one option each
     seed: given.Seed = None,
     workers: given.Workers = None,
     out: Out = None,
+    resume: given.Resume = False,
     yes: given.Yes = False,
     as_json: given.AsJson = False,
     quiet: given.Quiet = False,
@@ -62,11 +65,12 @@ def advise(  # noqa: PLR0913 - one option each
     """Which protocol and epsilon for this data, with reasons.
 
     Says what the data lets expect, checks it with a small study, and recommends a setting within your limits;
-    none where settings cannot be told apart. A choice made by looking at private rows is not covered by the
-    guarantee of what is collected later: use public or pilot data where you can.
+    none where settings cannot be told apart. With --resume a study that was stopped goes on, and one that is
+    finished is asked again, with other limits or more repeats. A choice made by looking at private rows is
+    not covered by the guarantee of what is collected later: use public or pilot data where you can.
     """
     terminal = Terminal(as_json=as_json, quiet=quiet)
-    if data is None:
+    if data is None and not resume:
         wrong_use("DATA is missing: a CSV or Parquet file, or a data set (evenhand datasets lists them).")
     from evenhand.cli.conduct import checked, conduct, forecast, free_folder, shown_path, written  # noqa: PLC0415 - starts numpy
     from evenhand.study.prepare import prepare  # noqa: PLC0415 - as above
@@ -74,11 +78,27 @@ def advise(  # noqa: PLR0913 - one option each
     from evenhand.study.recommend import Limits  # noqa: PLC0415 - as above
 
     typed = dict(locals())
+    refuse_empty(typed, "sensitive", "drop")
     Limits(max_gap=max_gap, max_accuracy_loss=max_accuracy_loss, epsilon=None)
-    folder = checked(free_folder(out, name="advice"), workers=workers)
-    plan, frame = _small_study(terminal, typed)
-    plan = forecast(terminal, plan, frame=frame, workers=workers, ask=not yes)
-    results = conduct(terminal, plan, frame=frame, out=folder, workers=workers, resume=False)
+    folder = checked(free_folder(out, name="advice", resume=resume), workers=workers, resume=resume)
+    if data is None:
+        from evenhand.cli.planned import planned  # noqa: PLC0415 - used here alone
+
+        plan, frame = planned(terminal, typed, folder / "plan.toml")
+    else:
+        plan, frame = _small_study(terminal, typed)
+    if not resume:
+        plan = forecast(terminal, plan, frame=frame, workers=workers, ask=not yes)
+    results = conduct(
+        terminal,
+        plan,
+        frame=frame,
+        out=folder,
+        workers=workers,
+        resume=resume,
+        command="advise",
+        besides=_limits(typed),
+    )
     found = results.advise(
         max_gap=max_gap,
         max_accuracy_loss=max_accuracy_loss,
@@ -117,6 +137,18 @@ def _small_study(terminal: Terminal, typed: dict[str, Any]) -> tuple[Plan, Any]:
     )
     small = advice_plan(plan, prepare(plan, frame=opened.frame))
     return small.with_(repeats=plan.repeats), opened.frame
+
+
+def _limits(typed: dict[str, Any]) -> str:
+    """Return the limits as they are typed, which the study's folder does not keep.
+
+    >>> _limits({"max_gap": 0.1, "max_accuracy_loss": None, "epsilon": 2.0})
+    ' --max-gap 0.1 --epsilon 2'
+    """
+    names = ("max_gap", "max_accuracy_loss", "epsilon")
+    return "".join(
+        f" --{name.replace('_', '-')} {typed[name]:g}" for name in names if typed[name] is not None
+    )
 
 
 def _epsilons(most: float | None) -> list[str]:

@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperGroup, TyperOption
 
 from evenhand.cli.console import FAULT, STOPPED, WRONG, Terminal, unheard
+from evenhand.cli.ending import heard, stop_code
 from evenhand.errors import EvenhandError, EvenhandWarning, InvalidParameterError
 
 if TYPE_CHECKING:
@@ -41,6 +42,10 @@ _OPTIONS = {
 _CLICK_ERROR: type[Exception] = next(
     each for each in typer.BadParameter.__mro__ if each.__name__ == "ClickException"
 )
+_CLUMSY = {
+    "Input should be a valid integer, unable to parse string as an integer": "it must be a whole number",
+    "Input should be a valid number, unable to parse string as a number": "it must be a number",
+}
 _HELP = "Who pays when data is protected, how much, and how to make it fairer."
 _EXAMPLE = """\
 \b
@@ -82,7 +87,7 @@ class _Commands(TyperGroup):
     def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> Any:
         given = list(sys.argv[1:] if args is None else args)
         extra["standalone_mode"] = False
-        with _told(as_json="--json" in given):
+        with heard(), _told(as_json="--json" in given):
             try:
                 code = super().main(given, *rest, **extra)
             except SystemExit:
@@ -131,7 +136,7 @@ def _told(*, as_json: bool) -> Iterator[None]:
             _usage(error, as_json=as_json)
         except (KeyboardInterrupt, typer.Abort):
             Terminal(as_json=as_json).say("Stopped", "nothing is left half written.")
-            sys.exit(STOPPED)
+            sys.exit(stop_code())
         except MemoryError:
             hint = "Hint: use fewer rows with --rows, or fewer workers with --workers."
             _end("MemoryError", f"There is not enough memory. {hint}", WRONG, as_json=as_json)
@@ -166,6 +171,8 @@ def _usage(error: Any, *, as_json: bool) -> None:
         sys.exit(0)
     bare = isinstance(error, typer.BadParameter) and error.param is None and error.param_hint is None
     text = str(error.message if bare else error.format_message())
+    for theirs, ours in _CLUMSY.items():
+        text = text.replace(theirs, ours)
     text = text if text.endswith((".", "?")) or bare else f"{text}."
     context = getattr(error, "ctx", None)
     hint = "" if bare or context is None else f" Hint: see {context.command_path} --help."

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.cli import options as given
 from evenhand.cli.console import Terminal, wrong_use
+from evenhand.cli.refusals import refuse_empty
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,8 +22,6 @@ EXAMPLE = """\
   evenhand audit people.csv --guess --epsilon 0.5,1,2 --protocol grr,oue
   evenhand audit --resume --out study
 """
-
-_PLANNED = ("target", "positive", "protected", "privileged", "sensitive", "drop", "schema")
 
 
 @dataclass(frozen=True)
@@ -71,6 +70,7 @@ def audit(  # noqa: PLR0913 - one option each
 
     terminal = Terminal(as_json=as_json, quiet=quiet)
     typed = dict(locals())
+    refuse_empty(typed, "epsilon", "protocol", "split", "strategy", "sensitive", "drop")
     folder = checked(free_folder(out, resume=resume), workers=workers, resume=resume)
     if plan is not None or (resume and data is None):
         job = _planned(terminal, typed, plan or folder / "plan.toml")
@@ -125,36 +125,15 @@ def _new(terminal: Terminal, typed: dict[str, Any]) -> _Job:
 
 def _planned(terminal: Terminal, typed: dict[str, Any], path: Path) -> _Job:
     """Return the study of a plan file, with what was typed besides."""
-    from evenhand.cli.roles import told_reading  # noqa: PLC0415 - starts numpy
-    from evenhand.study.grid import Collect  # noqa: PLC0415 - as above
-    from evenhand.study.opening import open_data  # noqa: PLC0415 - as above
-    from evenhand.study.plan import Plan  # noqa: PLC0415 - as above
+    from evenhand.cli.planned import planned  # noqa: PLC0415 - used here alone
+    from evenhand.study.grid import Collect  # noqa: PLC0415 - starts numpy
 
-    extra = [f"--{name}" for name in (*_PLANNED, "guess") if typed[name]]
-    if extra:
-        said = f"{', '.join(extra)} cannot be given with a plan, which says it already."
-        wrong_use(f"{said} Hint: edit {path.name}.")
-    plan = Plan.load(path)
-    if typed["data"] is None and plan.data is None:
-        wrong_use(f"{path.name} names no data. Hint: name a file before the options.")
-    source = plan.data
-    named = typed["data"] or (source and (source.dataset or source.path)) or ""
-    opened = open_data(named, schema=plan.schema, options=source.options if source else None)
-    told_reading(terminal, opened)
-    rows = typed["rows"] or (source.rows if source else None)
+    plan, frame = planned(terminal, typed, path)
     lists = {
         "protocols": given.listed(typed["protocol"]) or plan.collect.protocols,
         "epsilons": given.listed(typed["epsilon"]) or plan.collect.epsilons,
         "splits": given.listed(typed["split"]) or plan.collect.splits,
         "strategies": given.listed(typed["strategy"]) or plan.collect.strategies,
     }
-    changes = {name: typed[name] for name in ("repeats", "seed") if typed[name] is not None}
     task = {name: typed[name] for name in ("model", "encoder") if typed[name] is not None}
-    changed = plan.with_(
-        data=replace(opened.source, rows=rows),
-        schema=plan.schema or opened.schema,
-        collect=Collect(**lists),
-        task=replace(plan.task, **task),
-        **changes,
-    )
-    return _Job(changed, opened.frame)
+    return _Job(plan.with_(collect=Collect(**lists), task=replace(plan.task, **task)), frame)

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from evenhand._validate import integer
-from evenhand.cli.console import FAILED, STOPPED, wrong_use
+from evenhand.cli.console import FAILED, wrong_use
+from evenhand.cli.ending import stop_code
 from evenhand.cli.progress import followed, spell_seconds
 from evenhand.cli.summary import shown_groups, shown_settings, summary_rows, summary_table
 from evenhand.errors import MissingExtraError
@@ -105,19 +106,27 @@ def _several(count: int, thing: str) -> str:
 
 
 def conduct(
-    terminal: Terminal, plan: Plan, *, frame: Any, out: Path, workers: int | None, resume: bool
+    terminal: Terminal,
+    plan: Plan,
+    *,
+    frame: Any,
+    out: Path,
+    workers: int | None,
+    resume: bool,
+    command: str = "audit",
+    besides: str = "",
 ) -> Results:
-    """Run the cells and follow them; Ctrl-C ends with how to go on."""
+    """Run the cells and follow them; Ctrl-C ends with how to go on: the command and what to type besides."""
     from evenhand.study.run import run  # noqa: PLC0415 - starts what it needs
 
     try:
         with followed(terminal) as follow:
             return run(plan, frame=frame, out=out, workers=workers, resume=resume, progress=follow)
     except KeyboardInterrupt:
-        again = f"evenhand audit --resume --out {shlex.quote(shown_path(out))}"
+        again = f"evenhand {command} --resume --out {shlex.quote(shown_path(out))}{besides}"
         terminal.say("Stopped", f"finished cells are kept. Go on with: {again}")
-        terminal.object({"stopped": True, "resume": again, "exit": STOPPED})
-        sys.exit(STOPPED)
+        terminal.object({"stopped": True, "resume": again, "exit": stop_code()})
+        sys.exit(stop_code())
 
 
 def finish(terminal: Terminal, results: Results, *, command: str, out: Path, open_page: bool) -> None:

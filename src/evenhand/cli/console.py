@@ -19,10 +19,13 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-__all__ = ["FAILED", "FAULT", "STOPPED", "WRONG", "Terminal", "fit", "spelled", "unheard", "wrong_use"]
+__all__ = [
+    "ENDED", "FAILED", "FAULT", "STOPPED", "WRONG", "Terminal", "fit", "spelled", "unheard", "wrong_use",
+]  # fmt: skip
 
-FAILED, WRONG, FAULT, STOPPED, UNHEARD = 1, 2, 70, 130, 141
-"""Exit codes: cells failed; wrong use; a fault of evenhand; stopped by Ctrl-C; nobody reads the output."""
+FAILED, WRONG, FAULT, STOPPED, UNHEARD, ENDED = 1, 2, 70, 130, 141, 143
+"""Exit codes: cells failed; wrong use; a fault of evenhand; stopped by Ctrl-C; nobody reads the output; ended
+by the system."""
 
 WIDEST = 100
 _WORD = 9

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from evenhand.cli import options as given  # noqa: TC001 - typer reads the annotations
-from evenhand.cli.console import FAILED, STOPPED, Terminal
+from evenhand.cli.console import FAILED, Terminal
+from evenhand.cli.ending import stop_code
 
 if TYPE_CHECKING:
     from evenhand.study.papers.reproduction import Reproduction
@@ -77,8 +78,8 @@ def reproduce(
         design_typed = ["--full"] if full else ["--design", design] if design else []
         again = shlex.join(["evenhand", "reproduce", paper, *design_typed, "--out", str(folder)])
         terminal.say("Stopped", f"finished cells are kept. Go on with: {again}")
-        terminal.object({"stopped": True, "resume": again, "exit": STOPPED})
-        sys.exit(STOPPED)
+        terminal.object({"stopped": True, "resume": again, "exit": stop_code()})
+        sys.exit(stop_code())
     found.write(folder)
     _told(terminal, paper, found, folder)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.cli.console import spelled, wrong_use
 from evenhand.cli.options import listed
+from evenhand.cli.refusals import refuse_other_marks
 from evenhand.errors import SchemaError
 from evenhand.study.setup import ROLES, Words, choices_of, column_named, missing_roles, set_up
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["arranged", "told_reading", "words_of"]
 
-_OTHER_MARKS = ";\t|"
 _INFERRED = "domains were learnt from the rows, and that is a leak; give --schema with public code lists"
 
 
@@ -91,9 +91,7 @@ def _refuse_what_is_no_table(opened: Opened) -> None:
     name = opened.source.label
     if not opened.rows:
         wrong_use(f"{name} has column names and no rows. Hint: name a file with people in it.")
-    if len(opened.names) == 1 and any(mark in opened.names[0] for mark in _OTHER_MARKS):
-        said = f"{name} has one column, and its name looks like several with other marks between them."
-        wrong_use(f"{said} Hint: save the file with commas between the fields, and points in numbers.")
+    refuse_other_marks(name, opened.names)
 
 
 def _guessed(terminal: Terminal, opened: Opened, words: Words) -> tuple[Words, tuple[str, ...]]:

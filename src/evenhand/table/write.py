@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ import pyarrow.csv as arrow_csv
 from evenhand.errors import EvenhandError, InvalidParameterError, UnwritableFileError
 from evenhand.table.eager import eager_frame
 from evenhand.table.encode import Table
+from evenhand.table.part_files import put_in_place, sweep
 from evenhand.table.source import own_name
 
 if TYPE_CHECKING:
@@ -152,24 +153,17 @@ def _inert_batch(batch: Any, text: list[bool], shapes: pa.Schema) -> pa.RecordBa
 def replacing(path: str | os.PathLike[str]) -> Iterator[Any]:
     """Open a new file beside the old one and put it in its place once it is complete.
 
-    The new file has the permissions of the old one, else those of any new file.
+    What processes that were killed left half written in the same folder is removed first.
     """
     target = Path(os.path.realpath(path))
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    sweep(target.parent)
     try:
-        with part.open("xb") as file:
-            if target.exists():
-                part.chmod(target.stat().st_mode & 0o7777)
+        with put_in_place(target) as file:
             yield file
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(target)
-    except BaseException as error:
-        with suppress(OSError):  # nothing to remove, or its folder is none
-            part.unlink()
-        if isinstance(error, OSError) and not isinstance(error, EvenhandError):  # ours say more already
-            raise UnwritableFileError(f"{own_name(path)} was not written: {_reason(error)}") from None
-        raise
+    except OSError as error:
+        if isinstance(error, EvenhandError):  # ours say more already
+            raise
+        raise UnwritableFileError(f"{own_name(path)} was not written: {_reason(error)}") from None
 
 
 def _reason(error: OSError) -> str:

@@ -1,10 +1,12 @@
 """evenhand advise: the same roles, a small study, and what follows under limits."""
 
 import json
+import shlex
 from importlib import import_module
 
 import pytest
 
+from evenhand.study.results import Results
 from unit._study_results import failed
 from unit.cli.conftest import ROLES, finished
 
@@ -61,3 +63,81 @@ def test_a_schema_file_and_failed_cells(call, file, fake, monkeypatch):
 
 def test_missing_roles_show_the_command_that_was_meant(call, file):
     assert "evenhand advise people.csv" in call("advise", file.name).stderr
+
+
+def test_a_stopped_study_goes_on_from_its_folder_alone(call, file, fake):
+    call("advise", file, *WHOLE, "--out", "s", "--repeats", 3)
+    done = call("advise", "--resume", "--out", "s", "--max-gap", 0.2, "--repeats", 5)
+
+    first, second = fake
+    assert done.exit_code == 0
+    assert (first["resume"], second["resume"]) == (False, True)
+    assert second["plan"].with_(repeats=3).cells() == first["plan"].cells()
+    assert second["plan"].repeats == 5
+    assert second["plan"].schema == first["plan"].schema
+    assert second["frame"].num_rows == 120
+    assert "Plan" not in done.stderr  # how long is said of a new study
+
+
+def test_a_study_goes_on_with_the_same_words_too(call, file, fake):
+    call("advise", file, *WHOLE)
+    done = call("advise", file, *WHOLE, "--resume")
+
+    assert done.exit_code == 0
+    assert [str(each["out"]) for each in fake] == ["advice", "advice"]
+    assert fake[1]["plan"].cells() == fake[0]["plan"].cells()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ([], "DATA is missing"),
+        (["--resume"], "There is no study in advice to go on with. Hint: name its folder with --out"),
+        (["--resume", "--out", "s", "--target", "hired"], "--target cannot be given with a plan"),
+    ],
+)
+def test_what_cannot_go_on_is_refused(call, file, fake, options, said):
+    call("advise", file, *WHOLE, "--out", "s")
+    done = call("advise", *options)
+
+    assert done.exit_code == 2
+    assert said in " ".join(done.stderr.split())
+
+
+def test_there_is_a_study_already_and_resume_is_the_way_on(call, file, tmp_path, fake):
+    (tmp_path / "s").mkdir()
+    (tmp_path / "s" / "study.db").touch()
+    done = call("advise", file, *WHOLE, "--out", "s")
+
+    assert done.exit_code == 2
+    assert "go on with it (--resume)" in " ".join(done.stderr.split())
+
+
+def test_a_real_study_that_was_stopped_is_finished_and_gives_the_advice_of_one_that_was_not(
+    call, file, monkeypatch
+):
+    """Advice that depended on whether somebody pressed Ctrl-C would be worth nothing."""
+    monkeypatch.setattr(Results, "report", lambda self, path: path.write_text("page"))
+    words = [file, *WHOLE, "--epsilon", 1, "--repeats", 2]
+    real = import_module("evenhand.study.run").run
+    seen = []
+
+    def stopped(plan, *, progress, **options):
+        def follow(event):
+            seen.append(event)
+            if event.done == 3:
+                raise KeyboardInterrupt
+            progress(event)
+
+        return real(plan, progress=follow, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(import_module("evenhand.study.run"), "run", stopped)
+        first = call("advise", *words, "--out", "s", "--json")
+    again = shlex.split(json.loads(first.stdout)["resume"])[1:]
+    rest = json.loads(call(*again, "--workers", 1, "--json").stdout)
+    whole = json.loads(call("advise", *words, "--out", "t", "--json").stdout)
+
+    assert (first.exit_code, again) == (130, ["advise", "--resume", "--out", "s", "--epsilon", "1"])
+    assert (seen[-1].done, seen[-1].total) == (3, 10)
+    assert {**rest, "files": None} == {**whole, "files": None}

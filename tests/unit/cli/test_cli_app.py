@@ -183,4 +183,31 @@ def test_the_shell_completes_commands_and_choices():
         return runner.invoke(app, [], prog_name="evenhand").stdout.split() if group else []
 
     assert completed("evenhand au", 1) == ["audit"]
-    assert completed("evenhand audit --protocol grr,o", 3) == ["grr,olh", "grr,oue"]
+    assert completed("evenhand audit --protocol grr,o", 3) == ["grr,olh", "grr,oue", "grr,optimal"]
+
+
+@pytest.mark.parametrize("how", ["error", "typer"])
+def test_a_pipe_that_is_closed_is_141_however_it_is_noticed(monkeypatch, how):
+    """Python notices it when it writes, typer when it ends; 1 would mean that cells failed."""
+
+    class PacifyFlushWrapper:
+        """What typer puts in place of standard output."""
+
+    def closed(*_, **__):
+        if how == "error":
+            raise BrokenPipeError
+        monkeypatch.setattr("sys.stdout", PacifyFlushWrapper())
+        raise SystemExit(1)
+
+    ended = []
+
+    def unheard():
+        ended.append(True)
+        raise SystemExit(141)
+
+    monkeypatch.setattr("evenhand.cli.app.unheard", unheard)
+    monkeypatch.setattr("evenhand.cli.app.TyperGroup.main", closed)
+    with pytest.raises(SystemExit) as caught:
+        app([])
+
+    assert (caught.value.code, ended) == (141, [True])

@@ -49,6 +49,12 @@ def test_it_says_what_it_does_and_ends_with_table_answers_and_paths(call, file, 
     assert "−1.0" in result
 
 
+def test_where_no_groups_fit_into_the_table_nothing_is_said_of_them(call, file, fake, monkeypatch):
+    monkeypatch.setattr("evenhand.cli.conduct.shown_groups", lambda *_: ())
+
+    assert "Last, for each group" not in call("audit", file, *WHOLE).stdout
+
+
 def test_a_second_study_does_not_overwrite_the_first(call, file, fake):
     os.makedirs("study")  # noqa: PTH103 - the folder of the test
     open("study/study.db", "w").close()  # noqa: PTH123 - a mark

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from evenhand.cli.console import Terminal, fit, spelled
+from evenhand.cli.console import Terminal, fit, spelled, unheard
 
 
 class _Stream(io.TextIOWrapper):
@@ -160,3 +160,48 @@ def test_a_lone_pair_of_stars_is_no_bold(streams):
     Terminal().sentence("2 ** 3 is **eight** here")
 
     assert out.text() == "2  3 is eight here\n"
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Return a function that puts two files in place of the streams."""
+    opened = []
+
+    def put():
+        for name in ("stdout", "stderr"):
+            opened.append((tmp_path / name).open("w"))
+            monkeypatch.setattr(f"sys.{name}", opened[-1])
+        return opened
+
+    yield put
+    for each in opened:
+        each.close()
+
+
+def test_after_nobody_reads_nothing_is_written_any_more(files, tmp_path):
+    """The interpreter writes what is left when it ends, and would complain of the pipe once more."""
+    streams = files()
+    with pytest.raises(SystemExit) as ended:
+        unheard()
+    for stream in streams:
+        stream.write("late")
+        stream.flush()
+
+    assert ended.value.code == 141
+    assert [each.read_text() for each in tmp_path.iterdir()] == ["", ""]
+
+
+def test_a_console_that_nobody_reads_ends_the_program_in_our_way(files):
+    """Left to itself it would end with 1, which means that cells failed."""
+    files()
+
+    with pytest.raises(SystemExit) as ended:
+        Terminal().results.on_broken_pipe()
+    assert ended.value.code == 141
+
+
+def test_streams_that_are_no_files_are_left_as_they_are(streams):
+    streams()
+
+    with pytest.raises(SystemExit):
+        unheard()

@@ -247,18 +247,6 @@ def test_values_do_not_look_alike_in_a_terminal_without_their_letters():
     assert fit("é", None) == "é"
 
 
-def test_a_run_that_is_ended_by_the_system_leaves_nothing_behind(file, tmp_path):
-    """What was written until then holds columns in the clear, in a file that no listing shows."""
-    start = "import os, signal, evenhand.engine.arrow as arrow\n"
-    ended = "arrow._write_reports = lambda *_: os.kill(os.getpid(), signal.SIGTERM)\n"
-    program = f"{start}{ended}from evenhand.cli.app import app; app()"
-    arguments = ["privatize", file, "r.csv", "--epsilon", "1", "--columns", "sex", "--infer-schema"]
-    done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, check=False)
-
-    assert done.returncode == 143
-    assert [each.name for each in tmp_path.iterdir()] == ["people.csv"]
-
-
 @pytest.mark.parametrize("option", ["--columns", "--keep"])
 def test_a_column_that_is_not_in_the_file_is_met_with_those_that_are_declared(call, file, option):
     """'There are none' is not true of a file that has columns."""

@@ -1,0 +1,117 @@
+"""Files that are being written: nobody else may read them, and what the dead left is removed."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import sys
+import tempfile
+import time
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["put_in_place", "sweep"]
+
+_ENDING = ".evenhand.part"
+_OURS = re.compile(r"\..+\.[a-z0-9_]{8}(\.new)?\.evenhand\.part", re.DOTALL)
+_OLD_SECONDS = 60.0
+
+
+@contextmanager
+def put_in_place(target: Path) -> Iterator[Any]:
+    """Open a hidden file beside `target`, and put it in its place once it is complete.
+
+    Until then nobody but this person may read it; then it has the permissions of the old file, else those of
+    any new one. It is locked while it is written. The operating system takes the lock back when the process
+    ends in any way, so that :func:`sweep` can tell what is being written from what a killed process left.
+    """
+    while True:
+        descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=_ENDING, dir=target.parent)
+        part = Path(name)
+        with os.fdopen(descriptor, "wb") as file:
+            _lock(file.fileno(), wait=True)
+            if not _is_at(part, file.fileno()):
+                continue  # somebody's sweep came between the file and its lock
+            try:
+                mode = _mode_for(target, part)
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+                part.chmod(mode)
+                if sys.platform == "win32":  # where a file that is open stays where it is
+                    file.close()
+                part.replace(target)
+            except BaseException:
+                with suppress(OSError):
+                    file.close()
+                with suppress(OSError):
+                    part.unlink()
+                raise
+        return
+
+
+def sweep(folder: Path) -> None:
+    """Remove the files that killed processes of this person left half written in a folder.
+
+    They may hold rows in the clear. What is being written, and what has another kind of name, is left alone.
+    """
+    with suppress(OSError):  # a folder that cannot be read is told of where the file is made
+        for name in os.listdir(folder):  # noqa: PTH208 - names alone, for there may be many
+            if _OURS.fullmatch(name):
+                with suppress(OSError):  # it is being written, or somebody else was quicker
+                    _remove_if_left(folder / name)
+
+
+def _remove_if_left(part: Path) -> None:
+    found = part.lstat()
+    if not stat.S_ISREG(found.st_mode) or (hasattr(os, "getuid") and found.st_uid != os.getuid()):
+        return
+    if sys.platform == "win32":  # where a file that is open cannot be removed; it is closed for a moment only
+        if time.time() - found.st_mtime > _OLD_SECONDS:
+            part.unlink()
+        return
+    descriptor = os.open(part, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        _lock(descriptor, wait=False)
+        if _is_at(part, descriptor):
+            part.unlink()
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int, *, wait: bool) -> None:
+    """Lock an open file against other processes and threads; BlockingIOError if it is and we do not wait."""
+    if sys.platform == "win32":
+        return
+    import fcntl  # noqa: PLC0415 - not everywhere
+
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except OSError:
+        if not wait:
+            raise  # on a disk that knows no locks everything is left alone
+
+
+def _is_at(part: Path, descriptor: int) -> bool:
+    """Whether an open file is still what its name stands for."""
+    try:
+        return os.path.samestat(part.stat(), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False
+
+
+def _mode_for(target: Path, part: Path) -> int:
+    """Return the permissions of a file that is replaced, else those that the system gives to a new one."""
+    with suppress(FileNotFoundError):
+        return stat.S_IMODE(target.stat().st_mode)
+    probe = part.with_name(part.name.removesuffix(_ENDING) + f".new{_ENDING}")
+    try:
+        with probe.open("xb") as file:
+            return stat.S_IMODE(os.fstat(file.fileno()).st_mode)
+    finally:
+        probe.unlink(missing_ok=True)
