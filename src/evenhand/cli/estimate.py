@@ -114,6 +114,9 @@ def _show(terminal: Terminal, found: FileEstimates, *, consistent: bool) -> None
             for line in _rate_notes(found.rates[name]):
                 terminal.sentence(line)
         terminal.show()
+    for name, why in found.refused.items():
+        terminal.sentence(f"**{name}**: {why}")
+        terminal.show()
 
 
 def _table(terminal: Terminal, heads: list[str], rows: list[list[str]]) -> Any:
@@ -172,7 +175,7 @@ def _rate_notes(rates: GroupRates) -> list[str]:
 
 def _write(found: FileEstimates, path: Path | None) -> dict[str, str]:
     """Write the tables, if that was asked for; the rates go beside the shares."""
-    if path is None:
+    if path is None or not found.shares:
         return {}
     from evenhand.table.write import write_csv  # noqa: PLC0415 - starts Arrow
 
@@ -202,6 +205,7 @@ def _object(found: FileEstimates, written: dict[str, str]) -> dict[str, Any]:
         "columns": columns,
         "outcome": found.outcome,
         "rates": rates,
+        "refused": found.refused,
         "files": list(written.values()),
         "exit": 0,
     }

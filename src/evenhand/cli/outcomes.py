@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import json
+import math
+import time
 from typing import TYPE_CHECKING, Any
 
 from evenhand.cli import options as given
 from evenhand.cli.console import wrong_use
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
+    from evenhand.cli.console import Terminal
     from evenhand.collect.group_outcomes import GroupOutcomes
 
-__all__ = ["outcomes_of"]
+__all__ = ["outcomes_of", "solving_told"]
 
 _OPTIMAL = "optimal"
+_MANY_GROUPS = 30  # from which on the linear programs take seconds
+_PAUSE = 2.0  # seconds between two lines about them
 _TYPED = "as given on the command line"
 _NEEDED = (
     "--protocol optimal needs the share and the outcome rate of each group, and they must be public: these "
@@ -65,3 +71,18 @@ def _table(path: Path) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         wrong_use(f"{path.name} is not valid JSON.")
+
+
+def solving_told(terminal: Terminal, *, groups: int) -> Callable[[int, int], None] | None:
+    """Return what says now and then how far the programs are; None for few groups, or if nobody watches."""
+    if groups < _MANY_GROUPS or terminal.quiet or terminal.as_json or not terminal.notices.is_terminal:
+        return None
+    said = -math.inf
+
+    def tell(done: int, about: int) -> None:
+        nonlocal said
+        if time.monotonic() - said >= _PAUSE:
+            said = time.monotonic()
+            terminal.say("Solving", f"{groups} groups: {done} of about {max(done, about)} linear programs")
+
+    return tell

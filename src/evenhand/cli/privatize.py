@@ -96,7 +96,7 @@ def privatize(  # noqa: PLR0913 - one option each
     Each row is one person. Files of any length are read and written in batches. OUT.schema.toml and
     OUT.guarantee.json stand beside the result; 'evenhand estimate' needs them.
     """
-    from evenhand.cli.outcomes import outcomes_of  # noqa: PLC0415 - used here alone
+    from evenhand.cli.outcomes import outcomes_of, solving_told  # noqa: PLC0415 - used here alone
     from evenhand.cli.rows_progress import rows_followed  # noqa: PLC0415 - as above
     from evenhand.engine.arrow import privatize_file  # noqa: PLC0415 - starts numpy
     from evenhand.table.batches import BATCH_ROWS  # noqa: PLC0415 - as above
@@ -109,13 +109,14 @@ def privatize(  # noqa: PLR0913 - one option each
     _refuse_early(source, out, epsilon, overwrite=overwrite)
     chosen = given.listed(columns) or None
     declared = _schema(source, out, schema, chosen, infer=infer_schema)
+    public = outcomes_of(outcomes, weights, rates, protocol)
     with rows_followed(terminal, "Drawing") as progress:
         made = privatize_file(
             source,
             out,
             schema=declared,
             epsilon=epsilon,
-            protocol=outcomes_of(outcomes, weights, rates, protocol) or _protocol(protocol),
+            protocol=_protocol(protocol) if public is None else public,
             split=split,
             strategy=strategy,
             columns=chosen,
@@ -124,6 +125,7 @@ def privatize(  # noqa: PLR0913 - one option each
             overwrite=overwrite,
             batch_rows=BATCH_ROWS if batch_rows is None else batch_rows,
             progress=progress,
+            solving=None if public is None else solving_told(terminal, groups=public.k),
         )
     _tell(terminal, made)
 

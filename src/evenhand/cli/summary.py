@@ -20,6 +20,7 @@ __all__ = ["shown_groups", "shown_settings", "summary_rows", "summary_table"]
 _MOST_ROWS = 24
 _MEASURES = {"acc": "Accuracy", "sp_gap": "Gap"}
 _NARROW = 60
+_PROTOCOL, _PARAMETERS = "Protocol", 24
 _NUMBERS, _SPLIT, _GROUP, _LONGEST = 60, 13, 5, 18
 
 
@@ -65,8 +66,13 @@ def summary_table(terminal: Terminal, results: Results) -> Any:
     groups = shown_groups(terminal, results)
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold", show_edge=False)
     for title, numeric in _header(settings, list(groups.values()), beside=width >= _NARROW):
+        named = title == _PROTOCOL  # may have parameters, and then takes the lines it needs
         table.add_column(
-            fit(title, terminal.results.encoding), justify="right" if numeric else "left", no_wrap=True
+            fit(title, terminal.results.encoding),
+            justify="right" if numeric else "left",
+            no_wrap=not named,
+            min_width=len(_PROTOCOL) if named else None,
+            overflow="fold" if named else "ellipsis",
         )
     for setting in settings:
         cells = _row(results, setting, list(groups), beside=width >= _NARROW)
@@ -81,6 +87,7 @@ def shown_groups(terminal: Terminal, results: Results) -> dict[str, str]:
     """
     groups, several = results.facts.groups, _several([each for each in results.settings if each.is_protected])
     room = min(terminal.results.width, WIDEST) - _NUMBERS - (_SPLIT if several else 0)
+    room -= _PARAMETERS if any(each.parameters for each in results.settings) else 0
     protected = str(results.facts.schema.protected).strip()
     for heads in ([f"{protected} = {label}" for label in groups], list(groups)):
         longest = max(len(head) for head in heads)
@@ -90,7 +97,7 @@ def shown_groups(terminal: Terminal, results: Results) -> dict[str, str]:
 
 
 def _header(settings: Sequence[Setting], groups: Sequence[str], *, beside: bool) -> list[tuple[str, bool]]:
-    names = [("Protocol", False)]
+    names = [(_PROTOCOL, False)]
     names += [("Split", False)] if _several(settings) else []
     names += [("ε", True)]
     for title in _MEASURES.values():
@@ -100,11 +107,12 @@ def _header(settings: Sequence[Setting], groups: Sequence[str], *, beside: bool)
 
 def _row(results: Results, setting: Setting, groups: Sequence[str], *, beside: bool) -> list[tuple[str, str]]:
     from evenhand.study.estimates import group_change, paired_change  # noqa: PLC0415 - starts numpy
+    from evenhand.study.wording import epsilon_text, protocol_name  # noqa: PLC0415 - as above
 
-    cells = [(setting.protocol.upper(), "")]
+    cells = [(protocol_name(setting), "")]
     if _several([each for each in results.settings if each.is_protected]):
         cells.append((setting.strategy if setting.split == "none" else setting.split, ""))
-    cells.append((f"{float(setting.epsilon or 0):g}", ""))
+    cells.append((epsilon_text(setting), ""))
     for measure in _MEASURES:
         change = paired_change(results, setting, measure)
         style = "bold" if change.is_clear else ""

@@ -61,7 +61,7 @@ class FairestChannel:
     error_budget : float
         What was asked for; `error` exceeds it by a few 1e-9 at most.
     solves : int
-        How many linear programs it took.
+        How many linear programs it takes, with those whose answers were still in memory.
     kind : {"ratio", "difference"}
         Which unfairness is meant.
     """
@@ -131,11 +131,13 @@ def fairest_channel(
     [1]_ states the problem for many groups as one that is not convex and solves it by branch and bound up to
     a gap of 1e-2. It is quasi-convex: for a fixed limit of the unfairness the channels form a polytope, so
     that a handful of linear programs reach the optimum, and the last of them proves it. For
-    ``kind="difference"`` a search along one line is left, and ``bound`` is within about 1e-3 of the
-    optimum, relatively. Of several optimal channels the most truthful one is taken, and of those one by a
+    ``kind="difference"`` a search along one line is left, and the gap between ``unfairness`` and
+    ``bound`` is wider: in 120 random instances it was 4.4e-3 of the unfairness before at worst, and up to
+    0.7 % of the optimum. Of several optimal channels the most truthful one is taken, and of those one by a
     fixed rule; groups of the same weight and rate are treated alike.
 
-    Answers are kept in memory and found again by the inputs with 12 significant digits.
+    Weights and rates count with 12 significant digits. Answers are kept in memory for the next such question,
+    and are the same as without.
 
     References
     ----------
@@ -155,20 +157,23 @@ def fairest_channel(
     True
     """
     owner = "fairest_channel"
-    people = population(weights, rates, epsilon, owner=owner)
+    people = population(weights, rates, epsilon, owner=owner).rounded
     kind = one_of("kind", kind, KINDS, owner=owner)
     if kind == "ratio":
         require_outcome(people, owner=owner)
     solver = Solver(progress, expected=_EXPECTED[kind])
     ends = ends_of(people, solver, owner=owner)
     budget = _budget(error, people, ends, owner=owner)
-    key = (*people.key, f"{budget:.12g}", kind)
+    key = (*people.key, budget, kind)
     return _CHANNELS.get(key, lambda: _solved(people, solver, ends, budget, kind))
 
 
 def ends_of(people: Population, solver: Solver, *, owner: str) -> Extremes:
     """Return both ends of the range of errors, which are kept for the next question about these people."""
-    return _EXTREMES.get(people.key, lambda: extremes(ChannelProgram(people), solver, owner=owner))
+    before = solver.solves
+    ends = _EXTREMES.get(people.key, lambda: extremes(ChannelProgram(people), solver, owner=owner))
+    solver.solves = before + ends.solves
+    return ends
 
 
 def clear_channels() -> None:

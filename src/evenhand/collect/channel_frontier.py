@@ -88,7 +88,7 @@ def error_range(weights: npt.ArrayLike, rates: npt.ArrayLike, epsilon: object) -
     0.4202 0.4239 0.5777
     """
     owner = "error_range"
-    people = population(weights, rates, epsilon, owner=owner)
+    people = population(weights, rates, epsilon, owner=owner).rounded
     ends = ends_of(people, Solver(), owner=owner)
     return ErrorRange(ends.least, people.grr_error, ends.fair_error)
 
@@ -124,7 +124,7 @@ def frontier(
     (array([0.269, 0.346, 0.423, 0.5  ]), array([0.298, 0.167, 0.068, 0.   ]))
     """
     owner = "frontier"
-    people = population(weights, rates, epsilon, owner=owner)
+    people = population(weights, rates, epsilon, owner=owner).rounded
     points = integer("points", points, owner=owner, low=2)
     kind = one_of("kind", kind, KINDS, owner=owner)
     if kind == "ratio":

@@ -79,11 +79,20 @@ class Population:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """The inputs with 12 significant digits: what a cached answer is found by."""
-        return tuple(
-            tuple(f"{value:.{_DIGITS}g}" for value in values)
-            for values in (self.weights, self.rates, (self.epsilon,))
+        """The numbers themselves: what a kept answer is found by."""
+        return tuple(self.weights.tolist()), tuple(self.rates.tolist()), self.epsilon
+
+    @property
+    def rounded(self) -> Population:
+        """These people with weights and rates of 12 significant digits; epsilon keeps all its digits.
+
+        Whoever keeps answers asks for these, so that no answer depends on what was asked before.
+        """
+        weights, rates = (
+            np.array([float(f"{value:.{_DIGITS}g}") for value in values])
+            for values in (self.weights, self.rates)
         )
+        return Population(read_only(weights / weights.sum()), read_only(rates), self.epsilon)
 
 
 def population(weights: npt.ArrayLike, rates: npt.ArrayLike, epsilon: object, *, owner: str) -> Population:

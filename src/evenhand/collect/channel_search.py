@@ -31,12 +31,16 @@ _BY_POINTS, _BY_CORNERS = SIMPLEX_GROUPS, 60
 
 @dataclass(frozen=True, eq=False)
 class Extremes:
-    """The most truthful channel of all, and the most truthful one without unfairness, with their errors."""
+    """The most truthful channel of all, and the most truthful one without unfairness, with their errors.
+
+    `solves` says how many linear programs both took.
+    """
 
     truthful: Matrix
     least: float
     fair: Matrix
     fair_error: float
+    solves: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,15 +54,17 @@ class Found:
 
 def extremes(program: ChannelProgram, solver: Solver, *, owner: str) -> Extremes:
     """Return both ends of the range of errors that matters."""
+    before = solver.solves
     first = solver.solve(program.truthful(), owner=owner)
     least = 1 + first.objective
     truthful = program.matrix(first.values)
     if program.scale == 0:
-        return Extremes(truthful, least, truthful, least)
+        return Extremes(truthful, least, truthful, least, solver.solves - before)
     second = solver.attempt(program.truthful(program.fair()))
     if second is None:  # parts of very different sizes; what is left out is far below any tolerance
         second = solver.solve(program.truthful(program.fair(ignoring=_IGNORED)), owner=owner)
-    return Extremes(truthful, least, program.matrix(second.values), max(1 + second.objective, least))
+    fair_error = max(1 + second.objective, least)
+    return Extremes(truthful, least, program.matrix(second.values), fair_error, solver.solves - before)
 
 
 def start(ends: Extremes, budget: float) -> Matrix:

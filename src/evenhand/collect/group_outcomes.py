@@ -19,7 +19,7 @@ from evenhand.errors import InvalidParameterError
 from evenhand.measure.columns import read_binary, read_column, same_length
 from evenhand.privacy.guarantee import Guarantee
 from evenhand.privacy.randomness import source_from
-from evenhand.privacy.rational import Number, exact
+from evenhand.privacy.rational import Number, as_text, exact
 from evenhand.privacy.sampling import discrete_laplace
 from evenhand.privacy.scales import laplace_noise
 from evenhand.privacy.units import Unit
@@ -341,10 +341,14 @@ class GroupOutcomes:
         protocol: Protocol | Guarantee,
         *,
         same_people: bool | None = None,
+        epsilon: Number | None = None,
         protects: Sequence[str] = (),
         in_clear: Sequence[str] = (),
     ) -> Guarantee:
         """Return what is promised to one person in all: by their report, and by how its matrix was made.
+
+        Where both amounts add up, that of the report is the epsilon that was asked for: the matrix depends on
+        the people's rows, and so does how much less than that it happens to spend.
 
         Parameters
         ----------
@@ -353,6 +357,9 @@ class GroupOutcomes:
         same_people : bool, optional
             Whether those from whom the numbers were learnt report as well: then both amounts add up. By
             default they do after :meth:`noisy` and do not after :meth:`from_pilot`.
+        epsilon : int, float, str, Fraction or Decimal, optional
+            What was asked for before the matrix was made; by default the protocol's own, and needed where a
+            guarantee is given that says less.
         protects, in_clear : sequence of str
             Columns for the guarantee, where a protocol is given.
 
@@ -365,10 +372,13 @@ class GroupOutcomes:
         >>> whole.epsilon, str(whole.unit), str(whole.trust)
         (Fraction(11, 10), 'replace one', 'central')
         """
-        own = protocol
+        own, asked = protocol, epsilon
         if not isinstance(own, Guarantee):
+            asked = own.epsilon if epsilon is None else epsilon
             own = own.guarantee_for(protects=protects, in_clear=in_clear)
         both = self.origin == "noisy" if same_people is None else same_people
+        if both and asked is not None:
+            own = _as_asked(own, exact(asked, name="epsilon", owner=f"{_OWNER}.guarantee_with", above=0))
         whole = own
         if self.guarantee is not None:
             whole = own + self.guarantee if both else Guarantee.parallel(own, self.guarantee)
@@ -388,6 +398,13 @@ def checked_budget(given: object, *, name: str, owner: str) -> Fraction:
         must_be = "a number of at least 1e-9"
         raise InvalidParameterError(name, owner=owner, must_be=must_be, got=str(given))
     return found
+
+
+def _as_asked(own: Guarantee, epsilon: Fraction) -> Guarantee:
+    """Return the guarantee with the epsilon that was asked for, if what it says is less."""
+    if own.epsilon is None or own.epsilon >= epsilon:
+        return own
+    return Guarantee.from_dict(own.to_dict() | {"epsilon": as_text(epsilon), "tight": False})
 
 
 def _numbers(name: str, given: Any) -> tuple[float, ...]:

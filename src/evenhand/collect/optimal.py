@@ -34,16 +34,17 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from evenhand.collect.channel_fairest import Budget, FairestChannel
+    from evenhand.collect.channel_fairest import Budget, FairestChannel, Progress
     from evenhand.collect.estimate import Frequencies
     from evenhand.collect.optimal_inputs import Law
     from evenhand.privacy.randomness import Source
     from evenhand.privacy.rational import Number
 
-__all__ = ["Certificate", "Optimal", "Unfairness"]
+__all__ = ["MOST_EPSILON", "Certificate", "Optimal", "Unfairness"]
 
 _CONDITION = 1e5  # from which on an estimate says that it hangs by a thread
-_MOST_EPSILON = Fraction(20)  # beyond which linear programs in floats cannot tell a column's entries apart
+MOST_EPSILON = Fraction(20)
+"""Beyond it, linear programs in floats cannot tell the entries of a column apart."""
 
 
 class Unfairness(NamedTuple):
@@ -225,13 +226,34 @@ class Optimal(Naming):
 
     # --- the law --------------------------------------------------------------------------------
 
-    @cached_property
-    def _solved(self) -> FairestChannel:
+    def solve(self, progress: Progress | None = None) -> Self:
+        """Solve for the matrix now, and return this protocol; else that is done when it is first needed.
+
+        Parameters
+        ----------
+        progress : callable, optional
+            Called after each linear program with how many were solved and about how many there will be. Not
+            called where the matrix is known already.
+        """
+        if self.law is None and not self.as_printed and "_solved" not in self.__dict__:
+            self.__dict__["_solved"] = self._solve(progress)  # where the cached property looks first
+        return self
+
+    def _solve(self, progress: Progress | None = None) -> FairestChannel:
         from evenhand.collect.channel_fairest import fairest_channel  # noqa: PLC0415 (starts a solver)
 
         return fairest_channel(
-            self.weights, self.rates, min(self.epsilon, _MOST_EPSILON), error=self.error, kind=self.kind
+            self.weights,
+            self.rates,
+            min(self.epsilon, MOST_EPSILON),
+            error=self.error,
+            kind=self.kind,
+            progress=progress,
         )
+
+    @cached_property
+    def _solved(self) -> FairestChannel:
+        return self._solve()
 
     @cached_property
     def _cells(self) -> Law:
@@ -241,7 +263,7 @@ class Optimal(Naming):
         from evenhand.collect.channel_measures import printed_channel  # noqa: PLC0415 (with the solver)
         from evenhand.collect.channel_rounding import dyadic_channel  # noqa: PLC0415 (with the solver)
 
-        epsilon = min(self.epsilon, _MOST_EPSILON)
+        epsilon = min(self.epsilon, MOST_EPSILON)
         matrix = printed_channel(self.weights, epsilon) if self.as_printed else self._solved.matrix
         return checked_law(dyadic_channel(matrix, epsilon), self.k, self.epsilon)
 
@@ -312,7 +334,7 @@ class Optimal(Naming):
         from evenhand.collect.channel_frontier import frontier  # noqa: PLC0415 (starts a solver)
 
         points = integer("n", n, owner="Optimal.frontier", low=2)
-        epsilon = min(self.epsilon, _MOST_EPSILON)
+        epsilon = min(self.epsilon, MOST_EPSILON)
         return frontier(self.weights, self.rates, epsilon, points=points, kind=self.kind)
 
     def variance(self, f: npt.ArrayLike | None = None, n: npt.ArrayLike = 1) -> Any:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import math
+from typing import TYPE_CHECKING, Any, Literal
 
 from evenhand._validate import one_of
-from evenhand.collect.combined_optimal import CombinedOptimal, check_product
+from evenhand.collect.combined_optimal import MOST_PRODUCT_CELLS, CombinedOptimal, check_product
 from evenhand.collect.group_outcomes import GroupOutcomes
 from evenhand.collect.grr import GRR
 from evenhand.collect.independent import Independent, Single
@@ -35,7 +36,7 @@ def optimal_strategy(
     epsilon: Number,
     outcomes: GroupOutcomes,
     protected: str | None = None,
-    strategy: str = "independent",
+    strategy: str = "auto",
     split: Any = "optimal",
     target: Number | None = None,
     **options: Any,
@@ -48,6 +49,8 @@ def optimal_strategy(
     ``single``         the protected column, by :class:`Optimal`; the others stay in the clear
     ``independent``    the protected column by :class:`Optimal`, each other by :class:`GRR`
     ``combined``       the combination of all columns, by one :class:`Optimal`; at most 64 combinations
+    ``auto``           ``combined`` where there are at most 64 combinations and `outcomes` are theirs, for one
+                       channel then serves all columns; else ``independent``
     =================  ====================================================================================
 
     Parameters
@@ -60,7 +63,7 @@ def optimal_strategy(
         Of the groups of the protected column; with ``"combined"`` of all combinations, in row-major order.
     protected : str, optional
         May be left out where there is one column, and with ``"combined"``.
-    strategy : {"independent", "combined", "single"}
+    strategy : {"auto", "independent", "combined", "single"}
         See above.
     split : {"uniform", "k-based", "optimal", "sample"} or mapping of str to number
         How epsilon is split among the columns, with ``"independent"``. The variances are those of GRR.
@@ -83,11 +86,13 @@ def optimal_strategy(
     whole report: epsilon 4
     """
     total = exact(epsilon, name="epsilon", owner=_OWNER, above=0, most=1_000_000)
-    kind = one_of("strategy", strategy, STRATEGIES, owner=_OWNER)
+    kind = one_of("strategy", strategy, ("auto", *STRATEGIES), owner=_OWNER)
     given: object = outcomes
     if not isinstance(given, GroupOutcomes):
         must_be, got = "a GroupOutcomes", f"a {type(outcomes).__name__}"
         raise InvalidParameterError("outcomes", owner=_OWNER, must_be=must_be, got=got)
+    if kind == "auto":
+        kind = _chosen(sizes, outcomes)
     if target is not None and kind != "independent":
         must_be = "left out unless the strategy is 'independent'"
         raise InvalidParameterError("target", owner=_OWNER, must_be=must_be, got=str(target))
@@ -116,6 +121,13 @@ def optimal_strategy(
     if isinstance(split, str) and split == "sample":
         return Sampled(made, split_budget(total, sizes, how="sample", exact=True))
     return Independent(made)
+
+
+def _chosen(sizes: Mapping[str, int], outcomes: GroupOutcomes) -> Literal["combined", "independent"]:
+    """Return the strategy for these numbers: the product of all columns if it is small and they are its."""
+    cells = math.prod(sizes.values())
+    small = len(sizes) > 1 and cells <= MOST_PRODUCT_CELLS
+    return "combined" if small and outcomes.k == cells else "independent"
 
 
 def epsilons_for(

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from evenhand.collect.group_outcomes import GroupOutcomes
+from evenhand.collect.optimal import Optimal
 from evenhand.engine.choices import Choice, chosen, strategy_of
 from evenhand.engine.estimates import FileEstimates, estimate_file
 from evenhand.engine.outputs import CsvOutput, ParquetOutput
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from evenhand.table.limits import Limits
 
     Progress = Callable[[int, float], None]
+    Solving = Callable[[int, int], object]
 
 __all__ = ["FileEstimates", "Privatized", "estimate_file", "privatize_file"]
 
@@ -88,6 +90,7 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     batch_rows: int = BATCH_ROWS,
     limits: Limits = STREAM_LIMITS,
     progress: Progress | None = None,
+    solving: Solving | None = None,
 ) -> Privatized:
     r"""Randomise columns of a CSV or Parquet file, a batch of rows at a time, into another file.
 
@@ -118,6 +121,8 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
         How large the input may be.
     progress : callable, optional
         Called after each batch with the rows read so far and the share of the file read so far.
+    solving : callable, optional
+        Called while an optimal channel is solved for, see :meth:`evenhand.collect.Optimal.solve`.
 
     Returns
     -------
@@ -144,6 +149,9 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     form = file_form(out, owner=_OWNER, parameter="out")
     choice, made = _chosen(path, schema, limits, columns, keep, epsilon, protocol, split, strategy)
     places = Places.of(out, taken_by=path, overwrite=overwrite)
+    for each in made.protocols.values():
+        if isinstance(each, Optimal):
+            each.solve(solving)
     source = SecureSource() if simulate is None else SeededSource(simulate)
     promise = None if source.simulated else _promise(made, choice, protocol)
     told = schema.select([name for name in schema.names if name in choice.kept])
@@ -206,7 +214,7 @@ def _promise(strategy: Strategy, choice: Choice, protocol: Any) -> Guarantee:
     """
     whole = strategy.guarantee_for(in_clear=choice.in_clear).as_unit("one person")
     if isinstance(protocol, GroupOutcomes):
-        whole = protocol.guarantee_with(whole)
+        whole = protocol.guarantee_with(whole, epsilon=strategy.epsilon)
     return Guarantee.from_dict(whole.to_dict() | {"assumptions": [*whole.assumptions, _HELD_BACK]})
 
 

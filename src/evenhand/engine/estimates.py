@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -15,6 +15,7 @@ from evenhand._validate import one_of
 from evenhand.collect.channel import Channel
 from evenhand.collect.group_rates import GroupRates
 from evenhand.collect.independence import impossible_groups, warning_text
+from evenhand.collect.matrix_channel import SINGULAR, MatrixChannel
 from evenhand.engine.counters import Counter
 from evenhand.engine.outcomes import Outcome
 from evenhand.engine.places import record_path, schema_path
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["FileEstimates", "estimate_file"]
 
 _OWNER = "estimate_file"
+_MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,8 @@ class FileEstimates:
         The column of the outcome.
     level : float
         The level of intervals.
+    refused : dict of str to str
+        For each column whose reports cannot be undone, why, in a sentence; it has no shares and no rates.
     """
 
     record: Record
@@ -65,6 +69,7 @@ class FileEstimates:
     rates: dict[str, GroupRates]
     outcome: str | None
     level: float
+    refused: dict[str, str] = field(default_factory=dict)
 
     def labels(self, column: str) -> Sequence[str]:
         """Return what the values of a column are called."""
@@ -80,7 +85,7 @@ class FileEstimates:
             consistent = pa.array(np.array(found.consistent().values))
             named = frame.add_column(0, "column", pa.array([name] * frame.num_rows, pa.string()))
             parts.append(named.append_column("consistent_share", consistent))
-        return pa.concat_tables(parts)
+        return pa.concat_tables(parts) if parts else pa.table({})
 
     def rates_table(self) -> pa.Table:
         """Return one row for each column and group: share, rate, gap, their limits, and a note."""
@@ -88,7 +93,7 @@ class FileEstimates:
         for name, found in self.rates.items():
             frame = found.to_frame(level=self.level, backend="pyarrow")
             parts.append(frame.add_column(0, "column", pa.array([name] * frame.num_rows, pa.string())))
-        return pa.concat_tables(parts)
+        return pa.concat_tables(parts) if parts else pa.table({})
 
 
 def estimate_file(  # noqa: PLR0913 - one keyword for each choice
@@ -108,7 +113,9 @@ def estimate_file(  # noqa: PLR0913 - one keyword for each choice
 ) -> FileEstimates:
     r"""Estimate what share of people has each value, from a file that :func:`privatize_file` wrote.
 
-    The file is read in batches and counted, so memory does not depend on its length.
+    The file is read in batches and counted, so memory does not depend on its length. A column whose reports
+    cannot be undone, as those of an optimal channel that leaves no unfairness, has a sentence in ``refused``
+    instead.
 
     Parameters
     ----------
@@ -175,12 +182,14 @@ def estimate_file(  # noqa: PLR0913 - one keyword for each choice
                 progress(rows, batches.share_read)
     if rows != record.rows:
         refuse(name, "it does not have the number of reports that its guarantee speaks of.")
+    refused = {each.name: why for each in counters if (why := _why_not(each, told))}
+    counters = [each for each in counters if each.name not in refused]
     rates = {}
     if outcome is not None:
         outcome.check_seen()
         rates = {counter.name: _rates(counter, told, privileged, level) for counter in counters}
     shares = {counter.name: counter.shares() for counter in counters}
-    return FileEstimates(record, told, shares, rates, by, level)
+    return FileEstimates(record, told, shares, rates, by, level, refused)
 
 
 def _record(path: str | os.PathLike[str], given: str | os.PathLike[str] | None) -> tuple[Record, str]:
@@ -224,6 +233,22 @@ def _chosen(record: Record, columns: Sequence[str] | None) -> tuple[str, ...]:
         if each not in known:
             raise ColumnNotFoundError(each, known, place="among those reported")
     return tuple(dict.fromkeys(asked))
+
+
+def _why_not(counter: Counter, schema: Schema) -> str:
+    """Return why the reports of a column cannot be undone; nothing if they can."""
+    channel = counter.protocol.channel
+    if not isinstance(channel, MatrixChannel) or channel.condition < SINGULAR:
+        return ""
+    title = counter.protocol.title
+    if not channel.alike:
+        return f"There is no estimate: reports by {title} tell too little here for the shares to be undone."
+    names = [str(schema[counter.name].labels[code]) for code in channel.alike[0][:_MOST_NAMED]]
+    more = "" if len(channel.alike[0]) <= _MOST_NAMED else ", among others,"
+    return (
+        f"There is no estimate: by {title}, people with the values {' and '.join(names)}{more} send the same "
+        "reports here, so nobody can tell how many there are of each."
+    )
 
 
 def _rates(counter: Counter, schema: Schema, privileged: str | None, level: float) -> GroupRates:

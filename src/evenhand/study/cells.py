@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from evenhand.privacy.rational import as_text
+from evenhand.study.epsilons import epsilon_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -84,7 +85,7 @@ class Setting:
             words.append(name if value is True else f"{name}={value}")
         words += [self.strategy] if self.strategy not in {UNPROTECTED, "independent"} else []
         words += [f"{self.split} split"] if self.split != UNPROTECTED else []
-        return f"{', '.join(words)}, ε = {float(self.epsilon):g}"
+        return f"{', '.join(words)}, ε = {epsilon_of(self.epsilon, digits=6)}"
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.report.words import epsilon_of
+from evenhand.study.epsilons import epsilon_of
 from evenhand.study.estimates import paired_change
 from evenhand.study.findings_reading import ACCURACY, GAP, LEVEL, strict
 from evenhand.study.wording import change, counted, listed, protocol_name, way_name
@@ -48,7 +48,7 @@ def frontier_heading(reading: Reading) -> str:
     above = [cost for each, cost in costs.items() if each.epsilon is not None and each.epsilon >= free]
     if len(above) < len(costs):
         rest = f"{sum(above)} of {len(above)} clearly do" if any(above) else "none clearly does"
-        return f"Every setting below ε = {epsilon_of(float(free))} costs accuracy; from there on {rest}"
+        return f"Every setting below ε = {epsilon_of(free)} costs accuracy; from there on {rest}"
     return f"{sum(costs.values())} of {counted(len(costs), 'setting')} clearly cost accuracy"
 
 

@@ -14,7 +14,7 @@ from evenhand.collect.registry import protocol_named
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.rational import exact
 from evenhand.study.cells import UNPROTECTED, Setting
-from evenhand.study.optimal_setting import NAME, OptimalWay
+from evenhand.study.optimal_setting import NAME, OptimalWay, check_error
 from evenhand.study.plain import plain_mapping
 
 if TYPE_CHECKING:
@@ -149,6 +149,9 @@ class Collect:
             must_be = "a list with 'grr' or 'optimal', by which the strategy 'combined' reports"
             got = protocols
             raise InvalidParameterError("protocols", owner=_OWNER, must_be=must_be, got=got)
+        for each in wanted:
+            if each.name == NAME:
+                check_error(each.parameters, min(amounts))
 
     def settings(self) -> Iterator[Setting]:
         """Yield every setting once, by strategy, split, protocol and epsilon."""

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from evenhand.collect.combined_optimal import MOST_PRODUCT_CELLS
 from evenhand.collect.group_outcomes import GroupOutcomes, checked_budget
-from evenhand.collect.optimal import Optimal
+from evenhand.collect.grr import GRR
+from evenhand.collect.optimal import MOST_EPSILON, Optimal
+from evenhand.collect.optimal_strategy import epsilons_for
 from evenhand.errors import EvenhandError, InvalidParameterError, PlanError
 from evenhand.privacy.rational import as_text, exact
 from evenhand.schema.text import brief
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
     from evenhand.study.cells import Setting
     from evenhand.study.grid import Collect
 
-__all__ = ["OptimalWay", "check_optimal"]
+__all__ = ["OptimalWay", "check_error", "check_optimal"]
 
 NAME = "optimal"
 """The name of the mechanism."""
@@ -28,6 +31,7 @@ NAME = "optimal"
 _WORDS = ("pilot", "noisy", "exact")
 _FIELDS = ("outcomes", "pilot", "budget", "error", "kind", "as_printed", "target")
 _PILOT = 0.1
+_ROUNDING = 1e-9  # by which a solver may miss the least error
 
 
 @dataclass(frozen=True)
@@ -196,6 +200,9 @@ def check_optimal(schema: Schema, collect: Collect) -> None:
             )
         for way in ways:
             _check_way(way, k, strategy)
+    for setting in collect.settings():
+        if setting.protocol == NAME and setting.epsilon == min(collect.epsilons):  # larger ones allow more
+            _check_error(OptimalWay.of(setting), setting, min(collect.epsilons), schema)
 
 
 def _check_way(way: OptimalWay, k: int, strategy: str) -> None:
@@ -216,6 +223,49 @@ def _check_way(way: OptimalWay, k: int, strategy: str) -> None:
             f"limits the share of one column, and with the strategy '{strategy}' nothing is shared. "
             "Hint: leave it out, or use the strategy 'independent'.",
         )
+
+
+def _check_error(way: OptimalWay, setting: Setting, epsilon: Fraction, schema: Schema) -> None:
+    """Refuse an error that no channel has with the protected column's part of epsilon."""
+    if setting.strategy == "independent" and isinstance(way.outcomes, GroupOutcomes):
+        protected = str(schema.protected)
+        parts = epsilons_for(
+            {name: schema[name].size for name in schema.sensitive},
+            epsilon,
+            outcomes=way.outcomes,
+            protected=protected,
+            split=setting.split,
+            target=way.target,
+            kind=way.kind,
+        )
+        epsilon = parts[protected]
+    if (least := _least_error(way, epsilon)) is not None:
+        _refuse_plan(
+            "collect.protocols.optimal.error",
+            f"is {way.error:.6g}, but the protected column has epsilon {float(epsilon):.6g}, with which no "
+            f"channel for these weights has less than {least:.6f}. Hint: raise it, or write 'minimum'.",
+        )
+
+
+def check_error(parameters: Mapping[str, Any], epsilon: Fraction) -> None:
+    """Refuse an error that no channel has even with the whole of epsilon, for the table in the parameters."""
+    way = OptimalWay.read(parameters)
+    if (least := _least_error(way, epsilon)) is not None:
+        must_be = f"at least {least:.6f} for these weights and epsilon {float(epsilon):.6g}, or 'minimum'"
+        _refuse("error", must_be, way.error)
+
+
+def _least_error(way: OptimalWay, epsilon: Fraction) -> float | None:
+    """Return the least error that is possible where the one asked for is not, rounded up; else None."""
+    known = way.outcomes
+    if isinstance(way.error, str) or way.as_printed or not isinstance(known, GroupOutcomes):
+        return None
+    if way.error >= 1 - GRR(known.k, epsilon).p:  # GRR is such a channel
+        return None
+    from evenhand.collect.channel_frontier import error_range  # noqa: PLC0415 - starts a solver
+
+    least = error_range(known.weights, known.rates, min(epsilon, MOST_EPSILON)).least
+    return math.ceil(least * 1e6) / 1e6 if way.error < least - _ROUNDING else None
 
 
 def _refuse_plan(field: str, why: str) -> NoReturn:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from evenhand.errors import PrivacyWarning
 from evenhand.report.page import Fact, Note, Section, Table
-from evenhand.report.words import epsilon_of
+from evenhand.study.epsilons import epsilon_of
 from evenhand.study.optimal_setting import NAME, OptimalWay
 from evenhand.study.protection import promise_of, strategy_of
 from evenhand.study.wording import counted, epsilon_text, listed, percent, plain, way_name
@@ -98,7 +98,7 @@ def _facts(reading: Reading, strategy: Strategy, guarantee: Guarantee) -> list[F
         )
     not_protected.append("people scored later, whose answers the model gets as they are")
     facts = [
-        Fact("Guarantee", f"ε = {epsilon_of(float(guarantee.epsilon or 0))}, {delta}, "
+        Fact("Guarantee", f"ε = {epsilon_of(guarantee.epsilon or 0)}, {delta}, "
              f"{'attained' if guarantee.tight else 'a bound'}"),
         Fact("Unit", f"{guarantee.unit}: {_UNITS.get(str(guarantee.unit), _SENT)}"),
         Fact("Trust", _TRUST.get(str(guarantee.trust), str(guarantee.trust))),
@@ -195,9 +195,9 @@ def _optimal_notes(reading: Reading, guarantee: Guarantee) -> list[Note]:
         notes.append(
             Note(
                 "warn",
-                f"**Counting groups by outcomes costs ε = {epsilon_of(float(way.budget))} more.** The report "
+                f"**Counting groups by outcomes costs ε = {epsilon_of(way.budget)} more.** The report "
                 f"has ε = {epsilon_text(reading.chosen)}; with the counts it is "
-                f"ε = {epsilon_of(float(guarantee.epsilon or 0))}, and whoever counts sees the rows.",
+                f"ε = {epsilon_of(guarantee.epsilon or 0)}, and whoever counts sees the rows.",
             )
         )
     return notes

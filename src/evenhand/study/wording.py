@@ -13,8 +13,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from evenhand.report.marks import Estimate
-from evenhand.report.words import clean, epsilon_of, interval_of, number
+from evenhand.report.words import clean, interval_of, number
 from evenhand.study.cells import UNPROTECTED
+from evenhand.study.epsilons import epsilon_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +29,7 @@ __all__ = [
     "amount",
     "change",
     "counted",
+    "epsilon_text",
     "group_name",
     "is_nothing",
     "listed",
@@ -35,12 +37,14 @@ __all__ = [
     "percent",
     "plain",
     "points",
+    "protocol_name",
     "setting_name",
     "way_name",
 ]
 
 _LONGEST = 60
 _MOST_DIGITS = 4
+_NAME_DIGITS = 12
 _WORD_JOINER = "\u2060"
 _WAYS = {"sample": "one column asked of each person"}
 
@@ -176,17 +180,23 @@ def protocol_name(setting: Setting) -> str:
         name.replace("_", " ") if value is True else f"{name.replace('_', ' ')} {_value(value)}"
         for name, value in sorted(setting.parameters.items())
     ]
-    return (
-        f"{setting.protocol.upper()} ({plain(', '.join(switches))})" if switches else setting.protocol.upper()
-    )
+    if not switches:
+        return setting.protocol.upper()
+    said = ", ".join(switches)
+    shown = plain(said)
+    if len(said) > _LONGEST:  # settings that differ never read the same
+        shown = f"{plain(said, longest=_LONGEST - _NAME_DIGITS - 1)} {_digest(dict(setting.parameters))}"
+    return f"{setting.protocol.upper()} ({shown})"
 
 
 def _value(value: object) -> str:
-    """Return a parameter in a few words; a table is known by the first digits of its hash."""
-    if not isinstance(value, Mapping):
-        return str(value)
-    digest = hashlib.sha256(json.dumps(value, sort_keys=True).encode("ascii")).hexdigest()
-    return f"given ({digest[:4]})"
+    """Return a parameter in a few words; a table is known by digits of its hash, so many that none share."""
+    return f"given ({_digest(value)})" if isinstance(value, Mapping) else str(value)
+
+
+def _digest(value: object) -> str:
+    text = json.dumps(value, sort_keys=True, default=dict)
+    return hashlib.sha256(text.encode("ascii")).hexdigest()[:_NAME_DIGITS]
 
 
 def way_name(setting: Setting, *, word: bool = True) -> str:
@@ -219,4 +229,4 @@ def setting_name(setting: Setting, *, epsilon: bool = True) -> str:
 
 def epsilon_text(setting: Setting) -> str:
     """Return the epsilon of a setting as briefly as it can be said."""
-    return "∞" if setting.epsilon is None else epsilon_of(float(setting.epsilon))
+    return "∞" if setting.epsilon is None else epsilon_of(setting.epsilon)

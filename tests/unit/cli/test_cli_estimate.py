@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from evenhand.collect.group_outcomes import GroupOutcomes
 from evenhand.engine.arrow import privatize_file
 from evenhand.schema import Column, Domain, Schema
 
@@ -123,3 +124,28 @@ def test_wrong_use_ends_with_2(call, reports, options, told):
 
 def test_help_has_an_example(call):
     assert "evenhand estimate reports.csv" in call("estimate", "--help").stdout
+
+
+def test_a_column_that_cannot_be_undone_has_a_sentence_and_the_others_their_shares(call):
+    """One such column must neither stop the file nor blame an option that this command does not have."""
+    schema = Schema(
+        [Column("race", Domain.categorical(["a", "b", "c"])), Column("job", Domain.categorical(["x", "y"]))],
+        sensitive=["race", "job"],
+        protected="race",
+    )
+    census = GroupOutcomes.public([0.6, 0.2, 0.2], [0.5, 0.7, 0.3], source="census")
+    Path("people.csv").write_text("race,job\n" + "a,x\nb,y\nc,x\n" * 100)
+    privatize_file("people.csv", "r.csv", schema=schema, epsilon=2, protocol=census, split="uniform")
+    done = call("estimate", "r.csv")
+    told = json.loads(call("estimate", "r.csv", "--json").stdout)
+
+    assert done.exit_code == 0
+    assert "race: There is no estimate" in " ".join(done.stdout.split())
+    assert "job: 300 reports" in done.stdout
+    assert "error" not in done.stdout.replace("std. error", "")
+    assert list(told["refused"]) == ["race"]
+    assert list(told["columns"]) == ["job"]
+    alone = call("estimate", "r.csv", "--column", "race", "--csv", "none.csv")
+    assert alone.exit_code == 0
+    assert not Path("none.csv").exists()
+    assert json.loads(call("estimate", "r.csv", "--column", "race", "--json").stdout)["columns"] == {}

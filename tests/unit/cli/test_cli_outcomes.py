@@ -5,7 +5,8 @@ import json
 import pytest
 import typer
 
-from evenhand.cli.outcomes import outcomes_of
+from evenhand.cli.console import Terminal
+from evenhand.cli.outcomes import outcomes_of, solving_told
 
 TOML = 'weights = [0.7, 0.3]\nrates = [0.2, 0.6]\nsource = "census 2020"\n'
 
@@ -55,3 +56,17 @@ def test_a_file_of_endless_brackets_is_refused(tmp_path):
     (tmp_path / "deep.json").write_text("[" * 100_000)
     with pytest.raises(typer.BadParameter, match=r"deep\.json is not valid JSON"):
         outcomes_of(tmp_path / "deep.json", None, None, "optimal")
+
+
+def test_a_long_solve_says_how_far_it_is(monkeypatch):
+    """A hundred groups take a minute, in which nothing else is shown; few groups take no time."""
+    terminal, lines = Terminal(), []
+    terminal.notices._force_terminal = True
+    monkeypatch.setattr(terminal, "say", lambda *words: lines.append(words))
+    tell = solving_told(terminal, groups=100)
+    tell(1, 10)
+    tell(2, 10)
+
+    assert lines == [("Solving", "100 groups: 1 of about 10 linear programs")]
+    assert solving_told(terminal, groups=5) is None
+    assert solving_told(Terminal(quiet=True), groups=100) is None

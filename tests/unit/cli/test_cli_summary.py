@@ -84,3 +84,15 @@ def test_long_names_of_groups_make_no_columns():
     results = finished(groups=("women and girls of all ages", "men"))
 
     assert "girls" not in shown(results)
+
+
+def test_mechanisms_of_one_name_are_told_apart_by_their_parameters():
+    """Three rows that all read OPTIMAL 1 tell nobody which is which."""
+    ways = [{"name": "optimal", "error": each} for each in ("minimum", 0.45)]
+    results = finished(Plan(collect=Collect(["optimal", *ways], [1], strategies="single"), repeats=2))
+    wide, narrow = shown(results, width=120), shown(results, width=70)
+
+    assert "OPTIMAL (error minimum)" in wide
+    assert "OPTIMAL (error 0.45)" in wide
+    assert "minimum" in narrow
+    assert max(map(len, narrow.splitlines())) <= 70

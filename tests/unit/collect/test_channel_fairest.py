@@ -183,6 +183,30 @@ def test_the_same_question_is_answered_from_memory():
     assert fairest_channel(*THREE, error=0.5, kind="difference") is not first
 
 
+def test_an_answer_does_not_depend_on_what_was_asked_before():
+    """Two people who compute the same channel must get the same one, whatever else either of them asked."""
+    near = np.array(THREE[0]) + np.array([1e-14, 0, -1e-14])
+    clear_channels()
+    alone = fairest_channel(*THREE, error=0.5)
+    clear_channels()
+    fairest_channel(near, np.array(THREE[1]) - 1e-14, 1.0, error=0.45)
+    fairest_channel(near, np.array(THREE[1]) - 1e-14, 1.0, error=0.5)
+    after = fairest_channel(*THREE, error=0.5)
+
+    assert (after.matrix == alone.matrix).all()
+    assert (after.unfairness, after.bound, after.error) == (alone.unfairness, alone.bound, alone.error)
+    assert after.solves == alone.solves
+
+
+def test_an_epsilon_counts_with_all_its_digits():
+    """A channel of a larger epsilon, however little, is not as private as was asked."""
+    clear_channels()
+    larger = fairest_channel(*THREE[:2], 1 + 2e-14, error=0.5)
+    asked = fairest_channel(*THREE[:2], 1.0, error=0.5)
+
+    assert asked is not larger
+
+
 def test_an_answer_cannot_be_written_to():
     """Everybody gets the same object."""
     found = fairest_channel(*THREE, error=0.5)

@@ -123,6 +123,19 @@ def test_what_is_counted_with_noise_is_paid_on_top_of_the_report():
     assert found.guarantee_with(found.optimal(1), same_people=False).epsilon < Fraction(5, 4) + 1
 
 
+@pytest.mark.filterwarnings("ignore::evenhand.errors.PrivacyWarning")  # of an epsilon of 30
+def test_what_a_matrix_from_private_rows_happens_to_spend_is_not_told():
+    """It depends on the rows, so it is no promise that could have been made before they were read."""
+    found = GroupOutcomes.noisy(OUTCOME, GROUP, k=3, epsilon="1/4", rng=1)
+    optimal = found.optimal(30)
+    less = optimal.guarantee
+
+    assert less.epsilon < 21
+    assert found.guarantee_with(optimal).epsilon == Fraction(121, 4)
+    assert found.guarantee_with(less, epsilon=30).epsilon == Fraction(121, 4)
+    assert found.guarantee_with(less).epsilon == less.epsilon + Fraction(1, 4)
+
+
 def test_people_of_a_pilot_and_all_others_report_once():
     found = GroupOutcomes.from_pilot(pilot())
     optimal = found.optimal(1)

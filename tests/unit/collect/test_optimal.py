@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from evenhand.collect.channel_fairest import clear_channels
 from evenhand.collect.dyadic import GRID
 from evenhand.collect.grr import GRR
 from evenhand.collect.optimal import Certificate, Optimal, Unfairness
@@ -359,3 +360,17 @@ def test_an_estimate_that_hangs_by_a_thread_says_so():
 def test_the_name_alone_does_not_make_one():
     with pytest.raises(InvalidParameterError, match=r"Hint: pass the protocol itself: Optimal\(weights="):
         Optimal.of_size(3, 1)
+
+
+def test_it_is_solved_at_once_where_that_is_asked_for():
+    """A matrix of many groups takes a while, and whoever waits wants to see how far it is."""
+    clear_channels()
+    calls = []
+    made = Optimal([0.5, 0.3, 0.2], [0.7, 0.4, 0.2], 1, error=0.48)
+
+    assert made.solve(lambda done, about: calls.append((done, about))) is made
+    assert len(calls) == made.certificate.solves
+    again = len(calls)
+    assert made.solve(lambda done, about: calls.append((done, about))) is made
+    assert len(calls) == again
+    assert Optimal([0.7, 0.3], [0.2, 0.6], 1, as_printed=True).solve().matrix().shape == (2, 2)

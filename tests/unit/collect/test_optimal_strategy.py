@@ -87,6 +87,19 @@ def combined():
     return optimal_strategy(SIZES, epsilon=1, outcomes=CELLS, strategy="combined")
 
 
+def test_the_product_is_taken_where_it_is_small_and_known():
+    """Whoever knows the outcomes of all combinations should not have to know that one channel serves them."""
+    chosen = optimal_strategy(SIZES, epsilon=1, outcomes=CELLS, protected="gender")
+    large = {"gender": 2, "race": 40}
+
+    assert isinstance(chosen, CombinedOptimal)
+    assert optimal_strategy(SIZES, epsilon=1, outcomes=CELLS, strategy="auto") == chosen
+    assert made(strategy="auto").name == "independent"  # the outcomes of the protected column alone are known
+    assert optimal_strategy(large, epsilon=1, outcomes=CENSUS, protected="gender").name == "independent"
+    assert optimal_strategy({"gender": 2}, epsilon=1, outcomes=CENSUS).columns == ("gender",)
+    assert made(strategy="auto", target=0.5, epsilon=6).name == "independent"
+
+
 def test_combinations_are_decoded_into_their_columns(combined):
     codes = {"gender": np.array([0, 1, 1] * 40), "race": np.array([2, 0, 1] * 40)}
     reports = combined.privatize(codes, rng=5)

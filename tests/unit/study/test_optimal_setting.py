@@ -80,6 +80,7 @@ def test_a_plan_file_holds_a_table():
         ("rates = [0.2, 0.3, 0.6]", "rate = 1", "collect.protocols.optimal.outcomes"),
         ('error = "minimum"', 'error = "least"', "collect.protocols.optimal.error"),
         ('error = "minimum"', "error = 3", "collect.protocols.optimal.error"),
+        ('error = "minimum"', "error = 0.1", "collect.protocols.optimal.error"),  # 0.4202 is the least
         ('error = "minimum"', 'kind = "sum"', "collect.protocols.optimal.kind"),
         ('error = "minimum"', 'as_printed = "yes"', "collect.protocols.optimal.as_printed"),
         ('error = "minimum"', "pilot = 0.2", "collect.protocols.optimal.pilot"),
@@ -126,6 +127,8 @@ def test_what_cannot_be_is_refused(parameters):
         ({}, Collect([optimal(as_printed=True)]), "collect.protocols.optimal.as_printed"),
         ({}, Collect([optimal(outcomes=TABLE, target=0.5)], strategies="single"),
          "collect.protocols.optimal.target"),
+        ({}, Collect([optimal(outcomes=TABLE, error=0.421)], [1], splits="uniform"),  # half of it a column
+         "collect.protocols.optimal.error"),
     ],
 )  # fmt: skip
 def test_a_mechanism_that_does_not_fit_the_columns_is_refused_before_anything_runs(roles, collect, field):
@@ -189,3 +192,11 @@ def test_a_table_has_a_short_name_that_tells_it_from_others():
 
     assert len(names) == 2
     assert all(len(name) < 40 for name in names)
+
+
+@pytest.mark.parametrize("error", [0.421, 0.5, 1.0, "minimum"])
+def test_an_error_that_some_channel_has_is_taken(error):
+    """Of these three groups the least is 0.4202 at epsilon 1, and GRR has 0.4239."""
+    grid = Collect([optimal(outcomes=TABLE, error=error), optimal(error=0.1)], [1, 2], strategies="single")
+
+    check_optimal(schema(), grid)
