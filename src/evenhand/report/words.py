@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
+from decimal import ROUND_CEILING, Context, Decimal
+from fractions import Fraction
 from functools import cache
 from itertools import accumulate
 from typing import TYPE_CHECKING
@@ -73,13 +75,17 @@ def change_of(estimate: Estimate, digits: int = 1, *, times: float = 1.0) -> str
     return value_of(estimate, digits, times=times, sign=True)
 
 
-def epsilon_of(epsilon: float) -> str:
-    """Return epsilon as briefly as it can be said.
+def epsilon_of(epsilon: Fraction | float, digits: int = 4) -> str:
+    """Return epsilon with a few digits, never below what it is: the last of them is rounded up.
 
-    >>> epsilon_of(0.25), epsilon_of(10.0), epsilon_of(math.inf)
-    ('0.25', '10', '∞')
+    >>> epsilon_of(0.25), epsilon_of(1.12346), epsilon_of(Fraction(1, 3)), epsilon_of(math.inf)
+    ('0.25', '1.124', '0.3334', '∞')
     """
-    return "∞" if math.isinf(epsilon) else f"{epsilon:.4g}"
+    if math.isinf(epsilon):
+        return "∞"
+    exact = epsilon if isinstance(epsilon, Fraction) else Fraction(repr(float(epsilon)))
+    up = Context(prec=digits, rounding=ROUND_CEILING)
+    return f"{float(up.divide(Decimal(exact.numerator), Decimal(exact.denominator))):.{digits}g}"
 
 
 def width_of(text: str, size: float = 12.0, *, bold: bool = False) -> float:

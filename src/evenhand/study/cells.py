@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from evenhand.privacy.rational import as_text
-from evenhand.study.epsilons import epsilon_of
+from evenhand.report.words import epsilon_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

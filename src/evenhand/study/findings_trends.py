@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.study.epsilons import epsilon_of
+from evenhand.report.words import epsilon_of
 from evenhand.study.estimates import paired_change
 from evenhand.study.findings_reading import ACCURACY, GAP, LEVEL, strict
 from evenhand.study.wording import change, counted, listed, protocol_name, way_name

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from evenhand.errors import EvenhandError
 from evenhand.report.page import KeyNumber, Note, Page
-from evenhand.study.epsilons import epsilon_of
+from evenhand.report.words import epsilon_of
 from evenhand.study.findings import answers
 from evenhand.study.findings_accuracy import accuracy_answer, missing_words
 from evenhand.study.findings_choice import choice_answer

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from evenhand.errors import PrivacyWarning
 from evenhand.report.page import Fact, Note, Section, Table
-from evenhand.study.epsilons import epsilon_of
+from evenhand.report.words import epsilon_of
 from evenhand.study.optimal_setting import NAME, OptimalWay
 from evenhand.study.protection import promise_of, strategy_of
 from evenhand.study.wording import counted, epsilon_text, listed, percent, plain, way_name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evenhand.study.epsilons import epsilon_of
+from evenhand.report.words import epsilon_of
 from evenhand.study.findings_reading import LEVEL
 from evenhand.study.wording import counted, listed, outcome_name, plain
 

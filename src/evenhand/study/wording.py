@@ -13,9 +13,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from evenhand.report.marks import Estimate
-from evenhand.report.words import clean, interval_of, number
+from evenhand.report.words import clean, epsilon_of, interval_of, number
 from evenhand.study.cells import UNPROTECTED
-from evenhand.study.epsilons import epsilon_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

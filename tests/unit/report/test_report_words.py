@@ -44,9 +44,9 @@ def test_a_value_without_an_interval_stands_alone():
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "expected"), [(0.1, "0.1"), (1.0, "1"), (1 / 3, "0.3333"), (math.inf, "∞")]
+    ("epsilon", "expected"), [(0.1, "0.1"), (1.0, "1"), (1 / 3, "0.3334"), (math.inf, "∞")]
 )
-def test_epsilon_is_said_briefly(epsilon, expected):
+def test_epsilon_is_said_briefly_and_never_below_what_it_is(epsilon, expected):
     assert epsilon_of(epsilon) == expected
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.report.sentences import sentence
-from evenhand.study.epsilons import epsilon_of
+from evenhand.report.words import epsilon_of
 from evenhand.study.estimates import Estimated
 from evenhand.study.wording import (
     amount,
