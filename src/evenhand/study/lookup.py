@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import EvenhandError, InvalidParameterError
 from evenhand.privacy.rational import exact
+from evenhand.report.words import epsilon_of
 from evenhand.study.cells import Setting
 
 if TYPE_CHECKING:
@@ -126,7 +127,8 @@ def _has(setting: Setting, word: str) -> bool:
     amount = _amount(value)
     if amount is not None:  # the number itself, or as a setting is shown
         return setting.epsilon is not None and (
-            setting.epsilon == amount or f"{float(setting.epsilon):g}" == value
+            setting.epsilon == amount
+            or value in {f"{float(setting.epsilon):g}", epsilon_of(setting.epsilon, digits=6)}
         )
     switched_on = {key.casefold() for key, each in setting.parameters.items() if each is True}
     return value in {setting.protocol, setting.split, setting.strategy, *switched_on}
