@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from evenhand._validate import integer
-from evenhand.collect.codes import code_type
 from evenhand.collect.grr import GRR
-from evenhand.collect.joint_estimate import MOST_CELLS, JointFrequencies, check_cells, checked_shares
-from evenhand.collect.reports import Reports
-from evenhand.collect.strategy import Strategy, checked_names, streams
+from evenhand.collect.joint_estimate import MOST_CELLS, check_cells, checked_shares
+from evenhand.collect.product import ProductStrategy
+from evenhand.collect.strategy import checked_names
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.rational import Number, exact
 
@@ -24,11 +23,6 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from evenhand.collect.base import Protocol
-    from evenhand.collect.joint_reports import JointReports
-    from evenhand.collect.strategy import Codes, Sent
-    from evenhand.privacy.guarantee import Guarantee
-    from evenhand.privacy.randomness import Source
 
 __all__ = ["Combined", "DecodedGRR"]
 
@@ -94,7 +88,7 @@ class DecodedGRR(GRR):
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class Combined(Strategy):
+class Combined(ProductStrategy):
     r"""Report the combination of all attributes as one value, by GRR (combined k-RR).
 
     With sizes :math:`k_1, \dots, k_d` there are :math:`K = \prod_j k_j` combinations. They are numbered in
@@ -137,9 +131,6 @@ class Combined(Strategy):
     whole report: epsilon 1
     """
 
-    name: ClassVar[str] = "combined"
-
-    pairs: tuple[tuple[str, int], ...]
     product: GRR
 
     def __init__(
@@ -172,28 +163,9 @@ class Combined(Strategy):
                 hint="report fewer columns together, or each on its own.",
             ) from None
 
-    @property
-    def protocols(self) -> dict[str, Protocol]:
-        """For each column, the law of its part of the report."""
-        return dict(zip((column for column, _ in self.pairs), self._laws, strict=True))
-
     @cached_property
     def _laws(self) -> tuple[DecodedGRR, ...]:
         return tuple(DecodedGRR(k, self.epsilon, cells=self.product.k) for _, k in self.pairs)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """How many values each column has, in order."""
-        return tuple(k for _, k in self.pairs)
-
-    @property
-    def epsilon(self) -> Fraction:
-        """Privacy parameter of a person's whole report."""
-        return self.product.epsilon
-
-    def guarantee_for(self, *, in_clear: Sequence[str] = ()) -> Guarantee:
-        """Return what a person's whole report promises."""
-        return self.product.guarantee_for(protects=self.columns, in_clear=in_clear)
 
     def epsilon_if_seen_alone(self, column: str) -> float:
         r"""Return :math:`\ln(1 + (e^\varepsilon - 1) k_j / K)`, the epsilon if only this column is seen.
@@ -201,35 +173,6 @@ class Combined(Strategy):
         This is never a guarantee: whoever gets the report sees the other columns too.
         """
         return math.log1p(float(self._protocol(column).worst_ratio - 1))
-
-    @property
-    def senders(self) -> tuple[Protocol, ...]:
-        """The one protocol that makes what is sent."""
-        return (self.product,)
-
-    def _privatize(self, codes: Codes, source: Source) -> Sent:
-        whole = np.ravel_multi_index([codes[each].astype(np.int64) for each in self.columns], self.shape)
-        return [self.product.privatize(whole, rng=streams(source, [""])[""])], None
-
-    def decoded(self, sent: Sequence[Reports]) -> dict[str, Reports]:
-        """Return the reports of each column: the combination taken apart."""
-        parts = np.unravel_index(sent[0].values.astype(np.int64), self.shape)
-        return {
-            column: Reports(part.astype(code_type(law.k)), protocol=law, simulated=sent[0].simulated)
-            for (column, law), part in zip(self.protocols.items(), parts, strict=True)
-        }
-
-    def estimate_joint(self, reports: JointReports) -> JointFrequencies:
-        """Estimate what share of the people has each combination of values.
-
-        Parameters
-        ----------
-        reports : JointReports
-            Reports of this strategy.
-        """
-        found = self.product.estimate(self.own(reports).sent[0])
-        values, errors = (np.array(each).reshape(self.shape) for each in (found.values, found.standard_error))
-        return JointFrequencies(values, errors, found.n, self.columns)
 
     def joint_variance(self, shares: npt.ArrayLike, *, n: int = 1) -> npt.NDArray[Any]:
         """Return the variance of the joint estimates, given the true share of each combination.

@@ -5,16 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
 from evenhand._validate import integer
-from evenhand.collect.codes import code_type
-from evenhand.collect.joint_estimate import JointFrequencies
 from evenhand.collect.optimal import Optimal
-from evenhand.collect.reports import Reports
-from evenhand.collect.strategy import Strategy, checked_names, streams
+from evenhand.collect.product import ProductStrategy
+from evenhand.collect.strategy import checked_names
 from evenhand.errors import InvalidParameterError, LimitExceededError
 
 if TYPE_CHECKING:
@@ -23,11 +21,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from evenhand.collect.base import Protocol
     from evenhand.collect.joint_reports import JointReports
-    from evenhand.collect.strategy import Codes, Sent
-    from evenhand.privacy.guarantee import Guarantee
-    from evenhand.privacy.randomness import Source
 
 __all__ = ["MOST_PRODUCT_CELLS", "CombinedOptimal", "check_product"]
 
@@ -69,7 +63,7 @@ class _Part(Optimal):
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class CombinedOptimal(Strategy):
+class CombinedOptimal(ProductStrategy):
     r"""Report the combination of all attributes as one value, by the channel that tells least of an outcome.
 
     Combinations are numbered in row-major order: the last column changes fastest, as in a C array of shape
@@ -102,9 +96,6 @@ class CombinedOptimal(Strategy):
     (Fraction(1, 1), <2 joint reports of gender, union, simulated>)
     """
 
-    name: ClassVar[str] = "combined"
-
-    pairs: tuple[tuple[str, int], ...]
     product: Optimal
 
     def __init__(self, sizes: Mapping[str, int], product: Optimal, *, in_clear: Sequence[str] = ()) -> None:
@@ -120,21 +111,6 @@ class CombinedOptimal(Strategy):
             product=product,
             in_clear=checked_names(in_clear, parameter="in_clear", owner=_OWNER),
         )
-
-    @property
-    def protocols(self) -> dict[str, Protocol]:
-        """For each column, the law of its part of the report on average over the channel's weights."""
-        return dict(zip((column for column, _ in self.pairs), self._laws, strict=True))
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """How many values each column has, in order."""
-        return tuple(k for _, k in self.pairs)
-
-    @property
-    def epsilon(self) -> Fraction:
-        """Privacy parameter of a person's whole report."""
-        return self.product.epsilon
 
     @cached_property
     def _laws(self) -> tuple[Optimal, ...]:
@@ -175,10 +151,6 @@ class CombinedOptimal(Strategy):
         others = tuple(axis for axis in range(1, len(self.shape) + 1) if axis != place + 1)
         return np.asarray(whole.sum(axis=others))
 
-    def guarantee_for(self, *, in_clear: Sequence[str] = ()) -> Guarantee:
-        """Return what a person's whole report promises."""
-        return self.product.guarantee_for(protects=self.columns, in_clear=in_clear)
-
     def epsilon_within_report(self, column: str) -> Fraction:
         """Return the epsilon of one column when the whole report is seen: all of it, as one draw decides."""
         self._protocol(column)
@@ -193,23 +165,6 @@ class CombinedOptimal(Strategy):
         parts = self._parts(self.columns.index(column))
         return min(float(self.epsilon), math.log(float((parts.max(axis=0) / parts.min(axis=0)).max())))
 
-    @property
-    def senders(self) -> tuple[Protocol, ...]:
-        """The one protocol that makes what is sent."""
-        return (self.product,)
-
-    def _privatize(self, codes: Codes, source: Source) -> Sent:
-        whole = np.ravel_multi_index([codes[each].astype(np.int64) for each in self.columns], self.shape)
-        return [self.product.privatize(whole, rng=streams(source, [""])[""])], None
-
-    def decoded(self, sent: Sequence[Reports]) -> dict[str, Reports]:
-        """Return the reports of each column: the combination taken apart."""
-        parts = np.unravel_index(sent[0].values.astype(np.int64), self.shape)
-        return {
-            column: Reports(part.astype(code_type(law.k)), protocol=law, simulated=sent[0].simulated)
-            for (column, law), part in zip(self.protocols.items(), parts, strict=True)
-        }
-
     def estimate(self, reports: JointReports) -> NoReturn:
         """Refuse: how a column is mixed up depends on the others, so only all of them can be undone."""
         self.own(reports)
@@ -220,18 +175,6 @@ class CombinedOptimal(Strategy):
             got="columns one by one",
             hint=_TOGETHER,
         )
-
-    def estimate_joint(self, reports: JointReports) -> JointFrequencies:
-        """Estimate what share of the people has each combination of values.
-
-        Parameters
-        ----------
-        reports : JointReports
-            Reports of this strategy.
-        """
-        found = self.product.estimate(self.own(reports).sent[0])
-        values, errors = (np.array(each).reshape(self.shape) for each in (found.values, found.standard_error))
-        return JointFrequencies(values, errors, found.n, self.columns)
 
     def _row(self, column: str) -> dict[str, str]:
         return super()._row(column) | {"protocol": "Optimal, combined"}
