@@ -152,7 +152,7 @@ def test_groups_that_nobody_is_in_have_a_law_too():
         ({"rates": [0.1, 0.2, 1.1]}, "rates"),
         ({"rates": [0.1, -0.2, 1]}, "rates"),
         ({"rates": [0, 0, 0]}, "rates"),
-        ({"rates": {0.1, 0.2, 0.3}}, "rates"),
+        pytest.param({"rates": {0.1, 0.2, 0.3}}, "rates", id="a set has no order-rates"),
         ({"epsilon": 0}, "epsilon"),
         ({"error": "least"}, "error"),
         ({"error": 1.5}, "error"),
