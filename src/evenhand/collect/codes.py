@@ -46,7 +46,8 @@ def checked_codes(codes: Any, k: int, *, owner: str) -> npt.NDArray[Any]:
     if array.ndim != 1 or array.dtype.kind not in "iu":
         got = f"{array.ndim} dimensions" if array.ndim != 1 else f"an array of {array.dtype.name}"
         raise _refused(k, owner, got)
-    if any(_outside(array[start : start + _BLOCK], k) for start in range(0, array.size, _BLOCK)):
+    starts = reversed(range(0, array.size, _BLOCK))  # whoever reads them next finds the first in the cache
+    if any(_outside(array[start : start + _BLOCK], k) for start in starts):
         raise _refused(k, owner, "codes outside")
     return array
 

@@ -133,7 +133,7 @@ def respond(codes: npt.NDArray[Any], k: int, keep: Fraction, source: Source) -> 
         held = out.view()
     held.flags.writeable = False  # so that it has one type for the compiler, whatever the caller gives
     law = np.array(_thresholds(k, keep), dtype=np.uint64)
-    parameters = (held, law, np.empty(_kernels_response.GROUP, dtype=np.uint32))
+    parameters = (held, law, np.empty(_kernels_response.SPAN, dtype=np.uint32))
     feed(_kernels_response.respond, out, parameters, source, units=np.uint32, words=0.5)
     return out
 

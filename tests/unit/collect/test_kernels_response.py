@@ -165,7 +165,7 @@ def test_the_slow_way_in_its_branches(kernels, halves, expected):
 
 @pytest.mark.parametrize("halves", [[0], [0, 6 << 11], [0, 6 << 11, 0]])
 def test_running_out_in_the_slow_way_leaves_the_code_alone(plain, halves):
-    out, room = np.array([2], dtype=np.uint8), np.empty(plain.GROUP, dtype=np.uint32)
+    out, room = np.array([2], dtype=np.uint8), np.empty(plain.SPAN, dtype=np.uint32)
     law = np.array(_thresholds(4, 1 - Fraction(7, GRID)), dtype=np.uint64)
     for module in (plain, _kernels_response):
         assert module.respond(np.array(halves, dtype=np.uint32), out, 0, out, law, room) == (0, 0)
@@ -177,18 +177,43 @@ def test_no_unit_that_is_open_passes_a_group_by(plain, k, keep):
     """A group is looked at again only if two bounds say so: they must say so for every unit that is open."""
     thresholds = flip, cell, others, reciprocal, shift, limit = _thresholds(k, keep)
     edge = min(flip >> 21, 2**32 - 1)
-    brink = int(plain._brink(*map(np.uint64, (edge, others, reciprocal, shift))))
+    brink = -(-(others << shift) // reciprocal) if reciprocal else edge  # the least unit of no cell
     edges = [edge, brink, *(((j * cell) >> 21) for j in {*range(min(others, 60)), others - 1, others})]
     units = {min(max(each + step, 0), 2**32 - 1) for each in edges for step in range(-6, 7)}
-    room = np.empty(plain.GROUP, dtype=np.uint32)
-    given = np.uint32(edge), np.uint64(reciprocal), np.uint32(shift - 32), np.uint64(2**32 - brink)
+    room = np.empty(plain.SPAN, dtype=np.uint32)
+    given = np.uint32(edge), np.uint64(reciprocal), np.uint32(shift - 32)
     for unit in units | {int(each) for each in SeededSource(9).words(200) >> np.uint64(32)}:
         first, codes = np.array([unit], dtype=np.uint32), np.array([k - 1], dtype=np.uint32)
-        largest, least = plain._answer(first, codes, room, *given)
-        looked_at = int(largest) >= limit >> 32 or int(least) <= edge - brink
+        largest, farthest = plain._answer(first, codes, room, *given)
+        looked_at = int(largest) >= limit >> 32 or int(farthest) > others
 
         assert looked_at or _is_settled(unit, *thresholds)
-        assert looked_at or unit > edge or not brink <= unit
+        assert looked_at or unit > edge or unit < brink
+
+
+@pytest.mark.parametrize("name", ["k 5", "k 1000", "many values", "most values", "no even cells"])
+@pytest.mark.parametrize("size", [1_023, 1_024, 1_025, 3_000])
+def test_groups_answered_together_say_what_each_says_alone(kernels, name, size):
+    """Several groups share their loops: one with an open unit must not shift the units of the next."""
+    k, keep = LAWS[name]
+    codes = np.arange(size) * 11 % k
+    together = respond(codes, k, keep, SeededSource(6)).tolist()
+
+    assert together == slow_respond(Tape(SeededSource(6).words(2 * size)), codes.tolist(), k, keep)
+
+
+@pytest.mark.parametrize("place", [0, 255, 256, 1_023, 1_024, 2_047])
+def test_a_span_with_one_open_unit_is_answered_group_by_group(kernels, place):
+    """The unit at the edge alone is open: two further units stand after its group, or are left over."""
+    k, keep = LAWS["k 5"]
+    units = [2**32 - 1] * 2_048
+    units[place] = _thresholds(k, keep)[0] >> 21
+    end = (place // _kernels_response.GROUP + 1) * _kernels_response.GROUP
+    script = words_of([*units[:end], 1 << 31, 1 << 31, *units[end:], *[1 << 31] * 64])
+    codes = [i % k for i in range(2_048)]
+    fast = respond(np.array(codes), k, keep, ScriptedSource(script, then=SeededSource(3))).tolist()
+
+    assert fast == slow_respond(Tape(script), codes, k, keep)
 
 
 @pytest.mark.parametrize("dtype", ["u1", "i8", ">u2"])
