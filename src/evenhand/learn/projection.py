@@ -44,6 +44,15 @@ class _Kept:
     judge: Judge
 
 
+@dataclass(frozen=True)
+class _Made:
+    """What the prices were made for. The parameters may be set to something else afterwards."""
+
+    kind: Kind
+    divergence: Divergence
+    as_printed: bool
+
+
 class FairProjection(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     r"""A classifier whose scores are moved as little as possible until groups are treated alike.
 
@@ -150,7 +159,15 @@ class FairProjection(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # typ
 
     # --- fitting ---------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None, *, group: Any = None, group_proba: Any = None) -> Self:  # noqa: N803 - scikit-learn's name
+    def fit(
+        self,
+        X: Any,  # noqa: N803 - scikit-learn's name
+        y: Any = None,
+        *,
+        group: Any = None,
+        group_proba: Any = None,
+        sample_weight: Any = None,
+    ) -> Self:
         """Train the estimator, unless it is fitted already, and project its scores of these rows.
 
         Parameters
@@ -163,31 +180,36 @@ class FairProjection(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # typ
             The group of each row; labels of any kind.
         group_proba : array of (rows, groups), or of (rows, classes, groups)
             Instead of `group`, its probabilities given the features, and for ``"odds"`` given the class too.
+        sample_weight : array, optional
+            For how many rows each counts, at least 0: when training, in the means and in what is counted.
         """
+        self.__dict__.pop("prices_", None)  # those of earlier rows are no use with another estimator
         kind = one_of("kind", self.kind, KINDS, owner=_OWNER)
         divergence = one_of("divergence", self.divergence, DIVERGENCES, owner=_OWNER)
         source = one_of("marginals", self.marginals, ("labels", "calibrated"), owner=_OWNER)
         tolerance = inputs.check_tolerance(self.tolerance, owner=_OWNER)
         self._check_given(y, kind, group, group_proba)
         y = column_or_1d(y, warn=True) if getattr(y, "ndim", 1) == 2 else y
-        self.estimator_ = self._trained(X, y)
+        self.estimator_ = self._trained(X, y, sample_weight)
         scores = self._scores(X, place="fit")
         n, n_classes = scores.shape
         owner = f"{_OWNER}.fit"
+        weights = inputs.read_weights(sample_weight, n, owner=owner)
         groups: NDArray[Any]
         if group is not None:
             groups, self.groups_ = inputs.read_groups(group, n, n_classes=n_classes, owner=owner)
         else:
             groups = inputs.read_shares(group_proba, n, n_classes=n_classes, n_groups=None, owner=owner)
             self.groups_ = list(range(groups.shape[-1]))
-        labels = None if y is None else inputs.read_labels(y, self.classes_.tolist(), owner=owner)
+        labels = None if y is None else inputs.read_labels(y, n, self.classes_.tolist(), owner=owner)
         k = len(self.groups_)
         calibrated = kind == "odds" and source == "calibrated"
         classes = scores if calibrated or labels is None else np.eye(n_classes)[labels]
-        shares = _shares(marginals_of(classes, groups, k), kind)
-        rows = Rows(scores, groups, k, kind)
-        problem = Problem.of(rows, divergence, marginals=shares)
-        self._kept = _Kept(problem, Judge(rows, labels, groups, kind))
+        counted = classes if weights is None else classes * weights[:, None]
+        rows = Rows(scores, groups, k, kind, weights)
+        problem = Problem.of(rows, divergence, marginals=_shares(marginals_of(counted, groups, k), kind))
+        self._kept = _Kept(problem, Judge(rows, labels, groups, kind, weights))
+        self._made = _Made(kind, divergence, bool(self.as_printed))
         self.largest_tolerance_ = problem.largest_tolerance()
         return self._take(self._solved(tolerance))
 
@@ -203,12 +225,18 @@ class FairProjection(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # typ
             )
         _one_of_two(group, group_proba, owner=f"{_OWNER}.fit")
 
-    def _trained(self, X: Any, y: Any) -> Any:  # noqa: N803 - as above
+    def _trained(self, X: Any, y: Any, sample_weight: Any) -> Any:  # noqa: N803 - as above
         if y is not None:
             check_classification_targets(y)
         if self.prefit:
             check_is_fitted(self.estimator)
-        trained = self.estimator if self.prefit else clone(self.estimator).fit(X, y)
+            trained = self.estimator
+        elif sample_weight is None:
+            trained = clone(self.estimator).fit(X, y)
+        else:
+            inputs.check_weighable(self.estimator, owner=_OWNER)
+            inputs.read_weights(sample_weight, len(np.asarray(y)), owner=f"{_OWNER}.fit")
+            trained = clone(self.estimator).fit(X, y, sample_weight=sample_weight)
         if not self.public_rows:
             inputs.warn_of_guarantee(trained, owner=_OWNER)
         for name in ("n_features_in_", "feature_names_in_"):
@@ -219,8 +247,8 @@ class FairProjection(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # typ
 
     def _solved(self, tolerance: float) -> Solution:
         kept = self._rows_of_fit()
-        printed = {"ridge": kept.problem.rows.n**-0.5, "stray": self.divergence == "kl"}
-        return solve(kept.problem, tolerance, **(printed if self.as_printed else {}))
+        printed = {"ridge": kept.problem.rows.n**-0.5, "stray": self._made.divergence == "kl"}
+        return solve(kept.problem, tolerance, **(printed if self._made.as_printed else {}))
 
     def _take(self, solution: Solution) -> Self:
         self.prices_, self.objective_ = solution.prices, solution.objective
@@ -231,12 +259,12 @@ class FairProjection(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # typ
     def predict_proba(self, X: Any, *, group: Any = None, group_proba: Any = None) -> NDArray[np.float64]:  # noqa: N803 - as above
         """Return the projected probabilities of the classes."""
         rows, _ = self._rows(X, group, group_proba, place="predict_proba")
-        return rows.tilted(self.prices_, self.divergence)
+        return rows.tilted(self.prices_, self._made.divergence)
 
     def predict(self, X: Any, *, group: Any = None, group_proba: Any = None) -> NDArray[Any]:  # noqa: N803 - as above
         """Return the class with the largest projected probability; of two equal ones, the first."""
         rows, _ = self._rows(X, group, group_proba, place="predict")
-        places = rows.tilted(self.prices_, self.divergence).argmax(axis=1)
+        places = rows.tilted(self.prices_, self._made.divergence).argmax(axis=1)
         return np.asarray(self.classes_[places])
 
     def score(
@@ -264,7 +292,7 @@ class FairProjection(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # typ
             groups = inputs.new_groups(group, n, self.groups_, owner=owner)
         else:
             groups = inputs.read_shares(group_proba, n, n_classes=n_classes, n_groups=k, owner=owner)
-        return Rows(scores, groups, k, self.kind), groups
+        return Rows(scores, groups, k, self._made.kind), groups
 
     def _scores(self, X: Any, *, place: str) -> NDArray[np.float64]:  # noqa: N803 - as above
         made = self.estimator_.predict_proba(X)
@@ -288,20 +316,21 @@ class FairProjection(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # typ
         *,
         group: Any = None,
         group_proba: Any = None,
+        sample_weight: Any = None,
         tolerances: Sequence[float] | None = None,
     ) -> Curve:
         """Return the whole trade-off: divergence, gap and accuracy for tolerances from strict to loose.
 
         Parameters
         ----------
-        X, y, group, group_proba : optional
+        X, y, group, group_proba, sample_weight : optional
             The rows whose decisions are counted; by default those of :meth:`fit`. The projection itself is
             always made from the rows of :meth:`fit`.
         tolerances : sequence of float, optional
             By default 33 from 0 to `largest_tolerance_`, where nothing is changed any more.
         """
         check_is_fitted(self)
-        judge = self._judge(X, y, group, group_proba, place="curve")
+        judge = self._judge(X, y, group, group_proba, sample_weight, place="curve")
         if tolerances is None:
             chosen = np.linspace(0.0, self.largest_tolerance_, POINTS)
         else:
@@ -312,9 +341,9 @@ class FairProjection(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # typ
         objective, gap, accuracy = np.empty((3, len(chosen)))
         for place, tolerance in enumerate(chosen):
             solution = self._solved(float(tolerance))
-            decided = judge.decided(solution.prices, self.divergence)
+            decided = judge.decided(solution.prices, self._made.divergence)
             objective[place], gap[place], accuracy[place] = solution.objective, decided.gap, decided.accuracy
-        return Curve(self.kind, self.divergence, chosen, objective, gap, accuracy)
+        return Curve(self._made.kind, self._made.divergence, chosen, objective, gap, accuracy)
 
     def tolerance_for(
         self,
@@ -324,6 +353,7 @@ class FairProjection(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # typ
         *,
         group: Any = None,
         group_proba: Any = None,
+        sample_weight: Any = None,
     ) -> float:
         """Return the largest tolerance found whose decisions are at most `gap` apart on these rows.
 
@@ -331,7 +361,7 @@ class FairProjection(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # typ
         ----------
         gap : float
             What the gap of :meth:`curve` may be.
-        X, y, group, group_proba : optional
+        X, y, group, group_proba, sample_weight : optional
             The rows that are counted: those of :meth:`fit` by default, or others kept for choosing. Rows that
             will be used to judge the result are not for choosing.
 
@@ -342,13 +372,13 @@ class FairProjection(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # typ
         """
         check_is_fitted(self)
         target = inputs.check_tolerance(gap, owner=f"{_OWNER}.tolerance_for", name="gap")
-        judge = self._judge(X, y, group, group_proba, place="tolerance_for")
+        judge = self._judge(X, y, group, group_proba, sample_weight, place="tolerance_for")
         two = len(self.groups_) == 2 and len(self.classes_) == 2
         return tolerance_that_meets(
             target,
-            lambda tolerance: judge.decided(self._solved(tolerance).prices, self.divergence),
+            lambda tolerance: judge.decided(self._solved(tolerance).prices, self._made.divergence),
             self.largest_tolerance_,
-            monotone=two and self.kind == "parity",
+            monotone=two and self._made.kind == "parity",
             owner=f"{_OWNER}.tolerance_for",
         )
 
@@ -360,26 +390,34 @@ class FairProjection(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # typ
         *,
         group: Any = None,
         group_proba: Any = None,
+        sample_weight: Any = None,
     ) -> FairProjection:
         """Return a copy with the tolerance of :meth:`tolerance_for`; nothing is trained again."""
-        return self.at(self.tolerance_for(gap, X, y, group=group, group_proba=group_proba))
+        rows = {"group": group, "group_proba": group_proba, "sample_weight": sample_weight}
+        return self.at(self.tolerance_for(gap, X, y, **rows))
 
-    def _judge(self, X: Any, y: Any, group: Any, group_proba: Any, *, place: str) -> Judge:  # noqa: N803 - as above
+    def _judge(
+        self,
+        X: Any,  # noqa: N803 - as above
+        y: Any,
+        group: Any,
+        group_proba: Any,
+        sample_weight: Any,
+        *,
+        place: str,
+    ) -> Judge:
         kept = self._rows_of_fit()
         owner = f"{_OWNER}.{place}"
         if X is None:
-            if any(each is not None for each in (y, group, group_proba)):
+            if any(each is not None for each in (y, group, group_proba, sample_weight)):
                 _refuse_half("X", owner)
             judge = kept.judge
         else:
             rows, groups = self._rows(X, group, group_proba, place=place)
-            labels = None if y is None else inputs.read_labels(y, self.classes_.tolist(), owner=owner)
-            if labels is not None and len(labels) != rows.n:
-                raise InvalidParameterError(
-                    "y", owner=owner, must_be="as long as 'X'", got="another length instead of it"
-                )
-            judge = Judge(rows, labels, groups, self.kind)
-        if judge.labels is None and self.kind == "odds":
+            labels = None if y is None else inputs.read_labels(y, rows.n, self.classes_.tolist(), owner=owner)
+            weights = inputs.read_weights(sample_weight, rows.n, owner=owner)
+            judge = Judge(rows, labels, groups, self._made.kind, weights)
+        if judge.labels is None and self._made.kind == "odds":
             _refuse_half("y", owner)
         return judge
 
@@ -393,6 +431,9 @@ class FairProjection(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # typ
                 hint="the rows of fit are not stored with the model: fit again, with prefit=True.",
             )
         return self._kept
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "prices_" in self.__dict__
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()
@@ -411,7 +452,7 @@ def _shares(counted: NDArray[np.float64], kind: str) -> NDArray[np.float64]:
         raise InvalidParameterError(
             "group",
             owner=f"{_OWNER}.fit",
-            must_be="such that every group has rows of every class, for kind='odds'",
+            must_be="such that every group has rows of every class, for kind='odds', and weights above 0",
             got="one without",
             hint="marginals='calibrated' takes the shares from the scores, which are never 0.",
         )

@@ -52,12 +52,15 @@ class Judge:
         As in `Rows`.
     kind : {"parity", "odds"}
         Which gap is meant.
+    weights : array, optional
+        For how many rows each counts.
     """
 
     rows: Rows
     labels: NDArray[np.intp] | None
     groups: NDArray[Any]
     kind: Kind
+    weights: NDArray[np.float64] | None = None
 
     def decided(self, prices: NDArray[np.float64], divergence: Divergence) -> Decided:
         """Decide for the class with the largest projected score, and count."""
@@ -74,9 +77,10 @@ class Judge:
         labels = np.zeros(len(decided), dtype=np.intp) if self.labels is None else self.labels
         cells = C * labels + decided
         if self.groups.ndim == 1:
-            counted = np.bincount(C * C * self.groups + cells, minlength=k * C * C)
+            counted = np.bincount(C * C * self.groups + cells, self.weights, minlength=k * C * C)
             return counted.reshape(k, C, C).astype(np.float64)
         shares = self.groups if self.groups.ndim == 2 else self.groups[labels, np.arange(len(labels))]
+        shares = shares if self.weights is None else shares * self.weights[:, None]
         counts = [np.bincount(cells, weights=shares[:, s], minlength=C * C) for s in range(k)]
         return np.array(counts, dtype=np.float64).reshape(k, C, C)
 

@@ -18,11 +18,13 @@ if TYPE_CHECKING:
 __all__ = [
     "check_classifier",
     "check_tolerance",
+    "check_weighable",
     "new_groups",
     "read_groups",
     "read_labels",
     "read_scores",
     "read_shares",
+    "read_weights",
     "warn_of_guarantee",
 ]
 
@@ -87,9 +89,39 @@ def read_scores(scores: Any, n_classes: int, *, owner: str) -> NDArray[np.float6
     return np.asarray(table / table.sum(axis=1, keepdims=True))
 
 
-def read_labels(y: Any, classes: Sequence[Any], *, owner: str) -> NDArray[np.intp]:
+def read_weights(weights: Any, n: int, *, owner: str) -> NDArray[np.float64] | None:
+    """Return the weights of `n` rows with a mean of one; nothing if there are none."""
+    if weights is None:
+        return None
+    try:
+        column = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        column = np.empty((0, 0))
+    good = column.shape == (n,) and bool(np.isfinite(column).all())
+    if not good or (column < 0).any() or not 0 < column.sum() < np.inf:
+        _refuse("sample_weight", owner, "a number of at least 0 for each row, not zero for all", "others")
+    return np.asarray(column * (n / column.sum()))
+
+
+def check_weighable(estimator: Any, *, owner: str) -> None:
+    """Refuse to train an estimator with weights that it would not look at."""
+    from sklearn.utils.validation import has_fit_parameter  # noqa: PLC0415 - slow to import
+
+    if not has_fit_parameter(estimator, "sample_weight"):
+        raise InvalidParameterError(
+            "estimator",
+            owner=owner,
+            must_be="one whose fit takes weights, where 'sample_weight' is given",
+            got=f"a {type(estimator).__name__}",
+            hint="fit it yourself, with or without weights, and give it with prefit=True.",
+        )
+
+
+def read_labels(y: Any, n: int, classes: Sequence[Any], *, owner: str) -> NDArray[np.intp]:
     """Return the place of each label among the classes of the estimator."""
-    return _places(y, classes, name="y", owner=owner, must_be="labels that are classes of the estimator")
+    places = _places(y, classes, name="y", owner=owner, must_be="labels that are classes of the estimator")
+    _same_length("y", len(places), n, owner)
+    return places
 
 
 def read_groups(group: Any, n: int, *, n_classes: int, owner: str) -> tuple[NDArray[np.intp], list[Any]]:

@@ -13,7 +13,8 @@ group is known) and a factor :math:`r`, constraint :math:`(c, \pm, s)` says
 
 The shares of a row add up to one, so its prices are :math:`a_{ic} = r_{ic} \sum_s p_{is} A_{sc}` with
 :math:`A = M \lambda`, whatever the number of constraints: everything about the rows passes through one table
-of groups and classes, `prices`, and the rest is algebra of that size.
+of groups and classes, `prices`, and the rest is algebra of that size. Where rows have weights, every sum over
+rows is weighted, and the weights add up to :math:`n`.
 """
 
 from __future__ import annotations
@@ -59,13 +60,22 @@ class Rows:
         How many groups there are.
     kind : {"parity", "odds"}
         Whether the factor is one or the score.
+    weights : array of (rows,), optional
+        For how many rows each counts; their mean is one.
     """
 
-    def __init__(self, scores: NDArray[np.float64], groups: NDArray[Any], n_groups: int, kind: Kind) -> None:
+    def __init__(
+        self,
+        scores: NDArray[np.float64],
+        groups: NDArray[Any],
+        n_groups: int,
+        kind: Kind,
+        weights: NDArray[np.float64] | None = None,
+    ) -> None:
         self.n: int = scores.shape[0]
         self.n_classes: int = scores.shape[1]
         self.n_groups = n_groups
-        self.weighted = kind == "odds"
+        self.scaled = kind == "odds"
         self.known = groups.ndim == 1
         if self.known:
             self.order = np.argsort(groups, kind="stable")
@@ -76,12 +86,14 @@ class Rows:
             self.order = np.arange(self.n)
             spans = [(0, 0, self.n)]
         turned = np.ascontiguousarray(scores[self.order].T) if self.known else np.ascontiguousarray(scores.T)
-        self._blocks: list[tuple[int, NDArray[np.float64], NDArray[Any]]] = []
+        heavy = None if weights is None else weights[self.order]
+        self._blocks: list[tuple[int, NDArray[np.float64], NDArray[Any], NDArray[np.float64] | None]] = []
         for s, start, end in spans:
             for first in range(start, end, _AT_ONCE):
                 part = slice(first, min(first + _AT_ONCE, end))
                 shares = groups if self.known else groups[..., part, :]
-                self._blocks.append((s, np.ascontiguousarray(turned[:, part]), shares))
+                each = None if heavy is None else heavy[part]
+                self._blocks.append((s, np.ascontiguousarray(turned[:, part]), shares, each))
 
     # --- what a block contributes ---------------------------------------------------------------
 
@@ -94,13 +106,13 @@ class Rows:
             a = (shares @ prices).T
         else:
             a = np.einsum("cis,sc->ci", shares, prices)
-        return h * a if self.weighted else a
+        return h * a if self.scaled else a
 
     def tilted(self, prices: NDArray[np.float64], divergence: Divergence) -> NDArray[np.float64]:
         """Return the tilted scores in the order of the rows, as (rows, classes)."""
         made = np.empty((self.n, self.n_classes))
         start = 0
-        for s, h, shares in self._blocks:
+        for s, h, shares, _ in self._blocks:
             q = tilt(h, self._prices(s, h, shares, prices), divergence, with_phi=False).q
             made[self.order[start : start + h.shape[1]]] = q.T
             start += h.shape[1]
@@ -109,22 +121,24 @@ class Rows:
     def divergence(self, prices: NDArray[np.float64], divergence: Divergence) -> float:
         """Return the mean divergence of the tilted scores from the ones given."""
         total: float = 0.0
-        for s, h, shares in self._blocks:
+        for s, h, shares, weights in self._blocks:
             q = tilt(h, self._prices(s, h, shares, prices), divergence, with_phi=False).q
-            total += divergence_sum(q, h, divergence)
+            total += divergence_sum(q, h, divergence, weights)
         return total / self.n
 
     def terms(self, prices: NDArray[np.float64], divergence: Divergence, *, with_value: bool) -> Terms:
         """Return the dual function, with respect to the prices as one vector, group by group."""
         k, C = self.n_groups, self.n_classes  # noqa: N806 - as in the formulas
         value, gradient, hessian = 0.0, np.zeros((k, C)), np.zeros((k, C, k, C))
-        for s, h, shares in self._blocks:
-            made = tilt(h, self._prices(s, h, shares, prices), divergence, with_phi=with_value)
+        for s, h, shares, weights in self._blocks:
+            a = self._prices(s, h, shares, prices)
+            made = tilt(h, a, divergence, with_phi=with_value, weights=weights)
             value += made.phi
+            pull = _Pull.of(made, h if self.scaled else None, weights)
             if self.known:
-                _add_known(gradient[s], hessian[s, :, s], made, h if self.weighted else None)
+                _add_known(gradient[s], hessian[s, :, s], pull)
             else:
-                _add_shared(gradient, hessian, made, h if self.weighted else None, shares)
+                _add_shared(gradient, hessian, pull, shares)
         size = k * C
         return Terms(value / self.n, gradient.ravel() / self.n, hessian.reshape(size, size) / self.n)
 
@@ -132,51 +146,60 @@ class Rows:
         """Return the mean of a a' and of <ln h, a> as functions of the prices: a table and a vector."""
         k, C = self.n_groups, self.n_classes  # noqa: N806 - as in the formulas
         square, line = np.zeros((k, C, k, C)), np.zeros((k, C))
-        for s, h, shares in self._blocks:
-            r = h if self.weighted else np.ones_like(h)
-            weighted = r * np.log(h)
+        for s, h, shares, weights in self._blocks:
+            r = h if self.scaled else np.ones_like(h)
+            v = 1.0 if weights is None else weights
+            squares, lines = v * r**2, v * r * np.log(h)
             for c in range(C):
                 if self.known:
-                    square[s, c, s, c] += (r[c] ** 2).sum()
-                    line[s, c] += weighted[c].sum()
+                    square[s, c, s, c] += squares[c].sum()
+                    line[s, c] += lines[c].sum()
                 else:
                     p = shares[c] if shares.ndim == 3 else shares
-                    square[:, c, :, c] += (p.T * r[c] ** 2) @ p
-                    line[:, c] += weighted[c] @ p
+                    square[:, c, :, c] += (p.T * squares[c]) @ p
+                    line[:, c] += lines[c] @ p
         return square.reshape(k * C, k * C) / self.n, line.ravel() / self.n
 
 
-def _add_known(
-    gradient: NDArray[np.float64],
-    hessian: NDArray[np.float64],
-    made: Tilted,
-    r: NDArray[np.float64] | None,
-) -> None:
+class _Pull(NamedTuple):
+    """What the derivatives of some rows are made of, times the factor r; `q` and `heavy` are weighted too."""
+
+    q: NDArray[np.float64]
+    w: NDArray[np.float64]
+    heavy: NDArray[np.float64]
+    total: NDArray[np.float64] | None
+    r: NDArray[np.float64] | None
+
+    @classmethod
+    def of(cls, made: Tilted, r: NDArray[np.float64] | None, weights: NDArray[np.float64] | None) -> _Pull:
+        q, w = (made.q, made.w) if r is None else (made.q * r, made.w * r)
+        if weights is None:
+            return cls(q, w, w, made.total, r)
+        return cls(q * weights, w, w * weights, made.total, r)
+
+
+def _add_known(gradient: NDArray[np.float64], hessian: NDArray[np.float64], pull: _Pull) -> None:
     """Add a block of rows that are all in one group; both arguments are views of that group's part."""
-    q, w = (made.q, made.w) if r is None else (made.q * r, made.w * r)
-    gradient -= q.sum(axis=1)
-    diagonal = w.sum(axis=1) if r is None else np.einsum("ci,ci->c", w, r)
-    hessian += np.diag(diagonal) - w @ (w if made.total is None else w / made.total).T
+    _, w, heavy, total, r = pull
+    gradient -= pull.q.sum(axis=1)
+    diagonal = heavy.sum(axis=1) if r is None else np.einsum("ci,ci->c", heavy, r)
+    hessian += np.diag(diagonal) - heavy @ (w if total is None else w / total).T
 
 
 def _add_shared(
-    gradient: NDArray[np.float64],
-    hessian: NDArray[np.float64],
-    made: Tilted,
-    r: NDArray[np.float64] | None,
-    shares: NDArray[Any],
+    gradient: NDArray[np.float64], hessian: NDArray[np.float64], pull: _Pull, shares: NDArray[Any]
 ) -> None:
     """Add a block of rows that are in every group with some probability."""
-    q, w = (made.q, made.w) if r is None else (made.q * r, made.w * r)
+    q, w, heavy, total, r = pull
     count = len(q)
     p = np.broadcast_to(shares, (count, *shares.shape[-2:])).astype(np.float64, copy=False)
-    outer = p * w[:, :, None]  # (classes, rows, groups)
-    scaled = outer if made.total is None else outer / made.total[:, None]
+    outer = p * heavy[:, :, None]  # (classes, rows, groups)
+    scaled = p * (w if total is None else w / total)[:, :, None]
     cross = np.tensordot(outer, scaled, axes=(1, 1))  # (class, group, class, group)
     hessian -= cross.transpose(1, 0, 3, 2)
     for c in range(count):
         gradient[:, c] -= q[c] @ p[c]
-        weight = w[c] if r is None else w[c] * r[c]
+        weight = heavy[c] if r is None else heavy[c] * r[c]
         hessian[:, c, :, c] += (p[c].T * weight) @ p[c]
 
 

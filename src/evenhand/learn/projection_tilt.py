@@ -22,7 +22,16 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
+
+    _Parts = tuple[
+        NDArray[np.float64],
+        NDArray[np.float64],
+        NDArray[np.float64] | None,
+        Callable[[], NDArray[np.float64]],
+    ]
 
 __all__ = ["DIVERGENCES", "Divergence", "Tilted", "divergence_sum", "tilt"]
 
@@ -42,11 +51,16 @@ class Tilted:
     total: NDArray[np.float64] | None
     """The sum of `w` over classes; nothing where it is one."""
     phi: float
-    """The sum over the rows; NaN if it was not asked for."""
+    """The sum over the rows, by their weights; NaN if it was not asked for."""
 
 
 def tilt(
-    h: NDArray[np.float64], a: NDArray[np.float64], divergence: Divergence, *, with_phi: bool = True
+    h: NDArray[np.float64],
+    a: NDArray[np.float64],
+    divergence: Divergence,
+    *,
+    with_phi: bool = True,
+    weights: NDArray[np.float64] | None = None,
 ) -> Tilted:
     """Tilt scores by prices, which are (classes, rows) or, if all rows have the same, (classes, 1).
 
@@ -54,38 +68,41 @@ def tilt(
     >>> tilt(h, a, "ce").q.ravel().round(6)
     array([0.244573, 0.755427])
     """
-    if divergence == "kl":
-        return _tilt_kl(h, a, with_phi=with_phi)
-    return _tilt_ce(h, a, with_phi=with_phi)
+    q, w, total, phi = _tilt_kl(h, a) if divergence == "kl" else _tilt_ce(h, a)
+    return Tilted(q, w, total, _sum(phi(), weights) if with_phi else np.nan)
 
 
-def divergence_sum(q: NDArray[np.float64], h: NDArray[np.float64], divergence: Divergence) -> float:
-    """Return the divergence of `q` from `h`, summed over the rows."""
+def divergence_sum(
+    q: NDArray[np.float64],
+    h: NDArray[np.float64],
+    divergence: Divergence,
+    weights: NDArray[np.float64] | None = None,
+) -> float:
+    """Return the divergence of `q` from `h`, summed over the rows by their weights."""
     first, second = (q, h) if divergence == "kl" else (h, q)
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = np.where(first > 0, first * np.log(first / second), 0.0)
-    return float(terms.sum())
+    return _sum(terms, weights)
 
 
-def _tilt_kl(h: NDArray[np.float64], a: NDArray[np.float64], *, with_phi: bool) -> Tilted:
+def _sum(terms: NDArray[np.float64], weights: NDArray[np.float64] | None) -> float:
+    return float(terms.sum() if weights is None else (terms * weights).sum())
+
+
+def _tilt_kl(h: NDArray[np.float64], a: NDArray[np.float64]) -> _Parts:
     lowest = a.min(axis=0)  # taken out, so that nothing overflows
     q = h * np.exp(lowest - a)
     total = q.sum(axis=0)
     q /= total
-    phi = float(np.log(total).sum() - np.broadcast_to(lowest, total.shape).sum()) if with_phi else np.nan
-    return Tilted(q, q, None, phi)
+    return q, q, None, lambda: np.log(total) - lowest
 
 
-def _tilt_ce(h: NDArray[np.float64], a: NDArray[np.float64], *, with_phi: bool) -> Tilted:
+def _tilt_ce(h: NDArray[np.float64], a: NDArray[np.float64]) -> _Parts:
     reach = _reach_of_two(h, a) if len(h) == 2 else _reach(h, a)
     q = h / reach
     q /= q.sum(axis=0)
     w = q / reach
-    phi = np.nan
-    if with_phi:
-        u = reach[0] - a[0]
-        phi = float((u - 1 - (h * np.log(reach)).sum(axis=0)).sum())
-    return Tilted(q, w, w.sum(axis=0), phi)
+    return q, w, w.sum(axis=0), lambda: reach[0] - a[0] - 1 - (h * np.log(reach)).sum(axis=0)
 
 
 def _reach_of_two(h: NDArray[np.float64], a: NDArray[np.float64]) -> NDArray[np.float64]:

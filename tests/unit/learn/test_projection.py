@@ -10,6 +10,7 @@ import pytest
 import sklearn
 from sklearn.base import clone, is_classifier
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -367,3 +368,41 @@ def test_nothing_is_predicted_before_fitting():
     for use in ("predict", "predict_proba"):
         with pytest.raises(sklearn.exceptions.NotFittedError):
             getattr(FairProjection(LogisticRegression()), use)(X, group=GROUP)
+
+
+# -- a model that is changed after it was made -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("changed", [{"divergence": "ce"}, {"kind": "odds"}, {"as_printed": True}])
+def test_prices_are_used_as_they_were_made(changed):
+    """Prices of one divergence used for another gave scores that kept no tolerance, without a word."""
+    model = fitted("parity", "kl", 0.0)
+    before, other = model.predict_proba(X, group=GROUP), model.at(0.1).predict_proba(X, group=GROUP)
+    points = model.curve(tolerances=[0.0, 0.1])
+    model.set_params(**changed)
+    after = model.curve(tolerances=[0.0, 0.1])
+
+    assert np.array_equal(model.predict_proba(X, group=GROUP), before)
+    assert np.array_equal(model.at(0.1).predict_proba(X, group=GROUP), other)
+    assert np.array_equal(after.gap, points.gap)
+    assert np.array_equal(after.objective, points.objective)
+    assert after.divergence == "kl"
+
+
+def test_a_fit_that_failed_leaves_nothing_to_predict_with():
+    """The prices of earlier rows with an estimator of later ones would be nobody's projection."""
+    model = fitted()
+    with pytest.raises(InvalidParameterError, match="as long as"):
+        model.fit(-X, Y, group=GROUP[:10])
+    with pytest.raises(NotFittedError):
+        model.predict_proba(X, group=GROUP)
+    with pytest.raises(NotFittedError):
+        model.curve()
+
+
+def test_labels_of_another_length_are_refused_when_nothing_is_trained():
+    trained = LogisticRegression().fit(X, Y)
+    with pytest.raises(
+        InvalidParameterError, match=r"'y' parameter of FairProjection\.fit must be as long as"
+    ):
+        FairProjection(trained, prefit=True).fit(X, Y[:7], group=GROUP)

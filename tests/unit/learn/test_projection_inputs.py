@@ -80,9 +80,9 @@ def test_an_unknown_group_is_refused_and_not_named():
 
 
 def test_an_unknown_label_is_refused_and_not_named():
-    assert inputs.read_labels([1, 0, 1.0], [0, 1], owner="example").tolist() == [1, 0, 1]
+    assert inputs.read_labels([1, 0, 1.0], 3, [0, 1], owner="example").tolist() == [1, 0, 1]
     with pytest.raises(InvalidParameterError, match="labels that are classes of the estimator") as caught:
-        inputs.read_labels(["yes", SECRET], ["no", "yes"], owner="example")
+        inputs.read_labels(["yes", SECRET], 2, ["no", "yes"], owner="example")
 
     assert SECRET not in str(caught.value)
 

@@ -22,8 +22,9 @@ EXPECTED_FAILED_CHECKS = {}
 class WithGroups(FairProjection):
     """The same classifier with a group for each row, known from the row itself."""
 
-    def fit(self, X, y=None):  # noqa: N803 - scikit-learn's name
-        return super().fit(X, y, group_proba=self._shares(X, y, reset=True))
+    def fit(self, X, y=None, sample_weight=None):  # noqa: N803 - scikit-learn's name
+        shares = self._shares(X, y, reset=True)
+        return super().fit(X, y, group_proba=shares, sample_weight=sample_weight)
 
     def predict(self, X):  # noqa: N803 - as above
         return super().predict(X, group_proba=self._shares(X))
