@@ -90,13 +90,15 @@ def estimate(  # noqa: PLR0913 - one option each
 
 
 def _show(terminal: Terminal, found: FileEstimates, *, consistent: bool) -> None:
+    from evenhand.report.words import epsilon_of  # noqa: PLC0415 - used here alone
+
     if found.record.simulated:
         terminal.warn("These reports are simulated: drawn with a seed. Nobody sent them.")
     for name, shares in found.shares.items():
         law = shares.protocol
         terminal.sentence(
             f"**{name}**: {shares.n:,} reports by {law.title}, {law.k:,} values, "
-            f"epsilon {float(law.epsilon):.6g}"
+            f"epsilon {epsilon_of(law.epsilon, 6)}"
         )
         terminal.show(_shares_table(terminal, found, name, consistent=consistent))
         if len(shares) > _MOST_ROWS:

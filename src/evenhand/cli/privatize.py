@@ -176,6 +176,8 @@ def _protocol(text: str) -> Any:
 
 
 def _tell(terminal: Terminal, made: Privatized) -> None:
+    from evenhand.report.words import epsilon_of  # noqa: PLC0415 - used here alone
+
     record = made.record
     if record.simulated:
         terminal.warn("These reports are simulated: drawn with a seed, so no guarantee holds for them.")
@@ -190,7 +192,7 @@ def _tell(terminal: Terminal, made: Privatized) -> None:
     for name in record.strategy.columns:
         law, part = record.strategy.protocols[name], record.strategy.epsilon_within_report(name)
         kind = "grr, combined" if record.strategy.name == "combined" else law.name
-        terminal.fact("", f"{name}: {kind}, {law.k:,} values, epsilon {float(part):.6g} within a row")
+        terminal.fact("", f"{name}: {kind}, {law.k:,} values, epsilon {epsilon_of(part, 6)} within a row")
     if made.guarantee is not None:
         terminal.fact("Promise", str(made.guarantee))
     places = made.places

@@ -2,6 +2,8 @@
 
 import csv
 import json
+import re
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -37,6 +39,17 @@ def test_shares_are_shown_with_their_intervals(call, reports):
     assert "90 % interval" in done.stdout
     assert "female" in done.stdout
     assert "age" not in done.stdout
+
+
+def test_no_epsilon_is_shown_below_what_it_is(call, file):
+    """As when the reports were made: the last digit is rounded up."""
+    made = privatize_file(file, "out.csv", schema=SCHEMA, epsilon="2/3")
+    told = " ".join(call("estimate", made.places.out).stdout.split())
+    for column in ("sex", "age"):
+        exact = made.record.strategy.epsilon_within_report(column)
+        shown = re.search(rf"{column}: 120 reports by [^,]*, \d+ values, epsilon (\S+)", told)[1]
+
+        assert exact <= Fraction(shown) <= exact * (1 + Fraction(1, 10**5))
 
 
 def test_many_values_are_cut_short_and_said_to_be(call, reports):

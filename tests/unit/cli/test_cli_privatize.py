@@ -1,12 +1,16 @@
 """evenhand privatize: three files and a promise, or a refusal and nothing."""
 
 import json
+import re
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 from evenhand.cli.console import Terminal
 from evenhand.cli.rows_progress import rows_followed, spelled_pace
+from evenhand.engine.arrow import privatize_file
+from evenhand.report.words import epsilon_of
 from evenhand.schema import Column, Domain, Schema
 
 OUT = ["out.csv", "out.csv.guarantee.json", "out.csv.schema.toml"]
@@ -37,6 +41,19 @@ def test_three_files_are_written_and_the_promise_is_said(call, file, schema):
     assert "120 of sex, job" in done.stdout
     assert "factor of 7.39" in " ".join(done.stdout.split())
     assert "guarantee.json" in done.stdout
+
+
+@pytest.mark.parametrize("epsilon", ["2", "2/3", "1/7"])
+def test_no_epsilon_is_shown_below_what_it_is(call, file, schema, epsilon):
+    """Rounded to the nearest, half of the epsilons shown would promise more than there is."""
+    done = call("privatize", file, "out.csv", "--schema", schema, "--epsilon", epsilon)
+    shown = dict(re.findall(r"(\w+): grr, \d values, epsilon (\S+) within a row", done.stdout))
+    strategy = privatize_file(file, "again.csv", schema=Schema.load(schema), epsilon=epsilon).record.strategy
+    for column in ("sex", "job"):
+        exact = strategy.epsilon_within_report(column)
+
+        assert shown[column] == epsilon_of(exact, digits=6)
+        assert exact <= Fraction(shown[column]) <= exact * (1 + Fraction(1, 10**5))
 
 
 def test_columns_in_the_clear_are_named_in_a_warning(call, file, schema):
