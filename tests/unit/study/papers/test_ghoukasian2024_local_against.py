@@ -70,6 +70,21 @@ def test_a_single_split_leaves_numbers_open_but_shows_them():
     assert all(row.checked.paper_value is not None for row in rows)
 
 
+@pytest.mark.parametrize(("splits", "verdict"), [(10, "differs"), (4, "cannot be checked")])
+def test_a_printed_gap_that_our_curve_does_not_reach_is_not_compared(splits, verdict):
+    """An accuracy at another gap than the printed one was compared as if it were at the same."""
+    records = projection_records(COMPAS, splits=splits)
+    for record in records.values():
+        curve = record["projection"]["sp"]["kl"]
+        curve["test_sp"] = [min(gap, 0.24) for gap in curve["test_sp"]]
+    rows = [row for row in compared("table-5.1", records) if row.printed.method == "kl"]
+
+    assert [row.printed.gap for row in rows] == [0.2201, 0.2345, 0.2486]
+    assert [row.checked.verdict for row in rows] == ["agrees", "agrees", verdict]
+    assert "does not reach" in rows[2].checked.why
+    assert rows[2].checked.ours is None
+
+
 # --- claims ---------------------------------------------------------------------------------------
 
 

@@ -61,6 +61,15 @@ def test_the_checks_see_a_theorem_that_is_false(monkeypatch):
     assert set(found.values()) == {"differs"}
 
 
+def test_the_check_of_the_reduction_sees_a_condition_that_is_too_weak_or_too_strong(monkeypatch):
+    """With the wrong side of (5.5.7), or with half of epsilon, the two conditions are not the same."""
+    right = theory.reduced
+    for wrong in (lambda q, ratio: right(q, ratio**2), lambda q, ratio: right(q, ratio**0.5)):
+        monkeypatch.setattr(theory, "reduced", wrong)
+
+        assert CLAIMS["reduction"].judge(Evidence({})).verdict == "differs"
+
+
 def _unfair(matrix, weights, rates):
     """Return a data unfairness that grows with every mechanism."""
     found = unfairness(matrix, weights, rates)
