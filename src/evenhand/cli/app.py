@@ -26,6 +26,7 @@ COMMANDS = {
     "advise": "Which protocol and epsilon for this data, with reasons.",
     "privatize": "Randomise the sensitive columns of a file, for release.",
     "estimate": "Estimate frequencies and group gaps from randomised reports.",
+    "release": "Publish a table of counts, with what it promises.",
     "datasets": "List the data sets, show one, or fetch one.",
     "reproduce": "Run a paper's study and show its claims beside our numbers.",
 }
@@ -37,6 +38,8 @@ _OPTIONS = {
     "model": "--model", "encoder": "--encoder", "repeats": "--repeats", "rows": "--rows", "seed": "--seed",
     "workers": "--workers", "max_gap": "--max-gap", "max_accuracy_loss": "--max-accuracy-loss",
     "columns": "--columns", "keep": "--keep", "simulate": "--simulate", "batch_rows": "--batch-rows",
+    "threshold": "--threshold", "k": "--k", "fraction": "--fraction", "delta": "--delta", "rho": "--rho",
+    "bound": "--bound", "post": "--post", "unit": "--unit", "mechanisms": "--mechanism",
     "level": "--level", "positive": "--positive", "privileged": "--privileged", "by": "--by", "out": "OUT",
 }  # fmt: skip
 _CLICK_ERROR: type[Exception] = next(

@@ -21,7 +21,14 @@ EXAMPLE = """\
       --protected sex --privileged male --sensitive sex,age
   evenhand audit people.csv --guess --epsilon 0.5,1,2 --protocol grr,oue
   evenhand audit --resume --out study
+  evenhand audit people.csv --task release --columns county,sex,job \\
+      --protected sex --mechanism laplace,suppression --epsilon 0.5,1,2
 """
+
+
+_LISTS = (
+    "epsilon", "protocol", "split", "strategy", "sensitive", "drop", "columns", "mechanism", "post", "quasi",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -35,6 +42,7 @@ class _Job:
 def audit(  # noqa: PLR0913 - one option each
     data: given.Data = None,
     *,
+    task: given.Task = None,
     target: given.Target = None,
     positive: given.Positive = None,
     protected: given.Protected = None,
@@ -50,6 +58,17 @@ def audit(  # noqa: PLR0913 - one option each
     strategy: given.Strategy = None,
     model: given.Model = None,
     encoder: given.Encoder = None,
+    columns: given.TableColumns = None,
+    mechanism: given.Mechanism = None,
+    unit: given.UnitOfPrivacy = "replace one",
+    threshold: given.Threshold = None,
+    k: given.SmallestGroup = None,
+    fraction: given.Fraction = None,
+    delta: given.Delta = None,
+    rho: given.Rho = None,
+    bound: given.Bound = None,
+    post: given.Post = None,
+    quasi: given.Quasi = None,
     rows: given.Rows = None,
     repeats: given.Repeats = None,
     seed: given.Seed = None,
@@ -64,20 +83,24 @@ def audit(  # noqa: PLR0913 - one option each
     """Protect a table in many ways and report who pays for it.
 
     Trains on protected rows, predicts for clean ones, compares the groups, and writes report.html, the plan
-    and every number to a folder. What it computes comes from the true data and is itself not private.
+    and every number to a folder. With --task release it publishes a table of --columns by each mechanism
+    instead, and compares it with the true one. What it computes comes from the true data and is itself not
+    private.
     """
     from evenhand.cli.conduct import checked, conduct, finish, forecast, free_folder  # noqa: PLC0415 - starts numpy
 
     terminal = Terminal(as_json=as_json, quiet=quiet)
     typed = dict(locals())
-    refuse_empty(typed, "epsilon", "protocol", "split", "strategy", "sensitive", "drop")
+    refuse_empty(typed, *_LISTS)
+    if task not in {None, "classify", "release"}:
+        wrong_use(f"--task must be classify or release. Got {task!r} instead.")
     folder = checked(free_folder(out, resume=resume), workers=workers, resume=resume)
     if plan is not None or (resume and data is None):
         job = _planned(terminal, typed, plan or folder / "plan.toml")
     elif data is None:
         wrong_use("DATA is missing: a CSV or Parquet file, or a data set (evenhand datasets lists them).")
     else:
-        job = _new(terminal, typed)
+        job = _new_release(terminal, typed) if task == "release" else _new(terminal, typed)
     chosen = job.plan
     if not resume:
         chosen = forecast(terminal, job.plan, frame=job.frame, workers=workers, ask=not yes)
@@ -87,12 +110,14 @@ def audit(  # noqa: PLR0913 - one option each
 
 def _new(terminal: Terminal, typed: dict[str, Any]) -> _Job:
     """Return the study of a file or data set and the roles that were typed."""
+    from evenhand.cli.release_audit import refuse_strangers  # noqa: PLC0415 - starts numpy
     from evenhand.cli.roles import arranged, told_reading, words_of  # noqa: PLC0415 - starts numpy
     from evenhand.schema import Schema  # noqa: PLC0415 - as above
     from evenhand.study.classify import Classify  # noqa: PLC0415 - as above
     from evenhand.study.opening import open_data  # noqa: PLC0415 - as above
     from evenhand.study.setup import plan_for  # noqa: PLC0415 - as above
 
+    refuse_strangers(typed, release=False)
     task = Classify(model=typed["model"] or "gradient-boosting", encoder=typed["encoder"] or "narrow")
     declared = None if typed["schema"] is None else Schema.load(typed["schema"])
     opened = open_data(typed["data"], schema=declared)
@@ -123,12 +148,27 @@ def _new(terminal: Terminal, typed: dict[str, Any]) -> _Job:
     return _Job(plan, opened.frame)
 
 
+def _new_release(terminal: Terminal, typed: dict[str, Any]) -> _Job:
+    """Return the study of a table that is published."""
+    from evenhand.cli.release_audit import refuse_strangers, release_plan  # noqa: PLC0415 - starts numpy
+
+    refuse_strangers(typed, release=True)
+    return _Job(*release_plan(terminal, typed))
+
+
 def _planned(terminal: Terminal, typed: dict[str, Any], path: Path) -> _Job:
     """Return the study of a plan file, with what was typed besides."""
     from evenhand.cli.planned import planned  # noqa: PLC0415 - used here alone
+    from evenhand.cli.release_audit import changed_release, refuse_strangers  # noqa: PLC0415 - starts numpy
     from evenhand.study.grid import Collect  # noqa: PLC0415 - starts numpy
 
     plan, frame = planned(terminal, typed, path)
+    release = plan.task.kind == "release"
+    if typed["task"] is not None and typed["task"] != plan.task.kind:
+        wrong_use(f"--task is {typed['task']}, and the plan says {plan.task.kind}.")
+    refuse_strangers(typed, release=release)
+    if release:
+        return _Job(changed_release(plan, typed), frame)
     lists = {
         "protocols": given.listed(typed["protocol"]) or plan.collect.protocols,
         "epsilons": given.listed(typed["epsilon"]) or plan.collect.epsilons,

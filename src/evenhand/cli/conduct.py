@@ -16,6 +16,7 @@ from evenhand._validate import integer
 from evenhand.cli.console import FAILED, wrong_use
 from evenhand.cli.ending import stop_code
 from evenhand.cli.progress import followed, spell_seconds
+from evenhand.cli.release_summary import release_rows, release_table, release_title
 from evenhand.cli.summary import shown_groups, shown_settings, summary_rows, summary_table
 from evenhand.errors import MissingExtraError
 
@@ -151,7 +152,7 @@ def finish(terminal: Terminal, results: Results, *, command: str, out: Path, ope
                 "cells": len(results),
                 "failed": sum(failed.values()),
                 "answers": [each.replace("**", "") for each in sentences],
-                "summary": summary_rows(results),
+                "summary": _summary(results),
                 "files": {word.lower(): str(path.resolve()) for word, path in files.items()},
                 "exit": code,
             }
@@ -161,8 +162,15 @@ def finish(terminal: Terminal, results: Results, *, command: str, out: Path, ope
     raise typer.Exit(code)
 
 
+def _summary(results: Results) -> list[dict[str, Any]]:
+    return release_rows(results) if results.plan.task.kind == "release" else summary_rows(results)
+
+
 def _shown(terminal: Terminal, results: Results, sentences: list[str]) -> None:
     if not terminal.shows:
+        return
+    if results.plan.task.kind == "release":
+        _shown_release(terminal, results, sentences)
         return
     _, left_out = shown_settings(results)
     repeats = results.plan.repeats
@@ -176,6 +184,16 @@ def _shown(terminal: Terminal, results: Results, sentences: list[str]) -> None:
             f"Last, for each group: the share that is predicted {schema.target} = {schema.positive}"
         )
     terminal.show(summary_table(terminal, results))
+    terminal.show()
+    for each in sentences:
+        terminal.sentence(each)
+    terminal.show()
+
+
+def _shown_release(terminal: Terminal, results: Results, sentences: list[str]) -> None:
+    terminal.show()
+    terminal.sentence(release_title(terminal, results))
+    terminal.show(release_table(terminal, results))
     terminal.show()
     for each in sentences:
         terminal.sentence(each)

@@ -12,9 +12,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
 __all__ = [
-    "AsJson", "Data", "Drop", "Encoder", "Epsilon", "GuessRoles", "Model", "OpenPage", "Out", "PlanFile",
-    "Positive", "Privileged", "Protected", "Protocol", "Quiet", "Repeats", "Resume", "Rows", "SchemaFile",
-    "Seed", "Sensitive", "Split", "Strategy", "Target", "Workers", "Yes", "listed",
+    "MECHANISMS", "AsJson", "Bound", "Data", "Delta", "Drop", "Encoder", "Epsilon", "Fraction",
+    "GuessRoles", "Mechanism", "Model", "OneMechanism", "OpenPage", "Out", "PlanFile", "Positive", "Post",
+    "Privileged", "Protected", "Protocol", "Quasi", "Quiet", "Repeats", "Resume", "Rho", "Rows",
+    "SchemaFile", "Seed", "Sensitive", "SmallestGroup", "Split", "Strategy", "TableColumns", "Target",
+    "Task", "Threshold", "UnitOfPrivacy", "Workers", "Yes", "listed",
 ]  # fmt: skip
 
 _PROTOCOLS = ("grr", "blh", "olh", "rappor", "oue", "ss", "the", "optimal")
@@ -22,6 +24,12 @@ _SPLITS = ("uniform", "k-based", "optimal", "sample")
 _STRATEGIES = ("independent", "combined", "single")
 _MODELS = ("gradient-boosting", "lightgbm", "random-forest", "logistic")
 _ENCODERS = ("narrow", "one-hot", "codes")
+MECHANISMS = (
+    "laplace", "discrete-gaussian", "thresholded-laplace", "record-swapping", "generalized-sampling",
+    "suppression", "swapping", "k-anonymity", "noisy-suppression", "random-swapping", "sampled-k-anonymity",
+)  # fmt: skip
+"""The mechanisms of a release, those with a guarantee first."""
+
 _DATASETS = ("acs_coverage", "adult", "causal", "compas", "credit_default", "lsac")
 
 
@@ -143,3 +151,56 @@ OpenPage = Annotated[
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing.")]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Only the paths of what was written.")]
+
+# --- a table that is published --------------------------------------------------------------------
+
+Task = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="classify (train on protected rows) or release (publish a table). [classify]",
+        autocompletion=_completed(("classify", "release")),
+    ),
+]
+TableColumns = Annotated[
+    list[str] | None, typer.Option("--columns", metavar="COLUMNS", help="Release: what is crossed.")
+]
+Mechanism = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="LIST",
+        help="Release: mechanisms, see 'evenhand release --help'.",
+        autocompletion=_completed(MECHANISMS),
+    ),
+]
+OneMechanism = Annotated[
+    str,
+    typer.Option(
+        "--mechanism",
+        metavar="NAME",
+        help=f"Of {', '.join(MECHANISMS)}.",
+        autocompletion=_completed(MECHANISMS),
+    ),
+]
+UnitOfPrivacy = Annotated[
+    str, typer.Option("--unit", metavar="WORDS", help="'replace one' or 'add or remove one'.")
+]
+Threshold = Annotated[
+    int | None, typer.Option(metavar="N", help="Of suppression: smaller counts are not published.")
+]
+SmallestGroup = Annotated[
+    int | None, typer.Option("--k", metavar="N", help="Of k-anonymity: people who look alike.")
+]
+Fraction = Annotated[float | None, typer.Option(metavar="SHARE", help="Of swapping: records swapped.")]
+Delta = Annotated[str | None, typer.Option(metavar="NUMBER", help="Of Gaussian noise and sampling.")]
+Rho = Annotated[str | None, typer.Option(metavar="NUMBER", help="Of Gaussian noise, instead of epsilon.")]
+Bound = Annotated[
+    int | None, typer.Option(metavar="N", help="A public bound on the count of a cell, never from the rows.")
+]
+Post = Annotated[
+    list[str] | None,
+    typer.Option(metavar="LIST", help="Then: nonnegative, integral, sum_to=TOTAL, shrink=T."),
+]
+Quasi = Annotated[
+    list[str] | None, typer.Option(metavar="COLUMNS", help="What others may know. [the schema's]")
+]

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from evenhand.study.opening import Opened
     from evenhand.study.setup import Setup
 
-__all__ = ["arranged", "told_reading", "words_of"]
+__all__ = ["INFERRED", "arranged", "told_reading", "with_choices", "words_of"]
 
-_INFERRED = "domains were learnt from the rows, and that is a leak; give --schema with public code lists"
+INFERRED = "domains were learnt from the rows, and that is a leak; give --schema with public code lists"
 
 
 def words_of(opened: Opened, given: dict[str, Any]) -> Words:
@@ -69,9 +69,9 @@ def arranged(
     try:
         made = set_up(opened, words, bins_only=bins_only)
     except SchemaError as error:
-        wrong_use(_with_choices(opened, words, error))
+        wrong_use(with_choices(opened, words, error))
     if made.inferred:
-        terminal.warn(_INFERRED)
+        terminal.warn(INFERRED)
     if made.left_out:
         reasons = [f"{spelled([name])} ({why})" for name, why in list(made.left_out.items())[:6]]
         more = [f"and {len(made.left_out) - 6} more"] if len(made.left_out) > 6 else []
@@ -140,7 +140,7 @@ def _joined(names: Sequence[str]) -> str:
     return ",".join(f'"{name}"' if "," in name else name for name in names)
 
 
-def _with_choices(opened: Opened, words: Words, error: SchemaError) -> str:
+def with_choices(opened: Opened, words: Words, error: SchemaError) -> str:
     """Add the values that a column of the person's own file holds."""
     owner = {"roles.positive": "target", "roles.privileged": "protected"}.get(error.field)
     if owner is None:

@@ -8,7 +8,19 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Axis", "Bar", "Change", "Estimate", "Line", "Moved", "Panel", "Point"]
+__all__ = [
+    "Axis",
+    "Bar",
+    "Change",
+    "Estimate",
+    "Level",
+    "Line",
+    "Moved",
+    "Panel",
+    "Point",
+    "SizePanel",
+    "Sized",
+]
 
 
 @dataclass(frozen=True)
@@ -101,3 +113,69 @@ class Bar:
     label: str
     estimate: Estimate
     strong: bool = False
+
+
+@dataclass(frozen=True)
+class Sized:
+    """Cells of about one size: how many there are, their mean size, and what they are off by.
+
+    Parameters
+    ----------
+    label : str
+        Of the class, such as ``"3 to 9"``.
+    size : float
+        The mean number of people in them.
+    error : Estimate
+        The mean absolute error.
+    bias : Estimate
+        The mean bias, with its sign.
+    cells : float
+        How many cells there are.
+    """
+
+    label: str
+    size: float
+    error: Estimate
+    bias: Estimate
+    cells: float
+
+
+@dataclass(frozen=True)
+class SizePanel:
+    """One mechanism's errors by the size of cells, with a few words below its name.
+
+    Parameters
+    ----------
+    label : str
+    tag : str
+        What is promised, such as ``"no meaningful guarantee"``.
+    tone : {"ok", "warn", "bad"}
+        Of the tag.
+    sizes : sequence of Sized
+    """
+
+    label: str
+    tag: str
+    tone: str
+    sizes: Sequence[Sized]
+
+
+@dataclass(frozen=True)
+class Level:
+    """A mechanism's value at each epsilon, or one value for all where it has no epsilon.
+
+    Parameters
+    ----------
+    label : str
+    epsilons : sequence of float
+        Empty where there is one value for all.
+    estimates : sequence of Estimate
+        One for each epsilon, or one.
+    strong : bool
+        Whether something meaningful is promised; drawn in ink and solid, the others grey and dashed.
+    """
+
+    label: str
+    epsilons: Sequence[float]
+    estimates: Sequence[Estimate]
+    strong: bool = True

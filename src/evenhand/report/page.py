@@ -78,6 +78,8 @@ class Table:
         Rows that are set apart: the baseline and the setting that the page is about.
     fold : int, optional
         Rows from this one on are behind "show all".
+    tags : mapping of (int, int) to str
+        Cells, by row and column, that are set as a tag: ``"ok"``, ``"warn"`` or ``"bad"``.
     name : str
         Stem of the CSV file, if there is one.
     data : columns
@@ -93,6 +95,7 @@ class Table:
     fold: int | None = None
     name: str = ""
     data: Columns = field(default_factory=dict)
+    tags: Mapping[tuple[int, int], Literal["ok", "warn", "bad"]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

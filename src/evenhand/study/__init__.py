@@ -10,6 +10,8 @@ from evenhand.study.follow import WorkerDied, follow
 from evenhand.study.grid import Collect, Mechanism
 from evenhand.study.outcome import Failure, Outcome
 from evenhand.study.plan import Plan
+from evenhand.study.release_grid import TableMechanism
+from evenhand.study.release_task import ReleaseTask
 from evenhand.study.results import Results
 from evenhand.study.run import run
 from evenhand.study.source import DataSource
@@ -31,9 +33,11 @@ __all__ = [
     "Mechanism",
     "Outcome",
     "Plan",
+    "ReleaseTask",
     "Results",
     "Setting",
     "Started",
+    "TableMechanism",
     "WorkerDied",
     "follow",
     "run",

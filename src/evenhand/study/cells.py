@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.privacy.rational import as_text
 from evenhand.report.words import epsilon_of
+from evenhand.study.release_names import title_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,9 +27,10 @@ class Setting:
     Parameters
     ----------
     protocol : str
-        Name of a protocol, or ``"none"``.
+        Name of a protocol, of a mechanism that publishes a table, or ``"none"``.
     epsilon : Fraction, optional
-        Privacy parameter of a person's whole report; None where nothing is protected.
+        Privacy parameter of a person's whole report, or of a published table; None where nothing is
+        protected, and for a mechanism that has none.
     split, strategy : str
         How the budget is split and how several attributes are reported; ``"none"`` where there is nothing to
         split, as with the strategies ``"single"`` and ``"combined"``.
@@ -78,14 +80,15 @@ class Setting:
         return hash(self.id)
 
     def __str__(self) -> str:
-        if not self.is_protected or self.epsilon is None:
+        if not self.is_protected:
             return "unprotected"
-        words = [self.protocol.upper()]
+        words = [title_of(self.protocol)]
         for name, value in sorted(self.parameters.items()):  # settings that differ never read the same
             words.append(name if value is True else f"{name}={value}")
         words += [self.strategy] if self.strategy not in {UNPROTECTED, "independent"} else []
         words += [f"{self.split} split"] if self.split != UNPROTECTED else []
-        return f"{', '.join(words)}, ε = {epsilon_of(self.epsilon, digits=6)}"
+        words += [f"ε = {epsilon_of(self.epsilon, digits=6)}"] if self.epsilon is not None else []
+        return ", ".join(words)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from evenhand.study.estimates import paired_change
 from evenhand.study.lookup import setting_of
-from evenhand.study.measure_names import WORDS, measure_named
+from evenhand.study.measure_names import in_words, measure_named
 
 if TYPE_CHECKING:
     from evenhand.study.cells import Setting
@@ -63,7 +63,7 @@ class Comparison:
     @property
     def sentence(self) -> str:
         """The comparison in words, with what the interval says about no difference."""
-        measure = WORDS.get(self.measure, self.measure)
+        measure = in_words(self.measure)
         both = f"Between {self.a} and {self.b}"
         if not self.pairs:
             return f"{both}, the {measure} cannot be compared: no repeat has a value of both."

@@ -15,6 +15,7 @@ from evenhand.study.models import classifier, number_type
 from evenhand.study.outcome import Outcome
 from evenhand.study.parts import parts
 from evenhand.study.predict import distinct_rows, predicted
+from evenhand.study.release_task import ReleaseTask
 from evenhand.study.reported import label_disparities, reported_columns
 from evenhand.study.reported_optimal import People
 
@@ -76,26 +77,31 @@ def execute(cell: Cell, *, plan: Plan, prepared: Prepared) -> Outcome:
     """
     from threadpoolctl import threadpool_limits  # noqa: PLC0415 - only a cell that runs needs it
 
-    check_encoder(plan.task.encoder, cell.setting)
+    task = plan.task
+    if isinstance(task, ReleaseTask):
+        from evenhand.study.release_execute import execute_release  # noqa: PLC0415 - only where it is the task
+
+        return execute_release(cell, plan=plan, prepared=prepared)
+    check_encoder(task.encoder, cell.setting)
     seed = plan.seed + cell.repeat
     seconds = dict.fromkeys(STEPS, 0.0)
     clock = _clock(seconds)
-    model = classifier(plan.task, seed=seed)  # also loads the libraries whose threads are limited
+    model = classifier(task, seed=seed)  # also loads the libraries whose threads are limited
     source = SeededSource(plan.seed).for_cell(cell.id)
     found = []
     with threadpool_limits(1):
         with clock("split"):
-            split = parts(plan.task, prepared.target, seed=seed)
+            split = parts(task, prepared.target, seed=seed)
         for number, rows in enumerate(split):
-            own = source if plan.task.folds is None else source.for_cell(f"fold {number}")
-            fresh = classifier(plan.task, seed=seed) if number else model
-            found.append(_part(cell, plan, prepared, rows=rows, model=fresh, source=own, clock=clock))
+            own = source if task.folds is None else source.for_cell(f"fold {number}")
+            fresh = classifier(task, seed=seed) if number else model
+            found.append(_part(cell, task, prepared, rows=rows, model=fresh, source=own, clock=clock))
     return _outcome(cell, prepared, found, seconds)
 
 
 def _part(
     cell: Cell,
-    plan: Plan,
+    task: Classify,
     prepared: Prepared,
     *,
     rows: tuple[Rows, Rows],
@@ -105,7 +111,7 @@ def _part(
 ) -> _Found:
     """Train on what people report and predict for rows as they are."""
     train, test = rows
-    task, facts, target = plan.task, prepared.facts, prepared.target[train]
+    facts, target = prepared.facts, prepared.target[train]
     with clock("protect"):
         true = {name: codes[train] for name, codes in prepared.codes.items()}
         reported = reported_columns(

@@ -44,5 +44,9 @@ def answers(results: Results, *, chosen: object = None) -> tuple[str, str, str]:
     >>> answers(run(plan, workers=1, progress=False))[2]
     '**No recommendation: one setting was tested.** Try other protocols, splits or values of ε to have ...'
     """
+    if results.plan.task.kind == "release":
+        from evenhand.study.release_findings import release_answers  # noqa: PLC0415 - only where it is the task
+
+        return release_answers(results, chosen=chosen)
     reading = read(results, chosen=chosen)
     return accuracy_answer(reading), gap_answer(reading), choice_answer(reading)

@@ -9,13 +9,23 @@ import numpy as np
 from evenhand._validate import one_of
 from evenhand.measure.gaps import COMPARED, DIFFERENCES, NO_DISPARITY
 from evenhand.measure.rates import RATES
+from evenhand.study.release_names import SIGNED, WORDS_OF_A_RELEASE
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from numpy.typing import NDArray
 
-__all__ = ["ALIASES", "WORDS", "goodness", "is_signed", "measure_named", "possible", "possible_rate"]
+__all__ = [
+    "ALIASES",
+    "WORDS",
+    "goodness",
+    "in_words",
+    "is_signed",
+    "measure_named",
+    "possible",
+    "possible_rate",
+]
 
 ALIASES = {"accuracy": "acc", "gap": "sp_gap"}
 """Other names by which a measure may be asked for."""
@@ -39,6 +49,9 @@ WORDS = {
 """Each measure in a few words, as inside a sentence."""
 
 
+_SHARES = ("delta", "suppressed", "bias_exact", "delta_tight")
+
+
 def measure_named(name: object, known: Collection[str], *, parameter: str, owner: str) -> str:
     """Return the measure that a name or another name stands for.
 
@@ -52,6 +65,15 @@ def measure_named(name: object, known: Collection[str], *, parameter: str, owner
     return one_of(parameter, name, spelled, owner=owner)
 
 
+def in_words(measure: str) -> str:
+    """Return a measure in a few words, as inside a sentence; a name that is not known stands for itself.
+
+    >>> in_words("acc"), in_words("l1_error")
+    ('accuracy', 'error of all cells together')
+    """
+    return WORDS.get(measure) or WORDS_OF_A_RELEASE.get(measure, measure)
+
+
 def is_signed(measure: str) -> bool:
     """Return whether both a smaller and a larger value than "no disparity" is a disparity."""
     return measure in COMPARED
@@ -63,6 +85,8 @@ def possible(measure: str) -> tuple[float, float]:
     >>> possible("acc"), possible("spd"), possible("di")
     ((0.0, 1.0), (-1.0, 1.0), (0.0, inf))
     """
+    if measure in WORDS_OF_A_RELEASE and measure not in SIGNED:
+        return 0.0, (1.0 if measure in _SHARES else np.inf)
     if measure not in WORDS:
         return -np.inf, np.inf
     return (-1.0 if measure in DIFFERENCES else 0.0), (np.inf if measure == "di" else 1.0)
@@ -70,7 +94,7 @@ def possible(measure: str) -> tuple[float, float]:
 
 def possible_rate(rate: str) -> tuple[float, float]:
     """Return the smallest and the largest value that a rate of a group, or its number of people, can have."""
-    return 0.0, (1.0 if rate in RATES else np.inf)
+    return (-np.inf if rate in SIGNED else 0.0), (1.0 if rate in RATES else np.inf)
 
 
 def goodness(measure: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -83,4 +107,4 @@ def goodness(measure: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
     """
     if measure in NO_DISPARITY:
         return -np.abs(values - NO_DISPARITY[measure])
-    return values
+    return -np.abs(values) if measure in WORDS_OF_A_RELEASE else values

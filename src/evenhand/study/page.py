@@ -63,6 +63,10 @@ def page_of(results: Results, *, chosen: object = None, command: str = "") -> Pa
     MissingExtraError
         If altair or vl-convert is not installed.
     """
+    if results.plan.task.kind == "release":
+        from evenhand.study.release_page import release_page  # noqa: PLC0415 - only where it is the task
+
+        return release_page(results, chosen=chosen, command=command)
     reading = read(results, chosen=chosen)
     found = (
         guarantee_section(reading),

@@ -10,8 +10,9 @@ from evenhand.study.wording import counted, listed, outcome_name, plain
 
 if TYPE_CHECKING:
     from evenhand.study.findings_reading import Reading
+    from evenhand.study.results import Results
 
-__all__ = ["is_warning", "limits", "method", "sources"]
+__all__ = ["is_warning", "limits", "method", "sources", "sources_of"]
 
 _ENCODERS = {
     "narrow": "reported columns as indicators, ordered columns in the clear as their code, others one-hot",
@@ -99,7 +100,11 @@ def limits(reading: Reading) -> tuple[str, ...]:
 
 def sources(reading: Reading) -> tuple[str, ...]:
     """Return what the page was made from."""
-    results = reading.results
+    return sources_of(reading.results)
+
+
+def sources_of(results: Results) -> tuple[str, ...]:
+    """Return from which rows, versions and outcomes a page was made."""
     versions = listed([f"{name} {number}" for name, number in results.facts.versions.items()], most=12)
     said = [f"Rows: SHA-256 {results.facts.fingerprint[:16]}… of the encoded columns."]
     if versions:

@@ -13,6 +13,7 @@ from evenhand.study.cells import Cell, Setting
 from evenhand.study.classify import Classify
 from evenhand.study.grid import Collect
 from evenhand.study.plan_toml import plan_from, read_plan, written
+from evenhand.study.release_task import ReleaseTask
 from evenhand.study.source import DataSource
 
 if TYPE_CHECKING:
@@ -34,11 +35,13 @@ class Plan:
     schema : Schema, optional
         Domains and roles. A data set brings its own; a file needs one.
     collect : Collect
-        The mechanisms, epsilons, splits and strategies that are tried.
-    task : Classify
-        What is done with the protected rows.
+        The mechanisms, epsilons, splits and strategies that are tried. Only for :class:`Classify`; a
+        :class:`ReleaseTask` has its own.
+    task : Classify or ReleaseTask
+        What is done with the protected rows, or which table is published.
     measures : tuple of str
-        Of :data:`evenhand.measure.MEASURES`: what reports and tables show. All of them are stored.
+        Of :data:`evenhand.measure.MEASURES`, or of the task's own: what reports and tables show. All of them
+        are stored.
     repeats : int
         How many times each setting is run, with other splits, models and draws.
     seed : int
@@ -64,7 +67,7 @@ class Plan:
     data: DataSource | None = None
     schema: Schema | None = None
     collect: Collect = field(default_factory=Collect)
-    task: Classify = field(default_factory=Classify)
+    task: Classify | ReleaseTask = field(default_factory=Classify)
     measures: tuple[str, ...] = MEASURES
     repeats: int = 10
     seed: int = 0
@@ -72,17 +75,22 @@ class Plan:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        kinds = {"data": DataSource | None, "schema": Schema | None, "collect": Collect, "task": Classify}
+        kinds = {
+            "data": DataSource | None,
+            "schema": Schema | None,
+            "collect": Collect,
+            "task": Classify | ReleaseTask,
+        }
         for parameter, kind in kinds.items():
             given = getattr(self, parameter)
             if not isinstance(given, kind):
                 must_be = f"a {getattr(kind, '__name__', kind)}"
                 got = f"a value of type {type(given).__name__}"
                 raise InvalidParameterError(parameter, owner=_OWNER, must_be=must_be, got=got)
-        named: object = self.measures
-        listed = [named] if isinstance(named, str) else list(self.measures)
-        kept = tuple(one_of("measures", each, MEASURES, owner=_OWNER) for each in listed)
-        object.__setattr__(self, "measures", kept or MEASURES)
+        object.__setattr__(self, "measures", self._measures())
+        if isinstance(self.task, ReleaseTask) and self.collect != Collect():
+            must_be = "left out where a table is published, for the task names the mechanisms"
+            raise InvalidParameterError("collect", owner=_OWNER, must_be=must_be, got="one")
         repeats = integer("repeats", self.repeats, owner=_OWNER, low=1, high=100_000)
         object.__setattr__(self, "repeats", repeats)
         object.__setattr__(self, "seed", integer("seed", self.seed, owner=_OWNER, low=0, high=2**31))
@@ -93,9 +101,21 @@ class Plan:
             raise InvalidParameterError("notes", owner=_OWNER, must_be="a list of sentences", got=ascii(said))
         object.__setattr__(self, "notes", tuple(said))
 
+    def _measures(self) -> tuple[str, ...]:
+        """Return the measures that were asked for; those of classification stand for all of the task's."""
+        named: object = self.measures
+        listed = [named] if isinstance(named, str) else list(self.measures)
+        if isinstance(self.task, ReleaseTask):
+            known = self.task.measures
+            listed = [] if listed == list(MEASURES) else listed
+        else:
+            known = MEASURES
+        return tuple(one_of("measures", each, known, owner=_OWNER) for each in listed) or known
+
     def settings(self) -> tuple[Setting, ...]:
         """Return every setting, the unprotected one first."""
-        return (Setting(), *self.collect.settings())
+        grid = self.task if isinstance(self.task, ReleaseTask) else self.collect
+        return (Setting(), *grid.settings())
 
     def cells(self) -> tuple[Cell, ...]:
         """Return every cell, repeat by repeat, so that a study that is stopped has whole repeats."""

@@ -15,6 +15,7 @@ from evenhand.schema.parsing import MAX_BYTES, parsed, read_text
 from evenhand.schema.text import brief
 from evenhand.study.classify import OWN, Classify
 from evenhand.study.grid import Collect
+from evenhand.study.release_task import ReleaseTask
 from evenhand.study.source import DataSource
 
 if TYPE_CHECKING:
@@ -29,11 +30,24 @@ __all__ = ["FORMAT", "plan_from", "read_plan", "written"]
 FORMAT = 1
 _PLAIN = ("name", "seed", "repeats", "measures", "notes")
 _TABLES = ("data", "collect", "task", "schema")
-_TASKS: dict[str, type[Classify]] = {"classify": Classify}
+_TASKS: dict[str, type[Classify | ReleaseTask]] = {"classify": Classify, "release": ReleaseTask}
+_UNNAMED = {"collect": "protocols", "task": "mechanisms"}
 _KEYS = {
     "data": ("path", "dataset", "options", "rows"),
     "collect": ("protocols", "epsilons", "splits", "strategies"),
     "classify": ("kind", "model", "parameters", "encoder", "test", "folds"),
+    "release": (
+        "kind",
+        "columns",
+        "mechanisms",
+        "epsilons",
+        "unit",
+        "bound",
+        "post",
+        "classify",
+        "test",
+        "draws",
+    ),
 }
 
 
@@ -45,13 +59,16 @@ def written(plan: Plan) -> str:
     document |= {"notes": list(plan.notes)} if plan.notes else {}
     if plan.data is not None:
         document["data"] = {key: value for key, value in vars(plan.data).items() if value not in (None, {})}
-    document["collect"] = {
-        "protocols": [_mechanism(each) for each in plan.collect.protocols],
-        "epsilons": [as_text(each) for each in plan.collect.epsilons],
-        "splits": list(plan.collect.splits),
-        "strategies": list(plan.collect.strategies),
-    }
-    document["task"] = _task(plan.task)
+    if isinstance(plan.task, ReleaseTask):
+        document["task"] = plan.task.plain
+    else:
+        document["collect"] = {
+            "protocols": [_mechanism(each) for each in plan.collect.protocols],
+            "epsilons": [as_text(each) for each in plan.collect.epsilons],
+            "splits": list(plan.collect.splits),
+            "strategies": list(plan.collect.strategies),
+        }
+        document["task"] = _task(plan.task)
     if plan.schema is not None:
         document["schema"] = tomllib.loads(plan.schema.to_toml())
     return tomli_w.dumps(document)
@@ -97,6 +114,8 @@ def plan_from(text: str, *, folder: Path | None = None) -> dict[str, Any]:
         parts["collect"] = _made("collect", Collect, table)
     if "task" in document:
         parts["task"] = _read_task(_table(document, "task"))
+        if "collect" in document and parts["task"].kind == "release":
+            _refuse("collect", "does not go with the task 'release', which names its mechanisms itself.")
     if "schema" in document:
         parts["schema"] = _read_schema(document["schema"], folder)
     return _checked(parts)
@@ -111,13 +130,15 @@ def _read_data(table: dict[str, Any], folder: Path | None) -> DataSource:
     return made
 
 
-def _read_task(table: dict[str, Any]) -> Classify:
+def _read_task(table: dict[str, Any]) -> Classify | ReleaseTask:
     kind = table.get("kind", "classify")
     if not isinstance(kind, str) or kind not in _TASKS:
         _refuse("task.kind", f"must be one of {', '.join(_TASKS)}.")
     _known(table, _KEYS[kind], prefix="task.")
     given = {key: value for key, value in table.items() if key != "kind"}
-    made: Classify = _made("task", _TASKS[kind], given)
+    if kind == "release" and "columns" not in given:
+        _refuse("task.columns", "is missing. Hint: name the columns of the table that is published.")
+    made: Classify | ReleaseTask = _made("task", _TASKS[kind], given)
     return made
 
 
@@ -142,7 +163,8 @@ def _checked(parts: dict[str, Any]) -> dict[str, Any]:
         if key in parts:
             if key == "measures" and not isinstance(parts[key], list):
                 _refuse(key, "must be a list of names.")
-            _made("", Plan, {key: parts[key]})
+            beside = {"task": parts["task"]} if key == "measures" and "task" in parts else {}
+            _made("", Plan, {key: parts[key], **beside})
     return parts
 
 
@@ -151,7 +173,7 @@ def _made(prefix: str, maker: Callable[..., Any], given: dict[str, Any]) -> Any:
     try:
         return maker(**given)
     except EvenhandError as error:
-        parameter = getattr(error, "parameter", "protocols" if prefix == "collect" else "")
+        parameter = getattr(error, "parameter", _UNNAMED.get(prefix, ""))
         owner = f"The '{parameter}' parameter of {getattr(error, 'owner', '')} must be"
         said = str(error)
         why = said.replace(owner, "must be", 1) if said.startswith(owner) else f"is not valid. {said}"

@@ -11,6 +11,8 @@ import numpy as np
 from evenhand.errors import PlanError
 from evenhand.privacy.randomness import SeededSource
 from evenhand.study.facts import Facts
+from evenhand.study.release_prepare import check_release, check_split, positive_rows, table_schema
+from evenhand.study.release_task import ReleaseTask
 from evenhand.study.requirements import check_rows, check_schema, check_size, check_task
 from evenhand.study.versions import versions
 
@@ -40,7 +42,8 @@ class Prepared:
     facts : Facts
         What is known about the data.
     codes : mapping of str to array
-        The codes of every column but the target, in the schema's order.
+        The codes of every column but the target, in the schema's order. For a release, those of every
+        column of the table.
     target : array of 0 and 1
         Whether each person has the positive outcome.
     group : array
@@ -94,6 +97,8 @@ def prepare(plan: Plan, *, frame: Any = None) -> Prepared:
     from evenhand.table import Table  # noqa: PLC0415 - starts pyarrow
 
     loaded, schema, notes = _loaded(plan, frame)
+    if isinstance(plan.task, ReleaseTask):
+        return _prepared_table(plan, plan.task, loaded, schema, notes)
     check_schema(schema, plan.collect)
     check_task(plan.task, plan.collect)
     table = Table.encode(loaded, schema)
@@ -122,6 +127,38 @@ def prepare(plan: Plan, *, frame: Any = None) -> Prepared:
     )
     features = {name: codes[name] for name in schema.names if name != schema.target}
     return Prepared(facts, features, target, group)
+
+
+def _prepared_table(
+    plan: Plan, task: ReleaseTask, loaded: Any, whole: Schema, notes: tuple[str, ...]
+) -> Prepared:
+    """Return the columns of the table that a release publishes, the target among them."""
+    from evenhand.table import Table  # noqa: PLC0415 - starts pyarrow
+
+    schema = table_schema(task, whole)
+    check_release(task, schema, of=whole)
+    table = Table.encode(loaded, schema)
+    dropped = 0 if table.kept is None else len(loaded) - len(table.kept)
+    codes, sampled = _sampled(plan, table)
+    target = positive_rows(schema, codes)
+    check_split(task, schema, target=target)
+    protected = schema[str(schema.protected)]
+    group = codes[protected.name]
+    sizes = np.bincount(group, minlength=protected.size)
+    groups = _groups(protected, sizes)
+    facts = Facts(
+        label=_label(plan),
+        schema=schema,
+        people=len(target),
+        dropped=dropped,
+        groups=groups,
+        privileged=0 if schema.privileged is None else protected.domain.code(schema.privileged),
+        sizes=tuple(int(each) for each in sizes[: len(groups)]),
+        fingerprint=_fingerprint(schema, codes),
+        versions=_versions(plan),
+        notes=(*plan.notes, *notes, *sampled),
+    )
+    return Prepared(facts, {name: codes[name] for name in schema.names}, target, group)
 
 
 def _loaded(plan: Plan, frame: Any) -> tuple[Any, Schema, tuple[str, ...]]:

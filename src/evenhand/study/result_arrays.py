@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.measure import MEASURES, RATES
+from evenhand.study.release_names import GROUP_NUMBERS, SIZE_NUMBERS, SIZES
+from evenhand.study.release_task import ReleaseTask
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.study.cells import Setting
+    from evenhand.study.classify import Classify
     from evenhand.study.outcome import Outcome
 
 __all__ = ["PEOPLE", "ResultArrays", "gathered"]
@@ -54,15 +57,21 @@ class ResultArrays:
 
 
 def gathered(
-    settings: Sequence[Setting], repeats: int, groups: Sequence[str], outcomes: Sequence[Outcome]
+    settings: Sequence[Setting],
+    repeats: int,
+    groups: Sequence[str],
+    outcomes: Sequence[Outcome],
+    *,
+    task: Classify | ReleaseTask | None = None,
 ) -> ResultArrays:
     """Return the arrays of the outcomes of a plan's settings."""
+    known = names_of(task)
     places = {setting.id: place for place, setting in enumerate(settings)}
     at = [(places[outcome.cell.setting.id], outcome.cell.repeat) for outcome in outcomes]
-    measures = _names(MEASURES, (outcome.measures for outcome in outcomes))
+    measures = _names(known.measures, (outcome.measures for outcome in outcomes))
     labels = _names(groups, (outcome.groups for outcome in outcomes))
-    rates = _names((*RATES, PEOPLE), (row for outcome in outcomes for row in outcome.groups.values()))
-    data = _names(_DATA, (outcome.data for outcome in outcomes))
+    rates = _names(known.rates, (row for outcome in outcomes for row in outcome.groups.values()))
+    data = _names(known.data, (outcome.data for outcome in outcomes))
     shape = (len(settings), repeats)
     of_measures = np.full((*shape, len(measures)), np.nan)
     of_groups = np.full((*shape, len(labels), len(rates)), np.nan)
@@ -78,6 +87,23 @@ def gathered(
     for array in (of_measures, of_groups, of_data, done):
         array.flags.writeable = False
     return ResultArrays(places, measures, labels, rates, data, of_measures, of_groups, of_data, done)
+
+
+@dataclass(frozen=True)
+class Known:
+    """The names of numbers that are always there, in order; others follow by the alphabet."""
+
+    measures: tuple[str, ...] = MEASURES
+    rates: tuple[str, ...] = (*RATES, PEOPLE)
+    data: tuple[str, ...] = _DATA
+
+
+def names_of(task: Classify | ReleaseTask | None) -> Known:
+    """Return what every finished cell of a task tells."""
+    if not isinstance(task, ReleaseTask):
+        return Known()
+    rates = (*GROUP_NUMBERS, *((*RATES, PEOPLE) if task.classify else ()))
+    return Known(task.measures, rates, tuple(f"{part}_{size.key}" for part in SIZE_NUMBERS for size in SIZES))
 
 
 def _names(first: Iterable[str], found: Iterable[Mapping[str, object]]) -> tuple[str, ...]:

@@ -112,7 +112,9 @@ class Results:
     @cached_property
     def arrays(self) -> ResultArrays:
         """Every number, by setting and repeat."""
-        return gathered(self.settings, self.plan.repeats, self.facts.groups, self.outcomes)
+        return gathered(
+            self.settings, self.plan.repeats, self.facts.groups, self.outcomes, task=self.plan.task
+        )
 
     def __len__(self) -> int:
         return len(self.outcomes)
@@ -310,6 +312,10 @@ class Results:
         level: float = 0.95,
     ) -> Advice:
         """Return a recommendation under limits, or why there is none; see :mod:`evenhand.study.advise`."""
+        if self.plan.task.kind != "classify":
+            must_be = "the results of a classification, for protocols are recommended"
+            got = f"those of the task '{self.plan.task.kind}'"
+            raise InvalidParameterError("results", owner="advise", must_be=must_be, got=got)
         from evenhand.study.advise import advise  # noqa: PLC0415 - it reads results
 
         return advise(

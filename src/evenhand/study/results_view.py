@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from evenhand.measure.text_tables import aligned, html_table, number_text
 from evenhand.study.estimates import estimate
 from evenhand.study.intervals import kind_words
-from evenhand.study.measure_names import WORDS
+from evenhand.study.measure_names import in_words
 
 if TYPE_CHECKING:
     from evenhand.study.estimates import Estimated
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["as_html", "as_text"]
 
 _KEY_MEASURES = ("acc", "sp_gap", "eo_gap")
+_KEY_OF_A_RELEASE = ("delta", "l1_error", "alpha", "acc")
 _SHOWN_TEXT = 12
 _SHOWN_HTML = 30
 _LEVEL = 0.95
@@ -50,8 +51,9 @@ def _several(count: int, thing: str) -> str:
 
 def _rows(results: Results, shown: int) -> list[list[str]]:
     named = results.plan.measures
-    measures = [name for name in _KEY_MEASURES if name in named] or list(named[: len(_KEY_MEASURES)])
-    rows = [["setting", *(WORDS[name] for name in measures)]]
+    keys = _KEY_OF_A_RELEASE if results.plan.task.kind == "release" else _KEY_MEASURES
+    measures = [name for name in keys if name in named] or list(named[: len(keys)])
+    rows = [["setting", *(in_words(name) for name in measures)]]
     for setting in results.settings[:shown]:
         found = (estimate(results, setting, name, level=_LEVEL) for name in measures)
         rows.append([str(setting), *map(_value_text, found)])

@@ -12,6 +12,7 @@ import numpy as np
 
 from evenhand.errors import InvalidParameterError
 from evenhand.study.outcome_json import canonical
+from evenhand.study.release_task import ReleaseTask
 
 if TYPE_CHECKING:
     from evenhand.study.classify import Classify
@@ -72,7 +73,9 @@ class Spec:
         return tuple(name for name in sorted(names) if self.parts.get(name) != other.parts.get(name))
 
 
-def _task(task: Classify) -> dict[str, Any]:
+def _task(task: Classify | ReleaseTask) -> dict[str, Any]:
+    if isinstance(task, ReleaseTask):
+        return task.fixed
     rows = {"test": task.test} if task.folds is None else {"folds": task.folds}
     own = not isinstance(task.model, str)
     return {

@@ -114,7 +114,7 @@ def test_a_larger_grid_keeps_every_earlier_cell():
         ('format = 1\n[collect]\nstrategies = ["all"]', "collect.strategies"),
         ('format = 1\n[collect]\nprotocols = ["oue"]\nstrategies = ["combined"]', "collect.protocols"),
         ("format = 1\n[collect]\nmechanisms = 1", "collect.mechanisms"),
-        ('format = 1\n[task]\nkind = "release"', "task.kind"),
+        ('format = 1\n[task]\nkind = "publish"', "task.kind"),
         ('format = 1\n[task]\nmodel = "svm"', "task.model"),
         ("format = 1\n[task]\nmodel = 3", "task.model"),
         ("format = 1\n[task]\nparameters = 3", "task.parameters"),

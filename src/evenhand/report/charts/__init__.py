@@ -3,7 +3,17 @@
 from evenhand.report.charts.bars import bars_chart
 from evenhand.report.charts.changes import changes_chart
 from evenhand.report.charts.frontier import frontier_chart
+from evenhand.report.charts.levels import levels_chart
 from evenhand.report.charts.measures import measures_chart
 from evenhand.report.charts.moved import moved_chart
+from evenhand.report.charts.sizes import sizes_chart
 
-__all__ = ["bars_chart", "changes_chart", "frontier_chart", "measures_chart", "moved_chart"]
+__all__ = [
+    "bars_chart",
+    "changes_chart",
+    "frontier_chart",
+    "levels_chart",
+    "measures_chart",
+    "moved_chart",
+    "sizes_chart",
+]

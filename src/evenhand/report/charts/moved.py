@@ -32,7 +32,13 @@ _WIDEST = 500.0
 
 
 def moved_chart(
-    panels: Sequence[tuple[Axis, Sequence[Moved]]], *, name: str, alt: str, caption: str
+    panels: Sequence[tuple[Axis, Sequence[Moved]]],
+    *,
+    name: str,
+    alt: str,
+    caption: str,
+    words: tuple[str, str] = ("unprotected", "protected"),
+    most_columns: int = 4,
 ) -> Chart:
     """Draw dumbbells: an upright bar for the unprotected rate, a filled mark for the protected one.
 
@@ -45,6 +51,10 @@ def moved_chart(
         One panel for each rate.
     name, alt, caption : str
         As in :class:`evenhand.report.Chart`.
+    words : pair of str
+        What the bar and the mark stand for.
+    most_columns : int
+        How many panels stand side by side at most.
 
     Returns
     -------
@@ -57,9 +67,9 @@ def moved_chart(
     """
     labels = {moved.group: moved.label for _, groups in panels for moved in groups}
     among = max([len(labels), *(group + 1 for group in labels)], default=0)
-    columns = columns_for(len(panels)) if len(panels) != 4 else 2
+    columns = min(columns_for(len(panels)) if len(panels) != 4 else 2, most_columns)
     wide, narrow = (
-        "".join(_draw(axis, groups, min(width, _WIDEST), among) for axis, groups in panels)
+        "".join(_draw(axis, groups, min(width, _WIDEST), among, words) for axis, groups in panels)
         for width in (panel_width(columns), PHONE)
     )
     missing = sum(not finite((moved.before, moved.after)) for _, groups in panels for moved in groups)
@@ -68,7 +78,7 @@ def moved_chart(
         for group, label in sorted(labels.items()):
             look = group_look(group, among=among)
             keys.append(LegendKey(label, look.shape, look.fill))
-    keys += [LegendKey("unprotected", "upright", "ink2"), LegendKey("protected", "circle", "ink2")]
+    keys += [LegendKey(words[0], "upright", "ink2"), LegendKey(words[1], "circle", "ink2")]
     return Chart(
         name=name,
         wide=wide,
@@ -81,7 +91,7 @@ def moved_chart(
     )
 
 
-def _draw(axis: Axis, groups: Sequence[Moved], width: float, among: int) -> str:
+def _draw(axis: Axis, groups: Sequence[Moved], width: float, among: int, words: tuple[str, str]) -> str:
     shown = [moved for moved in groups if finite((moved.before, moved.after))]
     margins = Margins(18, 44, 18, 24)
     row = 52.0 if len(shown) <= 8 else 38.0
@@ -100,7 +110,7 @@ def _draw(axis: Axis, groups: Sequence[Moved], width: float, among: int) -> str:
     heights = [place * row + row * 0.68 + 4 for place in range(len(shown))]
     for look in dict.fromkeys(looks):
         these = [(moved, y) for moved, of, y in zip(shown, looks, heights, strict=True) if of == look]
-        _dumbbells(drawing, scale, axis, these, look, digits)
+        _dumbbells(drawing, scale, axis, these, look, digits, words)
     for moved, look, y in zip(shown, looks, heights, strict=True):
         at = scale(moved.before.value * axis.times), scale(moved.after.value * axis.times)
         _label(drawing, moved, y - 15, at, change_of(moved.change, digits, times=axis.times), look.text)
@@ -114,13 +124,14 @@ def _dumbbells(
     rows: Sequence[tuple[Moved, float]],
     look: GroupLook,
     digits: int,
+    words: tuple[str, str],
 ) -> None:
     """Draw the groups of one look: the way gone, the mark where it ends, and the bar where it began."""
     ways, marks, starts = [], [], []
     for moved, y in rows:
         before, after = moved.before.value * axis.times, moved.after.value * axis.times
-        was = f"{moved.label}, unprotected: {value_of(moved.before, digits, times=axis.times)}"
-        now = f"{moved.label}, protected: {value_of(moved.after, digits, times=axis.times)}"
+        was = f"{moved.label}, {words[0]}: {value_of(moved.before, digits, times=axis.times)}"
+        now = f"{moved.label}, {words[1]}: {value_of(moved.after, digits, times=axis.times)}"
         ways.append(Segment(before, y, after, y))
         marks.append(Dot(after, y, now))
         starts.append(Segment(scale(before) - 1.5, y - 9, scale(before) + 1.5, y + 9, was))

@@ -1,0 +1,202 @@
+"""evenhand release: what is written is a release, what is said is the guarantee; wrong use ends with 2."""
+
+import json
+
+import pyarrow.csv as csv
+import pyarrow.parquet as parquet
+import pytest
+
+from evenhand.schema import Column, Domain, Schema
+
+COLUMNS = ["--columns", "sex,job"]
+LAPLACE = ["--mechanism", "laplace", "--epsilon", "1"]
+
+
+@pytest.fixture
+def declared(tmp_path):
+    """Return a schema file of the people's columns; nobody is a baker."""
+    path = tmp_path / "schema.toml"
+    Schema(
+        (
+            Column("sex", Domain.categorical(["female", "male"])),
+            Column("job", Domain.categorical(["clerk", "nurse", "cook", "baker"])),
+        ),
+        quasi_identifiers=["sex"],
+    ).save(path)
+    return path
+
+
+def test_a_table_and_what_it_promises_are_written(call, file, declared, tmp_path):
+    """Every declared cell is there, and beside it a note without which nobody knows what was published."""
+    out = tmp_path / "table.csv"
+    found = call("release", file, *COLUMNS, *LAPLACE, "--schema", declared, "--out", out)
+    table, note = csv.read_csv(out), json.loads((tmp_path / "table.csv.json").read_text())
+
+    assert found.exit_code == 0, found.output
+    assert table.column_names == ["sex", "job", "count"]
+    assert table.num_rows == 8
+    assert note["rng"] == "secure"
+    assert note["guarantee"]["epsilon"] == "1"
+    assert "by at most a factor of 2.72" in " ".join(found.output.split())
+    assert "unit: replace one" in " ".join(found.output.split())
+
+
+def test_two_releases_differ(call, file, declared, tmp_path):
+    """The source is the system's; with a seed anybody could take the noise off."""
+    counts = []
+    for number in range(2):
+        out = tmp_path / f"table-{number}.csv"
+        words = ["--mechanism", "laplace", "--epsilon", "0.01", "--schema", declared, "--out", out]
+        assert call("release", file, *COLUMNS, *words).exit_code == 0
+        counts.append(csv.read_csv(out)["count"].to_pylist())
+
+    assert counts[0] != counts[1]
+
+
+def test_parquet_json_and_post_processing(call, file, declared, tmp_path):
+    out = tmp_path / "table.parquet"
+    words = ["--schema", declared, "--out", out, "--post", "nonnegative,sum_to=120", "--json"]
+    found = call("release", file, *COLUMNS, *LAPLACE, *words, "--unit", "add or remove one", "--bound", "99")
+    told = json.loads(found.stdout)
+
+    assert parquet.read_table(out).num_rows == 8
+    assert told["unit"] == "add or remove one"
+    assert told["delta"] == 0
+    assert told["meaningful"] is True
+    assert len(told["postprocessing"]) == 2
+    assert told["mechanism"]["mechanism"] == "laplace"
+    assert told["cells"] == 8
+
+
+def test_quiet_prints_the_paths_alone(call, file, declared):
+    found = call("release", file, *COLUMNS, *LAPLACE, "--schema", declared, "--out", "t.csv", "--quiet")
+
+    assert found.stdout.split() == ["t.csv", "t.csv.json"]
+
+
+def test_a_mechanism_that_promises_nothing_is_warned_of(call, file, declared):
+    """Suppression looks like protection."""
+    words = ["--mechanism", "suppression", "--threshold", "5", "--schema", declared, "--out", "t.csv"]
+    found = call("release", file, *COLUMNS, *words)
+
+    assert found.exit_code == 0
+    assert "No meaningful guarantee" in found.stderr
+
+
+def test_columns_in_the_clear_are_warned_of(call, file, declared):
+    words = ["--mechanism", "record-swapping", "--epsilon", "1", "--schema", declared, "--out", "t.csv"]
+    found = call("release", file, *COLUMNS, *words)
+
+    assert found.exit_code == 0, found.output
+    assert "In the clear" in found.stderr
+
+
+def test_gaussian_noise_by_rho(call, file, declared):
+    words = ["--mechanism", "discrete-gaussian", "--rho", "1/10", "--schema", declared, "--out", "t.csv"]
+    found = call("release", file, *COLUMNS, *words, "--json")
+
+    assert json.loads(found.stdout)["rho"] == "1/10"
+
+
+def test_quasi_identifiers_can_be_typed(call, file, declared):
+    words = ["--mechanism", "record-swapping", "--epsilon", "1", "--schema", declared, "--quasi", "job"]
+    found = call("release", file, *COLUMNS, *words, "--out", "t.csv")
+
+    assert "sex" in found.stderr
+    assert found.exit_code == 0
+
+
+def test_domains_are_read_from_the_rows_only_if_asked_for_and_that_is_warned_of(call, file):
+    """A domain of the rows lists a rare value because somebody has it."""
+    refused = call("release", file, *COLUMNS, *LAPLACE, "--out", "t.csv")
+    asked = call("release", file, *COLUMNS, *LAPLACE, "--out", "t.csv", "--infer-schema")
+
+    assert refused.exit_code == 2
+    assert "--schema is missing" in refused.stderr
+    assert asked.exit_code == 0
+    assert "leak" in asked.stderr
+
+
+def test_a_data_set_brings_its_schema(call):
+    words = ["--columns", "A,Y", *LAPLACE, "--out", "t.csv"]
+
+    assert call("release", "causal", *words).exit_code == 0
+
+
+def test_files_that_are_there_stay(call, file, declared):
+    """A release cannot be drawn again: what was published must not be lost by a slip."""
+    words = [*COLUMNS, *LAPLACE, "--schema", declared, "--out", "t.csv"]
+    first = call("release", file, *words)
+    refused = call("release", file, *words)
+    replaced = call("release", file, *words, "--overwrite")
+
+    assert (first.exit_code, refused.exit_code, replaced.exit_code) == (0, 2, 0)
+    assert "--overwrite" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--mechanism", "laplac", "--epsilon", "1"], "did you mean 'laplace'"),
+        (["--mechanism", "laplace"], "--epsilon is missing"),
+        (["--mechanism", "laplace", "--epsilon", "0"], "--epsilon must be"),
+        (["--mechanism", "laplace", "--epsilon", "1", "--k", "3"], "--k does not go with laplace"),
+        (["--mechanism", "laplace", "--epsilon", "1", "--unit", "x"], "--unit must be"),
+        (["--mechanism", "laplace", "--epsilon", "1", "--post", "up"], "--post must be"),
+        (["--mechanism", "laplace", "--epsilon", "1", "--post", ","], "--post is empty"),
+        (["--mechanism", "laplace", "--epsilon", "1", "--bound", "0"], "--bound must be"),
+        (["--mechanism", "suppression", "--threshold", "-1"], "--threshold must be"),
+        (["--mechanism", "suppression", "--epsilon", "1", "--threshold", "3"], "--epsilon does not go with"),
+        (["--mechanism", "suppression"], "--threshold is missing"),
+        (["--mechanism", "k-anonymity"], "--k is missing"),
+        (["--mechanism", "swapping"], "--fraction is missing"),
+        (["--mechanism", "discrete-gaussian", "--epsilon", "1"], "--delta is missing"),
+        (["--mechanism", "discrete-gaussian", "--rho", "1", "--delta", "1e-9"], "contradict"),
+        (["--mechanism", "discrete-gaussian", "--rho", "1", "--epsilon", "1"], "and --rho"),
+    ],
+)
+def test_wrong_use_is_told_in_the_words_of_the_command(call, file, declared, words, said):
+    found = call("release", file, *COLUMNS, "--schema", declared, "--out", "t.csv", *words)
+
+    assert found.exit_code == 2
+    assert said in " ".join(found.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--columns", "sex,jb", "--out", "t.csv"], "did you mean 'job'"),
+        (["--columns", "sex", "--out", "t.txt"], "--out must end with"),
+        (["--columns", "sex", "--out", "people.csv"], "written over"),
+        (["--columns", "sex", "--out", "t.csv", "--infer-schema"], "contradict"),
+        (["--columns", "sex", "--out", "nowhere/t.csv"], "nowhere"),
+    ],
+)
+def test_wrong_files_and_columns_are_refused(call, file, declared, words, said):
+    found = call("release", "people.csv", *LAPLACE, "--schema", declared, *words)
+
+    assert found.exit_code == 2
+    assert said in " ".join(found.stderr.split())
+
+
+def test_a_file_without_rows_cannot_tell_its_domains(call, tmp_path):
+    (tmp_path / "empty.csv").write_text("sex,job\n")
+    found = call("release", "empty.csv", *COLUMNS, *LAPLACE, "--infer-schema", "--out", "t.csv")
+
+    assert found.exit_code == 2
+    assert "no rows" in found.stderr
+
+
+def test_no_true_count_is_said(call, tmp_path):
+    """A count of private rows in a message is a leak that no noise covers."""
+    (tmp_path / "few.csv").write_text("sex,job\n" + "male,cook\n" * 7919)
+    found = call("release", "few.csv", *COLUMNS, *LAPLACE, "--infer-schema", "--out", "t.csv", "--json")
+
+    assert "7919" not in found.output
+    assert "7,919" not in found.output
+
+
+def test_help_shows_examples(call):
+    found = call("release", "--help")
+
+    assert "evenhand release people.csv" in found.output
