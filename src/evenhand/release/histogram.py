@@ -12,6 +12,7 @@ from evenhand._validate import integer
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError, LimitExceededError
 from evenhand.release.histogram_counting import (
     MOST_CELLS,
+    MOST_COUNT,
     Cells,
     cell_numbers,
     checked_size,
@@ -108,7 +109,9 @@ class Histogram:
             object.__setattr__(self, "filled", self._kept(filled))
 
     def _kept(self, counts: NDArray[Any]) -> NDArray[Any]:
-        return _read_only(counts if self.bound is None else np.minimum(counts, self.bound))
+        if self.bound is None or self.bound >= MOST_COUNT:  # which no count exceeds
+            return _read_only(counts)
+        return _read_only(np.minimum(counts, self.bound))
 
     # --- tables from rows, arrays and frames -------------------------------------------------
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MOST_CELLS",
+    "MOST_COUNT",
     "MOST_NUMBERED",
     "Cells",
     "cell_numbers",
@@ -35,8 +36,10 @@ MOST_CELLS = 50_000_000
 MOST_NUMBERED = 2**63 - 1
 """A table of more cells cannot be numbered in 64 bits."""
 
+MOST_COUNT = 2**63 - 1
+"""A larger count does not fit 64 bits."""
+
 _CHUNK_ROWS = 1 << 20
-_MOST_COUNT = 2**63 - 1
 
 
 class Cells(NamedTuple):
@@ -92,10 +95,10 @@ def summed(counts: NDArray[Any], axes: tuple[int, ...] | None = None) -> Any:
         counts.size if axes is None else int(np.prod([counts.shape[axis] for axis in axes], dtype=np.int64))
     )
     largest = max(-int(counts.min()), int(counts.max()))
-    if largest * merged <= _MOST_COUNT:
+    if largest * merged <= MOST_COUNT:
         return counts.sum(axis=axes, dtype=np.int64)
     exact = np.asarray(counts.astype(object).sum(axis=axes), dtype=object)
-    if any(abs(each) > _MOST_COUNT for each in exact.flat):
+    if any(abs(each) > MOST_COUNT for each in exact.flat):
         raise LimitExceededError("The sum of the counts does not fit 64 bits.", limit="counts")
     return exact.astype(np.int64)
 
@@ -119,9 +122,9 @@ def whole_or_real(values: Any, *, parameter: str, owner: str) -> NDArray[Any]:
     given = np.asarray(values)
     if given.dtype == np.int64 and not _can_change(given):
         return given
-    if given.dtype.kind in "bi" or (given.dtype.kind == "u" and (given <= _MOST_COUNT).all()):
+    if given.dtype.kind in "bi" or (given.dtype.kind == "u" and (given <= MOST_COUNT).all()):
         return _own(given, np.int64)
-    if given.dtype.kind == "f" and (np.abs(given) < _MOST_COUNT).all():  # also refuses what is not a number
+    if given.dtype.kind == "f" and (np.abs(given) < MOST_COUNT).all():  # also refuses what is not a number
         return _own(given, np.float64)
     must_be = "an array of whole numbers that fit 64 bits, or of finite numbers within their range"
     raise InvalidParameterError(parameter, owner=owner, must_be=must_be, got="something else")

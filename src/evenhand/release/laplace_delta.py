@@ -16,6 +16,8 @@ from evenhand.release.gaussian_delta import STATED_DIGITS
 
 __all__ = ["laplace_delta"]
 
+_SMALLEST_LOG = -1_000
+
 
 def laplace_delta(scale: Fraction, epsilon: Fraction, *, cells: int) -> Fraction:
     """Return delta at `epsilon`, never below the truth; 0 from the noise's own epsilon on.
@@ -30,5 +32,10 @@ def laplace_delta(scale: Fraction, epsilon: Fraction, *, cells: int) -> Fraction
     left = cells / scale - epsilon
     if left <= 0:
         return Fraction(0)
-    chance = 1 / (1 + exp_bounds(-1 / scale)[0]) ** cells
-    return round_up(chance * (1 - exp_bounds(-left)[0]), digits=STATED_DIGITS)
+    chance = 1 / (1 + _exp_below(-1 / scale)) ** cells
+    return round_up(chance * (1 - _exp_below(-left)), digits=STATED_DIGITS)
+
+
+def _exp_below(exponent: Fraction) -> Fraction:
+    """Return a lower bound of an exponential; decimals are slow far below e**-1000, which is not seen."""
+    return exp_bounds(exponent)[0] if exponent >= _SMALLEST_LOG else Fraction(0)

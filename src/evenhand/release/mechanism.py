@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     Values = npt.NDArray[np.float64]
 
-__all__ = ["DRAWS", "Published", "ReleaseMechanism", "checked_unit", "shown_number"]
+__all__ = ["DRAWS", "Published", "ReleaseMechanism", "bound_assumed", "checked_unit", "shown_number"]
 
 DRAWS = 1_000
 """How many releases are drawn where a bias has no formula, unless told."""
@@ -51,7 +51,7 @@ class Published:
     suppressed : array of bool, optional
         The cells that are suppressed. None where none can be; in a sparse table, the cells that are not
         listed are.
-    fill : int, optional
+    fill : number, optional
         What is published in suppressed cells; None where nothing is.
     classes : optional
         The generalised table of a k-anonymous release.
@@ -59,7 +59,7 @@ class Published:
 
     histogram: Histogram
     suppressed: npt.NDArray[np.bool_] | None = None
-    fill: int | None = None
+    fill: float | None = None
     classes: Any = None
 
 
@@ -277,6 +277,15 @@ class ReleaseMechanism(ABC):
 def checked_unit(unit: object, *, owner: str) -> Unit:
     """Return the unit of a table: one person is replaced, or added or removed."""
     return one_of("unit", unit, _UNITS, owner=owner)
+
+
+def bound_assumed(histogram: Histogram) -> tuple[str, ...]:
+    """Return what a guarantee that relies on the table's bound assumes; nothing where there is no bound.
+
+    A count above the bound is lowered to it, so whoever leaves such a cell for another one changes the number
+    of people of the table.
+    """
+    return () if histogram.bound is None else (f"no count is above {histogram.bound:,}, which is public",)
 
 
 def shown_number(value: Fraction) -> str:

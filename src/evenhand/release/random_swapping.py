@@ -9,7 +9,7 @@ import numpy as np
 
 from evenhand.privacy.guarantee import Guarantee
 from evenhand.privacy.rational import Number, exact
-from evenhand.release.mechanism import Published, ReleaseMechanism
+from evenhand.release.mechanism import Published, ReleaseMechanism, bound_assumed
 from evenhand.release.quasi_cells import Tally, filled_cells, leave_counts, require_people, require_quasi
 from evenhand.release.response_law import ResponseLaw, printed_delta
 
@@ -49,7 +49,8 @@ class RandomSwapping(ReleaseMechanism):
     and no epsilon makes that smaller: where the two cells land together the tables agree, elsewhere the
     counts tell them apart. It is attained, so it is exact for every epsilon. If any other column of the
     person changes, delta is 1, because the table of the other columns is published as it is.
-    Unit: replace one.
+    Unit: replace one. If the table has a bound, no count may be above it: counts are lowered to it, so
+    otherwise the number of people published could change.
     Numerics: exact; the probabilities are multiples of 2**-64 rounded toward privacy, and delta is that of
     the probabilities drawn. May be used for release; :class:`~evenhand.release.RecordSwapping` moves each
     person instead, which has a guarantee and far smaller errors.
@@ -116,7 +117,7 @@ class RandomSwapping(ReleaseMechanism):
             "trust": "central",
             "protects": protects,
             "in_clear": tuple(name for name in histogram.columns if name not in protects),
-            "assumptions": (_OTHERS_FIXED, _NUMBER_KNOWN),
+            "assumptions": (_OTHERS_FIXED, _NUMBER_KNOWN, *bound_assumed(histogram)),
         }
         if as_printed:
             return Guarantee(

@@ -11,7 +11,7 @@ import numpy as np
 from evenhand.errors import InvalidParameterError, LimitExceededError
 from evenhand.privacy.guarantee import Guarantee
 from evenhand.privacy.rational import Number, exact
-from evenhand.release.mechanism import Published, ReleaseMechanism
+from evenhand.release.mechanism import Published, ReleaseMechanism, bound_assumed
 from evenhand.release.quasi_cells import Tally, filled_cells, leave_counts, require_people, require_quasi
 from evenhand.release.released import Release
 from evenhand.release.response_law import ResponseLaw
@@ -49,7 +49,9 @@ class RecordSwapping(ReleaseMechanism):
 
     **Guarantee.** Pure differential privacy with `epsilon` for a change of one person's quasi-identifiers;
     unit: replace one; tight (met by a table of one person). The other columns are *in the clear*: their
-    table is published as it is, and nothing is promised where one of them changes. Proof: each person's
+    table is published as it is, and nothing is promised where one of them changes. If the table has a bound,
+    no count may be above it: counts are lowered to it, so otherwise the number of people published could
+    change. Proof: each person's
     combination goes through randomised response, and the table is computed from the responses.
     Numerics: exact; the probabilities are multiples of 2**-64, rounded so that
     :math:`\gamma/h \le e^\varepsilon`. May be used for release.
@@ -128,7 +130,7 @@ class RecordSwapping(ReleaseMechanism):
             in_clear=tuple(name for name in histogram.columns if name not in protects),
             tight=delta > 0 or claimed - law.realised_epsilon <= _TIGHT,
             proof="randomised response on each person's quasi-identifiers",
-            assumptions=(_OTHERS_FIXED, _NUMBER_KNOWN),
+            assumptions=(_OTHERS_FIXED, _NUMBER_KNOWN, *bound_assumed(histogram)),
         )
 
     def estimate(self, release: Release) -> SwapEstimate:

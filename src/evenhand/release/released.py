@@ -39,7 +39,7 @@ class Release:
         Whether it was drawn with a seed. No guarantee holds then, and :meth:`write` refuses it.
     suppressed : array of bool or None
         The suppressed cells. None where none can be; in a sparse table, the cells that are not listed are.
-    fill : int or None
+    fill : number or None
         What was published in suppressed cells; None where nothing was.
     postprocessing : tuple of str
         What was done to the counts afterwards, in words.
@@ -52,7 +52,7 @@ class Release:
     mechanism: ReleaseMechanism
     simulated: bool
     suppressed: npt.NDArray[np.bool_] | None = None
-    fill: int | None = None
+    fill: float | None = None
     postprocessing: tuple[str, ...] = ()
     classes: Any = None
 

@@ -39,6 +39,7 @@ _DIGITS = 17
 _ROUNDING = 1e-11  # of the law of a partner
 _NEGLIGIBLE = 1e-15  # of the distance: outcomes of less chance are counted in full and not looked at
 _LEAST_CHANCE = 1e-60
+_SMALLEST_SUM = 1e-250
 _LARGEST_EPSILON = 200  # beyond, e^epsilon leaves the range of floats; delta is stated for this one
 
 
@@ -144,7 +145,7 @@ def sample_delta(rate: Number) -> Fraction:
 def _delta(epsilon: Fraction, rate: Fraction, k: int, unit: Unit) -> SampledDelta:
     if rate == 0:
         return SampledDelta(Fraction(0), None, None, exact=True)
-    if rate == 1:  # the table itself, with its small counts suppressed: k and k - 1 are told apart
+    if float(rate) == 1:  # as good as the table itself with small counts suppressed: k and k - 1 are told apart
         other = 0 if unit is Unit.REPLACE_ONE else None
         return SampledDelta(Fraction(1), k, other, exact=True)
     grown, chance = float(exp_bounds(epsilon)[0]), float(rate)
@@ -185,8 +186,13 @@ def two_cells(grown: float, rate: float, k: int, alone: Found) -> Found:
         if found.inside:
             return found
         most = most * 3 // 2
-    bounds = [one_cell(rate, k, each, both=False) for each in _partners(grown, rate, k, 4 * k)]
+    bounds = [one_cell(rate, k, each, both=False) for each in _partners(grown, rate, k, _split(rate, k))]
     return _further(alone, *bounds)._replace(inside=False)
+
+
+def _split(rate: float, k: int) -> int:
+    """Return how many people a partner has at most that is bounded by its suppressed counts: few above k."""
+    return min(4 * k, max(k + 1, math.floor(k / rate)))
 
 
 def _partners(grown: float, rate: float, k: int, most: int) -> tuple[Partner, Partner]:
@@ -200,7 +206,10 @@ def _partners(grown: float, rate: float, k: int, most: int) -> tuple[Partner, Pa
     law, before = np.ones(1), np.ones(1)
     for law, before in binomials(rate, most):  # noqa: B007 - only the last is wanted
         pass
-    suppressed = float(before[:k].sum() / law[:k].sum()) * (1 + _ROUNDING)
+    ratio = 1 / (1 - rate)  # that of a sample of nobody, which none exceeds
+    if law[:k].sum() > _SMALLEST_SUM:  # else floats do not hold it
+        ratio = min(ratio, float(before[:k].sum() / law[:k].sum()))
+    suppressed = ratio * (1 + _ROUNDING)
     seen = before > 0
     beyond = zip(before[seen].tolist(), (grown * law[seen] / before[seen]).tolist(), strict=True)
     return ((1.0, grown / suppressed),), tuple(beyond)

@@ -14,7 +14,7 @@ from evenhand.privacy.laws import DiscreteLaplace
 from evenhand.privacy.rational import Number, exact
 from evenhand.privacy.scales import laplace_noise
 from evenhand.privacy.units import Unit
-from evenhand.release.mechanism import Published, ReleaseMechanism, checked_unit
+from evenhand.release.mechanism import Published, ReleaseMechanism, bound_assumed, checked_unit
 from evenhand.release.suppression_bias import (
     MOST_THRESHOLD,
     Moments,
@@ -259,7 +259,7 @@ class NoisySuppression(ReleaseMechanism):
         details |= {
             "trust": "central",
             "protects": histogram.columns,
-            "assumptions": (f"no count is above {histogram.bound:,}, which is public",),
+            "assumptions": bound_assumed(histogram),
         }
         if as_printed:
             delta = printed_delta(self.threshold, histogram.bound, epsilon=self.epsilon)
