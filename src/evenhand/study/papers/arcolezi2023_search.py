@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from evenhand._validate import integer, one_of
 from evenhand.study.papers.arcolezi2023_plans import DATA, plan_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from evenhand.study.classify import Classify
 
 __all__ = ["SPACE", "Searched", "draw", "searched"]
 
@@ -97,16 +99,17 @@ def _rows(name: str) -> tuple[Any, Any, Any, Any]:
     from evenhand.study.prepare import prepare  # noqa: PLC0415
 
     plan = plan_for(name, seeds=1)
+    task = cast("Classify", plan.task)
     prepared = prepare(plan)
-    ((train, _test),) = parts(plan.task, prepared.target, seed=_SEED)
+    ((train, _test),) = parts(task, prepared.target, seed=_SEED)
     kept, held = train_test_split(
         train, test_size=_VALIDATION, stratify=prepared.target[train], random_state=_SEED
     )
-    blocks = layout(prepared.facts.schema, plan.task.encoder)
+    blocks = layout(prepared.facts.schema, task.encoder)
 
     def features(rows: Any) -> Any:
         codes = {column: values[rows] for column, values in prepared.codes.items()}
-        return feature_matrix(codes, blocks=blocks, dtype=number_type(plan.task))
+        return feature_matrix(codes, blocks=blocks, dtype=number_type(task))
 
     return features(kept), prepared.target[kept], features(held), prepared.target[held]
 
@@ -114,4 +117,4 @@ def _rows(name: str) -> tuple[Any, Any, Any, Any]:
 def _model(name: str, parameters: Mapping[str, Any]) -> Any:
     from evenhand.study.models import classifier  # noqa: PLC0415 - slow to import
 
-    return classifier(plan_for(name, seeds=1, parameters=parameters).task, seed=_SEED)
+    return classifier(cast("Classify", plan_for(name, seeds=1, parameters=parameters).task), seed=_SEED)
