@@ -34,6 +34,10 @@ _NO_SCHEMA = (
     "questionnaire. Hint: write one, or in Python start from Schema.infer(frame).save('schema.toml') and "
     "replace what it read by what is public; --infer-schema takes the values of these rows, which leaks."
 )
+_INFERRED = (
+    "The values of the columns were read from the rows, not from a public list: that somebody has a value "
+    "shows in the table, and the guarantee does not cover it."
+)
 _ENDINGS = (".csv", ".parquet")
 
 Source = Annotated[str, typer.Argument(metavar="IN", help="A CSV or Parquet file, one row per person.")]
@@ -82,7 +86,7 @@ def release(  # noqa: PLR0913 - one option each
     opened, declared = _opened(terminal, typed)
     histogram = _counted(opened, declared, typed)
     published = made.release(histogram, post=steps)
-    published.write(out)
+    published.write(out, warnings=[_INFERRED] if infer_schema else [])
     _tell(terminal, published, out)
 
 
@@ -119,7 +123,8 @@ def _refuse_early(source: str, out: Path, *, overwrite: bool) -> None:
         wrong_use("--out is IN, which would be written over. Hint: choose another name.")
     if not out.absolute().parent.is_dir():
         wrong_use(f"The folder {out.parent} is not there. Hint: make it, or name another place with --out.")
-    there = [each for each in (out, beside) if each.exists()]
+    classes = out.with_name(f"{out.stem}.classes{out.suffix}")
+    there = [each for each in (out, beside, classes) if each.exists()]
     if there and not overwrite:
         said = f"There is a file {there[0]} already."
         wrong_use(f"{said} Hint: choose another name, or replace it with --overwrite.")
@@ -162,7 +167,8 @@ def _counted(opened: Opened, schema: Schema, typed: dict[str, Any]) -> Histogram
 
 
 def _tell(terminal: Terminal, published: Release, out: Path) -> None:
-    from evenhand.study.release_names import NO_GUARANTEE, title_of  # noqa: PLC0415 - starts numpy
+    from evenhand.release.release_files import classes_path  # noqa: PLC0415 - starts numpy
+    from evenhand.study.release_names import NO_GUARANTEE, title_of  # noqa: PLC0415 - as above
 
     guarantee, histogram, name = published.guarantee, published.histogram, published.mechanism.name
     nothing = str(guarantee.trust) == "none" or guarantee.delta >= NO_GUARANTEE
@@ -180,7 +186,10 @@ def _tell(terminal: Terminal, published: Release, out: Path) -> None:
         terminal.fact("Then", "; ".join(published.postprocessing))
     terminal.fact("Promise", str(guarantee))
     note = out.with_name(f"{out.name}.json")
-    terminal.files({"Wrote": str(out), "Terms": str(note)})
+    files = {"Wrote": str(out), "Terms": str(note)}
+    if published.classes is not None:
+        files["Classes"] = str(classes_path(out))
+    terminal.files(files)
     terminal.object(
         {
             "command": "release",

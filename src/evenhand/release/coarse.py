@@ -10,7 +10,7 @@ import numpy as np
 
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError
 from evenhand.release.histogram import MOST_CELLS, Histogram
-from evenhand.release.histogram_counting import cell_numbers, sum_by_cell
+from evenhand.release.histogram_counting import cell_numbers, sum_by_cell, summed
 from evenhand.schema import Column, Domain, Level
 
 if TYPE_CHECKING:
@@ -73,13 +73,15 @@ def coarse_histogram(histogram: Histogram, generalization: Generalization, *, ow
     schema = coarse_schema(histogram.schema, generalization, owner=owner)
     rules = _coarsenings(histogram.schema, generalization, owner)
     shape = tuple(column.size for column in schema)
+    stored: Any = histogram.filled if histogram.counts is None else histogram.counts
+    summed(stored)  # refuses sums that would wrap
     if histogram.counts is None:
         cells: Any = histogram.cells
         codes = list(np.unravel_index(cells, histogram.shape))
         for name, rule in rules.items():
             axis = histogram.columns.index(name)
             codes[axis] = rule.apply(codes[axis])
-        found = sum_by_cell(cell_numbers(codes, shape), np.asarray(histogram.filled))
+        found = sum_by_cell(cell_numbers(codes, shape), stored)
         size = int(np.prod(shape, dtype=object))
         if size > MOST_CELLS:
             return Histogram.of_cells(found.cells, found.filled, schema)

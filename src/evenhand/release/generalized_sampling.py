@@ -16,6 +16,7 @@ from evenhand.privacy.units import Unit
 from evenhand.release.coarse import Generalization, checked_generalization, coarse_histogram
 from evenhand.release.histogram import Histogram
 from evenhand.release.mechanism import Published, ReleaseMechanism, checked_unit
+from evenhand.release.noise import ASSUMPTIONS
 from evenhand.release.sampling_bias import sampled_moments
 from evenhand.release.sampling_delta import MOST_K, sampled_delta
 from evenhand.release.sampling_rate import SMALLEST_DELTA, rate_for
@@ -171,7 +172,7 @@ class GeneralizedSampling(ReleaseMechanism):
             "unit": self.unit,
             "trust": "central",
             "protects": histogram.columns,
-            "assumptions": ("the cells and groups are fixed without looking at the rows",),
+            "assumptions": (ASSUMPTIONS[0], "the cells and groups are fixed without looking at the rows"),
         }
         if as_printed:
             delta = theorem_5_delta(self.epsilon, beta=self.rate, bound=histogram.bound or _PRINTED_BOUND)
@@ -253,14 +254,14 @@ def sampled_counts(counts: npt.NDArray[np.int64], rate: Fraction, *, source: Sou
     LimitExceededError
         If there are more people than `MOST_SAMPLED`, which no table of people has.
     """
-    total = sum(int(each) for each in counts[counts > 2**40]) + int(counts[counts <= 2**40].sum())
-    if total > MOST_SAMPLED:
+    if counts.sum(dtype=np.float64) > MOST_SAMPLED:
         raise LimitExceededError(
             f"A table of more than {MOST_SAMPLED:,} people cannot be sampled person by person. "
             "Hint: are these counts of people?",
             limit="MOST_SAMPLED",
         )
     ends, drawn = np.cumsum(counts), np.zeros(counts.size, np.int64)
+    total = int(ends[-1]) if ends.size else 0
     for start in range(0, total, _CHUNK):
         size = min(_CHUNK, total - start)
         people = start + np.flatnonzero(bernoulli(rate, size=size, source=source))

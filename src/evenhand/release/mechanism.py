@@ -50,7 +50,7 @@ class Published:
         The published counts. Where a cell is suppressed and nothing stands in for it, 0.
     suppressed : array of bool, optional
         The cells that are suppressed. None where none can be; in a sparse table, the cells that are not
-        listed are.
+        listed are, unless the mechanism's ``unlisted`` is ``"zero"``.
     fill : number, optional
         What is published in suppressed cells; None where nothing is.
     classes : optional
@@ -80,6 +80,8 @@ class ReleaseMechanism(ABC):
     """The mechanism's name in words."""
     takes_sparse: ClassVar[bool] = False
     """Whether it can publish a table that is too large to be held cell by cell."""
+    unlisted: ClassVar[str] = "suppressed"
+    """What a cell is that such a table does not list: "suppressed", or "zero"."""
 
     def _set(self, **values: object) -> None:
         for name, value in values.items():

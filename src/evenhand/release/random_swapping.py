@@ -10,6 +10,7 @@ import numpy as np
 from evenhand.privacy.guarantee import Guarantee
 from evenhand.privacy.rational import Number, exact
 from evenhand.release.mechanism import Published, ReleaseMechanism, bound_assumed
+from evenhand.release.noise import ASSUMPTIONS
 from evenhand.release.quasi_cells import Tally, filled_cells, leave_counts, require_people, require_quasi
 from evenhand.release.response_law import ResponseLaw, printed_delta
 
@@ -87,6 +88,7 @@ class RandomSwapping(ReleaseMechanism):
     name: ClassVar[str] = "random-swapping"
     title: ClassVar[str] = "random swapping of cells"
     takes_sparse: ClassVar[bool] = True
+    unlisted: ClassVar[str] = "zero"
 
     epsilon: Fraction
 
@@ -117,7 +119,7 @@ class RandomSwapping(ReleaseMechanism):
             "trust": "central",
             "protects": protects,
             "in_clear": tuple(name for name in histogram.columns if name not in protects),
-            "assumptions": (_OTHERS_FIXED, _NUMBER_KNOWN, *bound_assumed(histogram)),
+            "assumptions": (_OTHERS_FIXED, _NUMBER_KNOWN, *ASSUMPTIONS, *bound_assumed(histogram)),
         }
         if as_printed:
             return Guarantee(

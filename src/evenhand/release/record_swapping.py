@@ -12,6 +12,7 @@ from evenhand.errors import InvalidParameterError, LimitExceededError
 from evenhand.privacy.guarantee import Guarantee
 from evenhand.privacy.rational import Number, exact
 from evenhand.release.mechanism import Published, ReleaseMechanism, bound_assumed
+from evenhand.release.noise import ASSUMPTIONS
 from evenhand.release.quasi_cells import Tally, filled_cells, leave_counts, require_people, require_quasi
 from evenhand.release.released import Release
 from evenhand.release.response_law import ResponseLaw
@@ -90,6 +91,7 @@ class RecordSwapping(ReleaseMechanism):
     name: ClassVar[str] = "record-swapping"
     title: ClassVar[str] = "random swapping of records"
     takes_sparse: ClassVar[bool] = True
+    unlisted: ClassVar[str] = "zero"
 
     epsilon: Fraction
 
@@ -130,7 +132,7 @@ class RecordSwapping(ReleaseMechanism):
             in_clear=tuple(name for name in histogram.columns if name not in protects),
             tight=delta > 0 or claimed - law.realised_epsilon <= _TIGHT,
             proof="randomised response on each person's quasi-identifiers",
-            assumptions=(_OTHERS_FIXED, _NUMBER_KNOWN, *bound_assumed(histogram)),
+            assumptions=(_OTHERS_FIXED, _NUMBER_KNOWN, *ASSUMPTIONS, *bound_assumed(histogram)),
         )
 
     def estimate(self, release: Release) -> SwapEstimate:

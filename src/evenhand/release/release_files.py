@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from evenhand.release.released import Release
 
-__all__ = ["FORMAT", "note_of", "release_frame", "write_release"]
+__all__ = ["FORMAT", "classes_path", "note_of", "release_frame", "write_release"]
 
 FORMAT = "evenhand release 1"
 """The form of the note; another number means another form."""
@@ -41,7 +41,7 @@ def release_frame(release: Release, backend: Any) -> Any:
     return framed({**arrays, _COUNT: counts}, backend=backend)
 
 
-def write_release(release: Release, path: str | os.PathLike[str]) -> None:
+def write_release(release: Release, path: str | os.PathLike[str], *, warnings: tuple[str, ...] = ()) -> None:
     """Write the table, then what it is; the caller has seen to it that the release is no simulation."""
     target = Path(path)
     writer = _WRITERS.get(target.suffix.lower())
@@ -50,10 +50,27 @@ def write_release(release: Release, path: str | os.PathLike[str]) -> None:
         raise InvalidParameterError("path", owner=owner, must_be=must_be, got=f"the ending {target.suffix!r}")
     frame, note = release_frame(release, "pyarrow"), note_of(release)
     writer(frame, target)
-    with target.open("rb") as file:
-        note |= {"file": target.name, "sha256": hashlib.file_digest(file, "sha256").hexdigest()}
+    note |= {"warnings": list(warnings), "file": target.name, "sha256": _digest(target)}
+    if release.classes is not None:
+        beside = classes_path(target)
+        writer(release.classes.to_frame("pyarrow"), beside)
+        note |= {"classes_file": beside.name, "classes_sha256": _digest(beside)}
     with replacing(f"{target}.json") as file:
         file.write(f"{json.dumps(note, indent=2, ensure_ascii=False)}\n".encode())
+
+
+def classes_path(path: Path) -> Path:
+    """Return where the classes of a k-anonymous release stand, beside its table.
+
+    >>> classes_path(Path("table.csv")).name
+    'table.classes.csv'
+    """
+    return path.with_name(f"{path.stem}.classes{path.suffix}")
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def note_of(release: Release) -> dict[str, Any]:
@@ -67,7 +84,7 @@ def note_of(release: Release) -> dict[str, Any]:
         "columns": list(histogram.columns),
         "cells": histogram.size,
         "schema_sha256": histogram.schema.fingerprint,
-        "cells_without_a_row": "suppressed" if histogram.is_sparse else "none",
+        "cells_without_a_row": release.mechanism.unlisted if histogram.is_sparse else "none",
         "cells_without_a_count": "none" if release.unpublished is None else "suppressed",
         "fill": release.fill,
         "postprocessing": list(release.postprocessing),

@@ -38,7 +38,8 @@ class Release:
     simulated : bool
         Whether it was drawn with a seed. No guarantee holds then, and :meth:`write` refuses it.
     suppressed : array of bool or None
-        The suppressed cells. None where none can be; in a sparse table, the cells that are not listed are.
+        The suppressed cells. None where none can be; in a sparse table, the cells that are not listed are,
+        unless the mechanism's ``unlisted`` is ``"zero"``.
     fill : number or None
         What was published in suppressed cells; None where nothing was.
     postprocessing : tuple of str
@@ -117,13 +118,17 @@ class Release:
 
         return release_frame(self, backend)
 
-    def write(self, path: str | os.PathLike[str]) -> None:
+    def write(self, path: str | os.PathLike[str], *, warnings: Sequence[str] = ()) -> None:
         """Write the table to a CSV or Parquet file, and what it is to a file of the same name with ``.json``.
+
+        The classes of a k-anonymous release go to a third file, such as ``table.classes.csv``.
 
         Parameters
         ----------
         path : str or path
             A name that ends with ``.csv`` or ``.parquet``. Old files stay until the new ones are complete.
+        warnings : sequence of str
+            What whoever reads the table should know besides, in sentences.
 
         Raises
         ------
@@ -142,7 +147,7 @@ class Release:
             )
         from evenhand.release.release_files import write_release  # noqa: PLC0415 - imports pyarrow
 
-        write_release(self, path)
+        write_release(self, path, warnings=tuple(warnings))
 
     def __repr__(self) -> str:
         size = f"{self.histogram.size:,} cells"

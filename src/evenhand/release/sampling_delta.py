@@ -145,7 +145,7 @@ def sample_delta(rate: Number) -> Fraction:
 def _delta(epsilon: Fraction, rate: Fraction, k: int, unit: Unit) -> SampledDelta:
     if rate == 0:
         return SampledDelta(Fraction(0), None, None, exact=True)
-    if float(rate) == 1:  # as good as the table itself with small counts suppressed: k and k - 1 are told apart
+    if float(rate) == 1:  # the table itself, with its small counts suppressed: k and k - 1 are told apart
         other = 0 if unit is Unit.REPLACE_ONE else None
         return SampledDelta(Fraction(1), k, other, exact=True)
     grown, chance = float(exp_bounds(epsilon)[0]), float(rate)
@@ -283,6 +283,6 @@ def _turned(cell: Cell) -> Cell:
 
 def _first_window(partner: Partner, rate: float, k: int) -> int:
     """Return a first guess of how many people the worst cell has at most."""
-    _, grown = partner[0]
+    _, grown = max(partner)  # the likeliest outcome
     share = 1 - (1 - rate) / grown  # sampled shares above it count
     return min(_MOST_PEOPLE, max(8, 2 * k, math.ceil(2 * k / max(share, 1e-9))))

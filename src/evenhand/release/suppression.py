@@ -15,6 +15,7 @@ from evenhand.privacy.rational import Number, exact
 from evenhand.privacy.scales import laplace_noise
 from evenhand.privacy.units import Unit
 from evenhand.release.mechanism import Published, ReleaseMechanism, bound_assumed, checked_unit
+from evenhand.release.noise import ASSUMPTIONS
 from evenhand.release.suppression_bias import (
     MOST_THRESHOLD,
     Moments,
@@ -259,7 +260,7 @@ class NoisySuppression(ReleaseMechanism):
         details |= {
             "trust": "central",
             "protects": histogram.columns,
-            "assumptions": bound_assumed(histogram),
+            "assumptions": (*bound_assumed(histogram), *ASSUMPTIONS),
         }
         if as_printed:
             delta = printed_delta(self.threshold, histogram.bound, epsilon=self.epsilon)

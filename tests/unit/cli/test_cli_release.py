@@ -1,6 +1,7 @@
 """evenhand release: what is written is a release, what is said is the guarantee; wrong use ends with 2."""
 
 import json
+from pathlib import Path
 
 import pyarrow.csv as csv
 import pyarrow.parquet as parquet
@@ -115,6 +116,7 @@ def test_domains_are_read_from_the_rows_only_if_asked_for_and_that_is_warned_of(
     assert "--schema is missing" in refused.stderr
     assert asked.exit_code == 0
     assert "leak" in asked.stderr
+    assert "read from the rows" in json.loads(Path("t.csv.json").read_text())["warnings"][0]
 
 
 def test_a_data_set_brings_its_schema(call):
@@ -200,3 +202,19 @@ def test_help_shows_examples(call):
     found = call("release", "--help")
 
     assert "evenhand release people.csv" in found.output
+
+
+def test_the_classes_of_a_k_anonymous_table_are_written_beside_it(call, file, declared, tmp_path):
+    """The classes are what k-anonymity publishes; counts rebuilt from them are for comparing."""
+    out = tmp_path / "table.csv"
+    words = ["--mechanism", "k-anonymity", "--k", "2", "--schema", declared, "--out", out]
+    found = call("release", file, *COLUMNS, *words)
+    again = call("release", file, *COLUMNS, *words)
+    note = json.loads((tmp_path / "table.csv.json").read_text())
+    classes = csv.read_csv(tmp_path / "table.classes.csv")
+
+    assert found.exit_code == 0, found.output
+    assert again.exit_code == 2
+    assert note["classes_file"] == "table.classes.csv"
+    assert classes.column_names == ["sex", "job", "count"]
+    assert "table.classes.csv" in found.output
