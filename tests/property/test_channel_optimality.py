@@ -28,7 +28,8 @@ from property._channel_instances import (
 )
 
 CLOSE = 1e-8  # of the unfairness before
-ON_DEMAND = 10_000
+FRESH = 1_000_000, 1_010_000
+LARGE_DUALS = 1_000_915
 
 
 def solved(case, **options):
@@ -74,8 +75,23 @@ def test_300_random_instances_are_private_and_optimal():
 
 @pytest.mark.nightly
 def test_10000_random_instances_are_private_and_optimal():
-    """What happens once in a thousand instances happens to somebody."""
-    assert all_faults(300, 300 + ON_DEMAND) == {}
+    """What happens once in a thousand instances happens to somebody.
+
+    The solver was written without a look at these seeds. When they were first run one of them failed, the one
+    of the next test, and the sums of the bound were made exact because of it.
+    """
+    assert all_faults(*FRESH) == {}
+
+
+def test_a_bound_is_close_where_a_tiny_group_makes_the_duals_large():
+    """Epsilon 18.8, a weight of 5e-7, an error of 3e-8: duals of 2e6 must not cost the proof its digits."""
+    case = groups(LARGE_DUALS)
+    found = solved(case)
+
+    assert case.weights.min() < 1e-6
+    assert found.error_budget < 1e-7
+    assert faults(case, found) == []
+    assert found.unfairness - found.bound < found.unfairness_before * CLOSE / 2
 
 
 @pytest.mark.slow

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from evenhand.collect.channel_sums import exact_products, sums_by_place
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -49,11 +52,13 @@ class Rows:
             most=np.full(many, most),
         )
 
-    def weighed(self, factors: Vector, variables: int) -> Vector:
-        """Return the sum of all rows times their factors: one number for each variable."""
-        spread = np.repeat(factors, self.sizes) * self.values
-        found: Vector = np.bincount(self.columns, weights=spread, minlength=variables).astype(np.float64)
-        return found
+    def reduced(self, cost: Vector, factors: Vector) -> Vector:
+        """Return the cost of each variable less all rows times their factors, each rounded only once."""
+        used = np.repeat(factors != 0, self.sizes)
+        columns, spread = self.columns[used], np.repeat(factors, self.sizes)[used]
+        parts = exact_products(spread, -self.values[used])
+        places = np.concatenate([np.arange(len(cost)), columns, columns])
+        return sums_by_place(places, np.concatenate([cost, *parts]), len(cost))
 
 
 def stacked(blocks: list[Rows]) -> Rows:
@@ -91,19 +96,22 @@ class Program:
     def lower_bound(self, duals: Vector) -> float:
         """Return a number that the optimum is not below, whatever the duals are, rounding included.
 
-        The duals must give every free variable a reduced cost of nought.
+        The duals must give every free variable a reduced cost of nought. The sums are exact, since duals may
+        be large and cancel. What is allowed for is that the coefficients and limits are rounded themselves:
+        the parts of a row are no larger together than its limit and largest coefficient, but for small
+        factors.
         """
-        rows, many = self.rows, len(self.cost)
+        rows = self.rows
         limits = np.where(duals > 0, rows.least, rows.most)
         useful = np.isfinite(limits)
         duals, limits = np.where(useful, duals, 0.0), np.where(useful, limits, 0.0)
-        reduced = self.cost - rows.weighed(duals, many)
+        reduced = rows.reduced(self.cost, duals)
         bounded = np.isfinite(self.most)
         least, most, reduced = self.least[bounded], self.most[bounded], reduced[bounded]
         right = np.minimum(reduced * least, reduced * most)
-        terms = np.abs(duals) @ (np.abs(limits) + rows.sizes * _largest(rows))
-        rounding = (float(terms) + float(np.abs(self.cost).sum())) * float(np.finfo(float).eps)
-        return float(duals @ limits) + float(right.sum()) - rounding
+        value = math.fsum(np.concatenate([*exact_products(duals, limits), right]).tolist())
+        terms = np.abs(duals) @ (np.abs(limits) + _largest(rows)) + 2 * np.abs(right).sum() + abs(value)
+        return value - float(terms * np.finfo(float).eps + np.finfo(float).tiny)
 
 
 def _largest(rows: Rows) -> Vector:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from evenhand._validate import integer
+from evenhand.collect.base import shown_epsilon
 from evenhand.collect.grr import GRR
 from evenhand.collect.joint_estimate import MOST_CELLS, check_cells, checked_shares
 from evenhand.collect.product import ProductStrategy
@@ -126,7 +127,7 @@ class Combined(ProductStrategy):
     --------
     >>> print(Combined({"gender": 2, "region": 3}, epsilon=1))
     column  k  protocol       epsilon within the report  if only this column is seen
-    gender  2  GRR, combined  1                          0.452832
+    gender  2  GRR, combined  1                          0.452833
     region  3  GRR, combined  1                          0.620115
     whole report: epsilon 1
     """
@@ -191,7 +192,7 @@ class Combined(ProductStrategy):
         return super()._row(column) | {"protocol": "GRR, combined"}
 
     def __repr__(self) -> str:
-        return f"Combined({dict(self.pairs)!r}, epsilon={float(self.epsilon):.12g})"
+        return f"Combined({dict(self.pairs)!r}, epsilon={shown_epsilon(self.epsilon)})"
 
 
 def _checked_sizes(sizes: Mapping[str, int]) -> dict[str, int]:

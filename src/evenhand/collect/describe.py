@@ -6,6 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from evenhand.errors import EvenhandError
+from evenhand.privacy.rational import text_above
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,7 +57,7 @@ def _rows(protocol: Protocol) -> Iterator[tuple[str, str]]:
 def guarantee_text(protocol: Protocol) -> str:
     """Return what one report promises in a few words."""
     kind = "tight" if protocol.tight else "bound"
-    return f"epsilon = {float(protocol.claimed_epsilon):.6g}, pure, local, for one report, {kind}"
+    return f"epsilon = {text_above(protocol.claimed_epsilon)}, pure, local, for one report, {kind}"
 
 
 def probability_text(exact: Fraction) -> str:

@@ -80,9 +80,9 @@ def strategy_for(
     >>> adult = {"gender": 2, "race": 5, "native-country": 41, "age": 74}
     >>> print(strategy_for(adult, epsilon=1, protocol="best", split="optimal"))
     column          k   protocol  epsilon within the report  if only this column is seen
-    gender          2   GRR       0.080736                   0.080736
+    gender          2   GRR       0.0807361                  0.0807361
     race            5   SS        0.150991                   0.150991
-    native-country  41  SS        0.344935                   0.344935
+    native-country  41  SS        0.344936                   0.344936
     age             74  SS        0.423338                   0.423338
     whole report: epsilon 1
     """

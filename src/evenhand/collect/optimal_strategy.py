@@ -81,7 +81,7 @@ def optimal_strategy(
     >>> sizes = {"gender": 2, "race": 5}
     >>> print(optimal_strategy(sizes, epsilon=4, outcomes=census, protected="gender", target=0.25))
     column  k  protocol  epsilon within the report  if only this column is seen
-    gender  2  Optimal   0.747214                   0.747214
+    gender  2  Optimal   0.747215                   0.747215
     race    5  GRR       3.25279                    3.25279
     whole report: epsilon 4
     """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from evenhand._validate import integer
@@ -13,10 +14,10 @@ from evenhand.collect.joint_reports import JointReports
 from evenhand.collect.reports import Reports
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError
 from evenhand.privacy.randomness import SeededSource, Source, source_from
+from evenhand.privacy.rational import text_above
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from fractions import Fraction
 
     import numpy as np
     import numpy.typing as npt
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["Strategy", "checked_names", "checked_protocols", "streams"]
 
 _CHUNK_BYTES = 1 << 22
+_LOGARITHM = 1 + Fraction(1, 2**40)  # more than a logarithm of floats can be too small by
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -239,15 +241,17 @@ class Strategy(ABC):
         cells = [tuple(rows[0]), *(tuple(row.values()) for row in rows)]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in cells]
-        return "\n".join([*lines, f"whole report: epsilon {float(self.epsilon):.6g}"])
+        return "\n".join([*lines, f"whole report: epsilon {text_above(self.epsilon)}"])
 
     def _row(self, column: str) -> dict[str, str]:
+        within = self.epsilon_within_report(column)
+        alone = Fraction(self.epsilon_if_seen_alone(column)) * _LOGARITHM
         return {
             "column": column,
             "k": f"{self.sizes[column]:,}",
             "protocol": type(self._protocol(column)).__name__,
-            "epsilon within the report": f"{float(self.epsilon_within_report(column)):.6g}",
-            "if only this column is seen": f"{self.epsilon_if_seen_alone(column):.6g}",
+            "epsilon within the report": text_above(within),
+            "if only this column is seen": text_above(min(within, alone)),
         }
 
     def __str__(self) -> str:

@@ -21,7 +21,7 @@ from evenhand.privacy._events import (
     surely_at_least,
 )
 from evenhand.privacy.randomness import source_from
-from evenhand.privacy.rational import Number, as_text, exact
+from evenhand.privacy.rational import Number, as_text, exact, round_down, round_up, text_above, text_below
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -35,6 +35,7 @@ __all__ = ["Audit", "audit"]
 _LEAST_TARGET = 0.1  # the epsilon that an audit is sized for where nothing, or nought, is claimed
 _LARGEST_TARGET = 1_000_000
 _WEAK = 0.105
+_MOST_DIGITS = 15
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,14 +128,15 @@ class Audit:
         }
 
     def __str__(self) -> str:
-        claim = "nothing claimed"
+        claim, shown = "nothing claimed", "0"
         if self.claimed_epsilon is not None:
-            claim = f"claimed {float(self.claimed_epsilon):.6g}"
+            shown = self._claimed_text(self.claimed_epsilon)
+            claim = f"claimed {shown}"
         at = f"{100 * self.confidence:.10g} %" + (
             f" for {self.share} audits together" if self.share > 1 else ""
         )
-        delta = f" (delta {float(self.delta):.6g})" if self.delta else ""
-        said = f"{claim}, measured at least {self._measured_text()}{delta} at {at}: "
+        delta = f" (delta {text_above(self.delta)})" if self.delta else ""
+        said = f"{claim}, measured at least {self._measured_text(Fraction(shown))}{delta} at {at}: "
         if self.exceeds:
             return f"{said}the claim does not hold."
         seen = "an audit cannot prove privacy."
@@ -146,16 +148,24 @@ class Audit:
             )
         return said + seen
 
-    def _measured_text(self) -> str:
-        """Write the bound rounded down, and never so far that an overrun disappears."""
-        if self.measured_epsilon == 0:
-            return "0"
-        for digits in range(3, 16):
-            unit = 10.0 ** (math.floor(math.log10(self.measured_epsilon)) + 1 - digits)
-            rounded = math.floor(self.measured_epsilon / unit) * unit
-            if not self.exceeds or rounded > (self.claimed_epsilon or 0):
-                return f"{rounded:.{digits}g}"
-        return repr(self.measured_epsilon)
+    def _claimed_text(self, claimed: Fraction) -> str:
+        """Write the claim rounded up, and never so far that an overrun disappears."""
+        for digits in range(6, _MOST_DIGITS + 1):
+            if not self.exceeds or round_up(claimed, digits=digits) < self._measured:
+                return text_above(claimed, digits=digits)
+        return as_text(claimed)
+
+    def _measured_text(self, claim: Fraction) -> str:
+        """Write the bound rounded down, and never so far that an overrun of the claim shown disappears."""
+        for digits in range(3, _MOST_DIGITS + 1):
+            if not self.exceeds or round_down(self._measured, digits=digits) > claim:
+                return text_below(self._measured, digits=digits)
+        return repr(float(self.measured_epsilon))
+
+    @property
+    def _measured(self) -> Fraction:
+        """The measured epsilon as the decimal that it prints."""
+        return Fraction(repr(float(self.measured_epsilon)))
 
 
 def audit(

@@ -26,7 +26,10 @@ __all__ = [
     "log_below",
     "log_bounds",
     "longest_part",
+    "round_down",
     "round_up",
+    "text_above",
+    "text_below",
 ]
 
 Number = int | float | str | Fraction | Decimal
@@ -38,6 +41,7 @@ _LARGEST_EXPONENT = 400  # beyond any float, and small enough that no short text
 _BITS_PER_DIGIT = math.log2(10)
 LARGEST_AMOUNT = Fraction(10**_LARGEST_EXPONENT)
 SMALLEST_AMOUNT = 1 / LARGEST_AMOUNT
+_LARGEST_PLAIN = 300  # powers of ten that a float has with all its digits
 _LARGEST_POWER = 1_000_000  # e to this power has 434,295 digits
 
 
@@ -114,8 +118,34 @@ def round_up(value: Fraction, *, digits: int) -> Fraction:
     >>> round_up(Fraction(1, 3), digits=2)
     Fraction(17, 50)
     """
-    context = decimal_context(digits, decimal.ROUND_CEILING)
-    return Fraction(context.divide(Decimal(value.numerator), Decimal(value.denominator)))
+    return Fraction(_rounded(value, digits, decimal.ROUND_CEILING))
+
+
+def round_down(value: Fraction, *, digits: int) -> Fraction:
+    """Return the largest decimal of so many significant digits that is not above `value` (>= 0).
+
+    >>> round_down(Fraction(2, 3), digits=2)
+    Fraction(33, 50)
+    """
+    return Fraction(_rounded(value, digits, decimal.ROUND_FLOOR))
+
+
+def text_above(value: Fraction, *, digits: int = 6) -> str:
+    """Write a number (>= 0) in a few digits, never below what it is: so is a claim shown to people.
+
+    >>> text_above(Fraction(1, 3)), text_above(Fraction(1, 2)), text_above(Fraction(1_000_001, 1_000_000))
+    ('0.333334', '0.5', '1.00001')
+    """
+    return _short(_rounded(value, digits, decimal.ROUND_CEILING), digits)
+
+
+def text_below(value: Fraction, *, digits: int = 6) -> str:
+    """Write a number (>= 0) in a few digits, never above what it is: so is a lower bound that was measured.
+
+    >>> text_below(Fraction(2, 3)), text_below(Fraction(1, 2))
+    ('0.666666', '0.5')
+    """
+    return _short(_rounded(value, digits, decimal.ROUND_FLOOR), digits)
 
 
 def exp_bounds(exponent: Fraction, *, digits: int = 40) -> tuple[Fraction, Fraction]:
@@ -182,6 +212,17 @@ def decimal_context(precision: int, rounding: str = decimal.ROUND_HALF_EVEN) -> 
         flags=[],
         traps=traps,
     )
+
+
+def _rounded(value: Fraction, digits: int, rounding: str) -> Decimal:
+    return decimal_context(digits, rounding).divide(Decimal(value.numerator), Decimal(value.denominator))
+
+
+def _short(value: Decimal, digits: int) -> str:
+    """Write a decimal of at most 15 digits as a float of that many is written, without changing any."""
+    if value and abs(value.adjusted()) > _LARGEST_PLAIN:
+        return f"{value.normalize(decimal_context(digits)):e}"
+    return f"{float(value):.{digits}g}"
 
 
 def _exp_rounded(exponent: Fraction, digits: int, rounding: str) -> Fraction:

@@ -39,6 +39,12 @@ def test_less_than_asked_is_shown_as_less():
     assert "epsilon = 0.895989, pure, local, for one report, tight" in protocol_text(THE(k=10, epsilon=1))
 
 
+@pytest.mark.parametrize(("epsilon", "shown"), [("1/3", "0.333334"), ("1.0000001", "1.00001"), (0.1, "0.1")])
+def test_no_epsilon_is_shown_smaller_than_it_is(epsilon, shown):
+    """Rounded to the nearest, the text would promise more than the proof."""
+    assert f"epsilon = {shown}, pure" in protocol_text(GRR(k=5, epsilon=epsilon))
+
+
 def test_one_bit_is_one_bit():
     assert "1 bit; 1 byte in a file" in protocol_text(GRR(k=2, epsilon=1))
 

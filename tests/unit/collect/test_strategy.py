@@ -15,6 +15,7 @@ from evenhand.collect.subset import SS
 from evenhand.collect.unary import OUE
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError
 from evenhand.privacy.randomness import SecureSource, SeededSource, Source
+from evenhand.privacy.rational import round_up
 
 CODES = {"a": np.array([0, 1, 1, 0, 1]), "b": np.array([2, 1, 0, 0, 2]), "c": np.array([4, 3, 2, 1, 0])}
 EVERY = [
@@ -141,8 +142,25 @@ def test_the_table_names_both_epsilons(strategy):
     assert "epsilon within the report" in text
     assert "if only this column is seen" in text
     assert all(column in text for column in strategy.columns)
-    assert f"whole report: epsilon {float(strategy.epsilon):.6g}" in text
+    assert Fraction(text.rpartition("whole report: epsilon ")[2]) >= strategy.epsilon
     assert repr(strategy).startswith(type(strategy).__name__)
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 3), Fraction(2), Fraction("1.0000001")])
+@pytest.mark.parametrize("together", [False, True])
+def test_no_epsilon_in_the_table_is_smaller_than_it_is(together, epsilon):
+    """Rounded to the nearest, the table would promise more than the proof."""
+    apart = Independent({"a": GRR(3, epsilon), "b": GRR(4, epsilon / 7)})
+    strategy = Combined({"a": 3, "b": 4}, epsilon) if together else apart
+    *rows, last = strategy.describe().splitlines()[1:]
+
+    assert round_up(strategy.epsilon, digits=6) == Fraction(last.split()[-1])
+    for column, row in zip(strategy.columns, rows, strict=True):
+        within, alone = map(Fraction, row.split()[-2:])
+        assert within == round_up(strategy.epsilon_within_report(column), digits=6)
+        assert alone >= strategy.epsilon_if_seen_alone(column)
+        assert alone <= within
+        assert float(alone) == pytest.approx(strategy.epsilon_if_seen_alone(column), rel=1e-5)
 
 
 @pytest.mark.parametrize("strategy", EVERY, ids=names)

@@ -274,6 +274,28 @@ def test_the_measured_figure_is_rounded_down_but_not_into_the_claim(measured, te
     assert f"measured at least {text} at" in str(made(measured_epsilon=measured))
 
 
+@pytest.mark.parametrize(
+    ("claimed", "measured", "text"),
+    [
+        (Fraction(1, 3), 0.2, "claimed 0.333334, measured at least 0.2 "),
+        (Fraction("1.0000001"), 0.9, "claimed 1.00001, measured at least 0.9 "),
+        (Fraction(1, 3), 0.3333339, "claimed 0.3333334, measured at least 0.3333339 "),
+        (Fraction(1, 3), 0.333333333333334, "claimed 1/3, measured at least 0.333333333333334 "),
+        (Fraction(1), 0.9759999999999999, "claimed 1, measured at least 0.975 "),
+        (Fraction(1), 0.976, "claimed 1, measured at least 0.976 "),
+        (Fraction(1), 0.0, "claimed 1, measured at least 0 "),
+        (Fraction(0), 0.0123456, "claimed 0, measured at least 0.0123 "),
+    ],
+)
+def test_a_claim_is_rounded_up_and_a_measurement_down_and_an_overrun_stays_one(claimed, measured, text):
+    """A claim shown smaller than it is promises what nobody proved; a bound shown larger accuses wrongly."""
+    assert str(made(claimed_epsilon=claimed, measured_epsilon=measured)).startswith(text)
+
+
+def test_a_delta_is_rounded_up():
+    assert "(delta 0.333334)" in str(made(delta=Fraction(1, 3)))
+
+
 def test_an_audit_becomes_plain_values():
     record = json.loads(json.dumps(made().to_dict()))
 

@@ -12,7 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import InvalidParameterError, LimitExceededError
-from evenhand.privacy.rational import as_text, exact, exp_bounds, leading_zeros, log_bounds, round_up
+from evenhand.privacy.rational import (
+    as_text,
+    exact,
+    exp_bounds,
+    leading_zeros,
+    log_bounds,
+    round_down,
+    round_up,
+    text_above,
+    text_below,
+)
 
 
 def read(value, **limits):
@@ -226,3 +236,43 @@ def test_bounds_do_not_depend_on_the_callers_decimal_settings(exponent):
         context.traps[decimal.Inexact] = True
 
         assert (exp_bounds(exponent), log_bounds(Fraction(7, 3))) == expected
+
+
+AMOUNTS = st.fractions(min_value=0, max_value=1000) | st.floats(0, 1e300, allow_subnormal=False).map(Fraction)
+
+
+@given(AMOUNTS, st.integers(1, 15))
+def test_a_text_above_is_never_below_and_a_text_below_never_above(value, digits):
+    """An epsilon that is shown smaller than it is promises what nobody proved."""
+    above, below = (Fraction(write(value, digits=digits)) for write in (text_above, text_below))
+
+    assert below <= value <= above
+    assert above == round_up(value, digits=digits)
+    assert below == round_down(value, digits=digits)
+    assert above - below <= Fraction(10) ** (1 - digits) * value
+
+
+@given(AMOUNTS)
+def test_a_number_of_few_digits_is_written_as_it_is(value):
+    """Rounding the right way must not change what needs no rounding."""
+    short = float(f"{float(value):.6g}")
+
+    assert text_above(Fraction(repr(short))) == text_below(Fraction(repr(short))) == f"{short:.6g}"
+
+
+@pytest.mark.parametrize(
+    ("value", "above", "below"),
+    [
+        (Fraction(0), "0", "0"),
+        (Fraction(20), "20", "20"),
+        (Fraction("0.1"), "0.1", "0.1"),
+        (Fraction("1.0000001"), "1.00001", "1"),
+        (Fraction(10**7, 3), "3.33334e+06", "3.33333e+06"),
+        (Fraction(1, 3 * 10**5), "3.33334e-06", "3.33333e-06"),
+        (Fraction(10**350), "1e+350", "1e+350"),
+        (Fraction(1, 3 * 10**350), "3.33334e-351", "3.33333e-351"),
+    ],
+)
+def test_a_number_is_rounded_the_way_it_is_meant(value, above, below):
+    """Nearest is wrong half of the time, whichever way is meant."""
+    assert (text_above(value), text_below(value)) == (above, below)
