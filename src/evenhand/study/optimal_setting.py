@@ -14,6 +14,7 @@ from evenhand.collect.optimal import MOST_EPSILON, Optimal
 from evenhand.collect.optimal_strategy import epsilons_for
 from evenhand.errors import EvenhandError, InvalidParameterError, PlanError
 from evenhand.privacy.rational import as_text, exact
+from evenhand.report.words import epsilon_of
 from evenhand.schema.text import brief
 
 if TYPE_CHECKING:
@@ -242,8 +243,9 @@ def _check_error(way: OptimalWay, setting: Setting, epsilon: Fraction, schema: S
     if (least := _least_error(way, epsilon)) is not None:
         _refuse_plan(
             "collect.protocols.optimal.error",
-            f"is {way.error:.6g}, but the protected column has epsilon {float(epsilon):.6g}, with which no "
-            f"channel for these weights has less than {least:.6f}. Hint: raise it, or write 'minimum'.",
+            f"is {way.error:.6g}, but the protected column has epsilon {epsilon_of(epsilon, digits=6)}, with "
+            f"which no channel for these weights has less than {least:.6f}. "
+            "Hint: raise it, or write 'minimum'.",
         )
 
 
@@ -251,7 +253,8 @@ def check_error(parameters: Mapping[str, Any], epsilon: Fraction) -> None:
     """Refuse an error that no channel has even with the whole of epsilon, for the table in the parameters."""
     way = OptimalWay.read(parameters)
     if (least := _least_error(way, epsilon)) is not None:
-        must_be = f"at least {least:.6f} for these weights and epsilon {float(epsilon):.6g}, or 'minimum'"
+        shown = epsilon_of(epsilon, digits=6)
+        must_be = f"at least {least:.6f} for these weights and epsilon {shown}, or 'minimum'"
         _refuse("error", must_be, way.error)
 
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evenhand.report.words import epsilon_of
 from evenhand.study.cells import Setting
 from evenhand.study.estimates import estimated
 from evenhand.study.predictions import LARGE, NO_GAP, SMALL
@@ -148,7 +149,7 @@ def _where(results: Results, settings: Sequence[Setting]) -> str:
     """Return which runs are meant, as the end of a sentence."""
     epsilon = _epsilons(settings)[0]
     repeats = counted(results.plan.repeats, "repeat")
-    return f"at ε = {float(epsilon):g} (mean of {counted(len(settings), 'setting')}, {repeats})"
+    return f"at ε = {epsilon_of(epsilon)} (mean of {counted(len(settings), 'setting')}, {repeats})"
 
 
 def _strongest(results: Results) -> list[Setting]:
@@ -237,7 +238,7 @@ def _several(prediction: Prediction, results: Results, level: float) -> Checked:
         _measure(results, _at(all_, epsilon)) - _measure(results, _at(one, epsilon)) for epsilon in shared
     ]
     found = _estimate(results, np.mean(contrasts, axis=0), level)
-    epsilons = ", ".join(f"{float(each):g}" for each in shared)
+    epsilons = ", ".join(epsilon_of(each) for each in shared)
     sentence = (
         f"With all sensitive columns reported, the gap differs by {change(found, unit=' points')} from that "
         f"with one (GRR, mean over ε = {epsilons}; {counted(results.plan.repeats, 'repeat')})."
@@ -251,7 +252,7 @@ def _strategies(results: Results, epsilon: Fraction, level: float) -> tuple[Esti
     found = _estimate(results, _measure(results, both[0]) - _measure(results, both[1]), level)
     sentence = (
         f"The gap with combined reports differs by {change(found, unit=' points')} from that with "
-        f"independent ones (GRR, ε = {float(epsilon):g}; {counted(results.plan.repeats, 'repeat')})."
+        f"independent ones (GRR, ε = {epsilon_of(epsilon)}; {counted(results.plan.repeats, 'repeat')})."
     )
     return found, sentence
 
