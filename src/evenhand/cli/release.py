@@ -39,6 +39,8 @@ _INFERRED = (
     "shows in the table, and the guarantee does not cover it."
 )
 _ENDINGS = (".csv", ".parquet")
+COUNT = "count"
+"""How the column of counts is called in the table."""
 
 Source = Annotated[str, typer.Argument(metavar="IN", help="A CSV or Parquet file, one row per person.")]
 Target = Annotated[Path, typer.Option("--out", metavar="FILE", help="Where to: .csv or .parquet.")]
@@ -82,6 +84,9 @@ def release(  # noqa: PLR0913 - one option each
     refuse_empty(typed, "columns", "post", "quasi")
     made = _mechanism(typed)
     steps = _steps(post)
+    if COUNT in given.listed(columns):
+        said = f"--columns names '{COUNT}', as the column of counts is called in the table."
+        wrong_use(f"{said} Hint: rename it in the file and in the schema.")
     _refuse_early(source, out, overwrite=overwrite)
     opened, declared = _opened(terminal, typed)
     histogram = _counted(opened, declared, typed)
@@ -167,29 +172,28 @@ def _counted(opened: Opened, schema: Schema, typed: dict[str, Any]) -> Histogram
 
 
 def _tell(terminal: Terminal, published: Release, out: Path) -> None:
-    from evenhand.release.release_files import classes_path  # noqa: PLC0415 - starts numpy
-    from evenhand.study.release_names import NO_GUARANTEE, title_of  # noqa: PLC0415 - as above
+    from evenhand.study.release_names import NO_GUARANTEE, title_of  # noqa: PLC0415 - starts numpy
+    from evenhand.study.release_wording import delta_text, rounded_up  # noqa: PLC0415 - as above
+    from evenhand.study.wording import counted  # noqa: PLC0415 - as above
 
     guarantee, histogram, name = published.guarantee, published.histogram, published.mechanism.name
     nothing = str(guarantee.trust) == "none" or guarantee.delta >= NO_GUARANTEE
+    delta = rounded_up(guarantee.delta)
     if nothing:
         terminal.warn(
-            f"No meaningful guarantee: delta = {float(guarantee.delta):.4g}. With about this chance the "
+            f"No meaningful guarantee: delta = {delta_text(delta)}. With about this chance the "
             "table tells one person's record from another's, whatever epsilon says."
         )
     if guarantee.in_clear and not nothing:
         said = f"In the clear, and so not protected: {spelled(guarantee.in_clear)}."
         terminal.warn(said)
     columns = " x ".join(spelled([each]) for each in histogram.columns)
-    terminal.fact("Table", f"{columns}: {histogram.size:,} cells, by {title_of(name)}")
+    cells = counted(histogram.size, "cell")
+    terminal.fact("Table", f"{columns}: {cells}, by {title_of(name)}")
     if published.postprocessing:
         terminal.fact("Then", "; ".join(published.postprocessing))
     terminal.fact("Promise", str(guarantee))
-    note = out.with_name(f"{out.name}.json")
-    files = {"Wrote": str(out), "Terms": str(note)}
-    if published.classes is not None:
-        files["Classes"] = str(classes_path(out))
-    terminal.files(files)
+    note = _told_files(terminal, published, out)
     terminal.object(
         {
             "command": "release",
@@ -199,7 +203,7 @@ def _tell(terminal: Terminal, published: Release, out: Path) -> None:
             "columns": list(histogram.columns),
             "cells": histogram.size,
             "epsilon": None if guarantee.epsilon is None else str(guarantee.epsilon),
-            "delta": float(guarantee.delta),
+            "delta": delta,
             "rho": None if guarantee.rho is None else str(guarantee.rho),
             "unit": str(guarantee.unit),
             "meaningful": not nothing,
@@ -208,3 +212,17 @@ def _tell(terminal: Terminal, published: Release, out: Path) -> None:
             "exit": 0,
         }
     )
+
+
+def _told_files(terminal: Terminal, published: Release, out: Path) -> Path:
+    """Tell which files were written, and return where the terms are."""
+    from evenhand.release.release_files import classes_path  # noqa: PLC0415 - starts numpy
+
+    note, classes = out.with_name(f"{out.name}.json"), classes_path(out)
+    files = {"Wrote": str(out), "Terms": str(note)}
+    if published.classes is not None:
+        files["Classes"] = str(classes)
+    elif classes.exists():
+        terminal.warn(f"{classes} is from an earlier release and no part of this one.")
+    terminal.files(files)
+    return note

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from evenhand.cli import options as given
 from evenhand.cli.console import spelled, wrong_use
 from evenhand.cli.refusals import refuse_other_marks
-from evenhand.cli.release_options import typed_parameters
+from evenhand.cli.release_options import refuse_unused, typed_parameters
 from evenhand.cli.roles import INFERRED, told_reading, with_choices
 from evenhand.errors import SchemaError
 from evenhand.study.opening import open_data
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from evenhand.study.opening import Opened
     from evenhand.study.setup import Setup
 
-__all__ = ["RELEASE_ONLY", "changed_release", "refuse_strangers", "release_plan"]
+__all__ = ["RELEASE_ONLY", "changed_release", "refuse_any", "refuse_strangers", "release_plan"]
 
 RELEASE_ONLY = (
     "columns",
@@ -39,7 +39,7 @@ RELEASE_ONLY = (
 )
 """Options that only a study of releases has."""
 
-_CLASSIFY_ONLY = ("sensitive", "protocol", "split", "strategy", "model", "encoder", "guess")
+_CLASSIFY_ONLY = ("sensitive", "drop", "protocol", "split", "strategy", "model", "encoder", "guess")
 _ALWAYS = ("laplace", "thresholded-laplace", "suppression", "noisy-suppression")
 _WITH_QUASI = ("record-swapping", "k-anonymity")
 _EPSILONS = ("0.5", "1", "2", "4")
@@ -53,6 +53,14 @@ def refuse_strangers(typed: dict[str, Any], *, release: bool) -> None:
         task, other = ("release", "classify") if release else ("classify", "release")
         verb = "belongs" if len(strange) == 1 else "belong"
         wrong_use(f"{', '.join(strange)} {verb} to --task {other}; this is --task {task}.")
+
+
+def refuse_any(typed: dict[str, Any], kind: str) -> None:
+    """Refuse every option of a grid, for a plan of this kind names it all itself."""
+    strange = [f"--{name}" for name in (*_CLASSIFY_ONLY, *RELEASE_ONLY, "epsilon") if typed[name]]
+    if strange:
+        said = f"{', '.join(strange)} cannot be given with a plan of the task {kind}."
+        wrong_use(f"{said} Hint: edit the plan.")
 
 
 def release_plan(terminal: Terminal, typed: dict[str, Any]) -> tuple[Plan, Any]:
@@ -87,9 +95,11 @@ def changed_release(plan: Plan, typed: dict[str, Any]) -> Plan:
     task: Any = plan.task
     changes = {**task.plain}
     del changes["kind"]
-    mechanisms = given.listed(typed["mechanism"])
+    names = given.listed(typed["mechanism"])
+    mechanisms = [TableMechanism(name, typed_parameters(name, typed)) for name in names]
+    refuse_unused(mechanisms, typed)
     if mechanisms:
-        changes["mechanisms"] = [TableMechanism(name, typed_parameters(name, typed)) for name in mechanisms]
+        changes["mechanisms"] = mechanisms
     if typed["epsilon"]:
         changes["epsilons"] = given.listed(typed["epsilon"])
     refused = [f"--{name}" for name in ("columns", "bound", "post", "quasi") if typed[name]]
@@ -150,6 +160,7 @@ def _task(schema: Schema, typed: dict[str, Any], columns: tuple[str, ...]) -> Re
     if not names:
         names = (*_ALWAYS, *(_WITH_QUASI if schema.quasi_identifiers else ()))
     mechanisms = [TableMechanism(name, typed_parameters(name, typed)) for name in names]
+    refuse_unused(mechanisms, typed)
     needing = [each.name for each in mechanisms if KINDS[each.name].by_columns]
     if needing and not schema.quasi_identifiers:
         said = f"--quasi is missing: {spelled(needing)} treat apart the columns that others may know."

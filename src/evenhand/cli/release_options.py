@@ -8,9 +8,11 @@ from evenhand.cli.console import wrong_use
 from evenhand.study.release_names import KINDS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-__all__ = ["PARAMETERS", "parameters_of", "typed_parameters"]
+    from evenhand.study.release_grid import TableMechanism
+
+__all__ = ["PARAMETERS", "parameters_of", "refuse_unused", "typed_parameters"]
 
 PARAMETERS = {
     "threshold": ("suppression", "noisy-suppression", "thresholded-laplace"),
@@ -36,6 +38,18 @@ def typed_parameters(name: str, typed: Mapping[str, Any]) -> dict[str, Any]:
         for option, names in PARAMETERS.items()
         if typed[option] is not None and name in names
     }
+
+
+def refuse_unused(mechanisms: Sequence[TableMechanism], typed: Mapping[str, Any]) -> None:
+    """Refuse a parameter that none of several mechanisms has; to pass it over would run something else."""
+    names = {each.name for each in mechanisms}
+    which = "that is tried" if names else "that --mechanism names"
+    for option, takers in PARAMETERS.items():
+        if typed[option] is not None and names.isdisjoint(takers):
+            hint = f"it belongs to {', '.join(takers)}."
+            wrong_use(f"--{option} goes with no mechanism {which}. Hint: {hint}")
+    if typed["epsilon"] and mechanisms and not any(each.takes_epsilon for each in mechanisms):
+        wrong_use(f"--epsilon goes with no mechanism {which}. Hint: leave it out, or try one that has it.")
 
 
 def parameters_of(name: str, typed: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from evenhand.study.release_measures import errors_by_group, errors_by_size, err
 from evenhand.study.release_names import KINDS
 from evenhand.study.release_rebuild import learnt_from
 from evenhand.study.release_steps import steps_of
+from evenhand.study.release_wording import rounded_up
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -175,15 +176,9 @@ def _guarantee(mechanism: Any, histogram: Histogram, setting: Setting) -> Guaran
 def _claimed(guarantee: Guarantee) -> dict[str, float]:
     """Return epsilon and delta of a claim; delta is 1 where nothing is promised to anybody."""
     nothing = str(guarantee.trust) == "none" or guarantee.epsilon is None
-    delta = 1.0 if nothing else _up(guarantee.delta)
+    delta = 1.0 if nothing else rounded_up(guarantee.delta)
     epsilon = math.nan if nothing else float(guarantee.epsilon or 0)
     return {"delta": delta, "claimed_epsilon": epsilon, "delta_tight": float(guarantee.tight)}
-
-
-def _up(value: Any) -> float:
-    """Return the float that is not below a rational."""
-    near = float(value)
-    return near if near >= value else math.nextafter(near, math.inf)
 
 
 @contextmanager

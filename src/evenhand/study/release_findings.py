@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.report.words import epsilon_of, number
+from evenhand.study.findings_reading import strict
 from evenhand.study.release_reading import read_release
 from evenhand.study.release_wording import (
     amount_text,
@@ -48,6 +49,9 @@ def lost_answer(reading: ReleaseReading) -> str:
     """Say which groups the published table loses or gains people of."""
     lost, gained = lost_groups(reading), gained_groups(reading)
     how = release_name(reading.chosen)
+    if _exact(reading):
+        said = f"{how} publishes, in every repeat, as many people of each group as there are"
+        return f"**No group gains or loses people**: {said}."
     if not lost and not gained:
         return f"**{_nobody(reading)}**: under {how}, {_widest(reading)}."
     if lost and gained:
@@ -76,6 +80,13 @@ def gained_groups(reading: ReleaseReading) -> list[str]:
     found = {group: reading.lost(group) for group in reading.groups}
     clear = [group for group, each in found.items() if each.is_clear and each.value > 0]
     return sorted(clear, key=lambda group: -found[group].value)
+
+
+def _exact(reading: ReleaseReading) -> bool:
+    """Return whether every group has as many people in the published table as there are, in all repeats."""
+    found = [reading.lost(group) for group in reading.groups]
+    known = [each for each in found if math.isfinite(each.value)]
+    return bool(known) and all(each.value == each.low == each.high == 0 for each in known)
 
 
 def _nobody(reading: ReleaseReading) -> str:
@@ -113,8 +124,9 @@ def _verb_all(reading: ReleaseReading, groups: list[str], verb: str) -> str:
 
 def _shares(reading: ReleaseReading, groups: list[str]) -> str:
     shown = [f"{way_text(reading.lost(group))} of {reading.named(group)}" for group in groups[:2]]
-    more = [f"less so of {counted(len(groups) - 2, 'other group')}"] if len(groups) > 2 else []
-    return listed([*shown, *more])
+    way = "fewer" if reading.lost(groups[0]).value < 0 else "more"
+    rest = [f"{way} of {counted(len(groups) - 2, 'other group')}"] if len(groups) > 2 else []
+    return listed([*shown, *rest])
 
 
 # --- where the error falls ------------------------------------------------------------------------
@@ -148,7 +160,7 @@ def error_heading(reading: ReleaseReading) -> str:
         return "Large cells carry the error"
     if larger.is_clear:
         return "Small cells carry the error, for their size"
-    return "No size of cell errs clearly more, so small cells carry the error"
+    return "Large cells do not err clearly more, so small cells carry the error"
 
 
 def _off(reading: ReleaseReading, size: Size, found: Estimated) -> str:
@@ -163,13 +175,13 @@ def _off(reading: ReleaseReading, size: Size, found: Estimated) -> str:
 
 
 def _per_person(reading: ReleaseReading) -> str:
-    """Say between which groups errors per person differ most, if they differ clearly."""
+    """Say which groups differ most in errors per person, if that is clear among all pairs of groups."""
     means = {group: float(np.nanmean(runs)) for group, runs in _person_runs(reading).items()}
     if len(means) < 2:
         return ""
     high, low = max(means, key=means.__getitem__), min(means, key=means.__getitem__)
     runs = _person_runs(reading)
-    apart = reading.tested(runs[high] - runs[low])
+    apart = reading.tested(runs[high] - runs[low], level=strict(math.comb(len(runs), 2)))
     digits = max(digits_of(means[low]), digits_of(means[high]))
     both = (
         f"errors per person are {number(means[high], digits)} for {reading.named(high)} and "
@@ -206,7 +218,8 @@ def promise_heading(reading: ReleaseReading) -> str:
             f"None of the {all_of} mechanisms promises" if all_of > 1 else "The mechanism promises nothing"
         )
         return f"{which}{' anything' if all_of > 1 else ''} that matters{at}"
-    return f"{all_of - good} of {all_of} mechanisms promise nothing that matters{at}"
+    verb = "promises" if all_of - good == 1 else "promise"
+    return f"{all_of - good} of {all_of} mechanisms {verb} nothing that matters{at}"
 
 
 def _without(reading: ReleaseReading) -> str:
@@ -222,20 +235,25 @@ def _least(reading: ReleaseReading) -> str:
     field = [each for each in reading.promising if math.isfinite(reading.cell_error(each).value)]
     if not field:
         return "Nothing here can be recommended."
+    left_out = len(reading.promising) < len(reading.beside)
     if len(field) == 1:
-        only = field[0]
-        return f"Only {release_name(only)} is left, off by {amount_text(reading.cell_error(only))} a cell."
+        only, off = field[0], amount_text(reading.cell_error(field[0]))
+        return (
+            f"Only {release_name(only)} is left, off by {off} a cell."
+            if left_out
+            else f"It is off by {off} a cell."
+        )
     best = min(field, key=lambda each: reading.cell_error(each).value)
     near = [
         each
         for each in field
         if each != best and not _clearly_more(reading, each, best, comparisons=len(field) - 1)
     ]
-    shown = amount_text(reading.cell_error(best))
+    shown, of_whom = amount_text(reading.cell_error(best)), "Of the others, " if left_out else ""
     if near:
         names = listed([mechanism_name(each) for each in (best, *near)], most=4)
-        return f"Of the others, {names} have the smallest errors and cannot be told apart."
-    return f"Of the others, {mechanism_name(best)} errs least: {shown} a cell."
+        return f"{of_whom}{names} have the smallest errors and cannot be told apart."
+    return f"{of_whom}{mechanism_name(best)} errs least: {shown} a cell."
 
 
 def _clearly_more(reading: ReleaseReading, other: Setting, best: Setting, *, comparisons: int) -> bool:

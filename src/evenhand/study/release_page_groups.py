@@ -10,6 +10,7 @@ from evenhand.report.marks import Axis, Bar, Estimate, Moved
 from evenhand.report.page import Note, Section
 from evenhand.report.words import epsilon_of
 from evenhand.study.release_findings import gained_groups, lost_groups
+from evenhand.study.release_names import KINDS
 from evenhand.study.release_reading import TRUE_TABLE
 from evenhand.study.release_wording import mechanism_name, promise, release_name, share_text, tone_of
 from evenhand.study.wording import change, counted, listed, mark, outcome_name, percent
@@ -106,12 +107,12 @@ def _heading(reading: ReleaseReading) -> str:
 
 
 def _worst(reading: ReleaseReading) -> tuple[Setting, str] | None:
-    """Return the mechanism and the group that are furthest off, if that is clear."""
+    """Return the mechanism and the group that are furthest off, if that is clear among all of both."""
     found = [
         (abs(each.value), setting, group)
         for setting in reading.beside
         for group in reading.groups
-        if (each := reading.lost(group, setting)).is_clear
+        if (each := reading.lost(group, setting, settings=len(reading.beside))).is_clear
     ]
     if not found:
         return None
@@ -120,8 +121,9 @@ def _worst(reading: ReleaseReading) -> tuple[Setting, str] | None:
 
 
 def _notes(reading: ReleaseReading) -> list[Note]:
-    task_post = getattr(reading.results.plan.task, "post", ())
-    if not any(step.startswith("nonnegative") for step in task_post):
+    steps: tuple[str, ...] = getattr(reading.results.plan.task, "post", ())
+    noisy = any(KINDS[each.protocol].may_be_negative for each in reading.protected)
+    if not noisy or "nonnegative" not in steps or any("sum_to" in step for step in steps):
         return []
     return [
         Note(

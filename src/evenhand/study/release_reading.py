@@ -137,17 +137,17 @@ class ReleaseReading:
         """Return the mean of a number of a group."""
         return group_estimate(self.results, setting or self.chosen, group, name, level=LEVEL)
 
-    def lost(self, group: str, setting: Setting | None = None) -> Estimated:
+    def lost(self, group: str, setting: Setting | None = None, *, settings: int = 1) -> Estimated:
         """Return the people whom a table gains or loses of a group, as a share of those there are.
 
-        The intervals of all groups hold together.
+        The intervals of all groups hold together; those of so many settings too, if they are compared.
         """
         where = setting or self.chosen
         place = self.groups.index(group)
         net, counted = (self._groups(where, name)[:, place] for name in ("net", "counted"))
         with np.errstate(divide="ignore", invalid="ignore"):
             runs = np.where(counted > 0, net / counted, np.nan)
-        return self.tested(runs, level=strict(len(self.groups)))
+        return self.tested(runs, level=strict(len(self.groups) * settings))
 
     def person_error(self, group: str, setting: Setting | None = None) -> NDArray[np.float64]:
         """Return the absolute errors per person of a group in each repeat."""

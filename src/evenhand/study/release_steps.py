@@ -17,6 +17,8 @@ STEPS = ("nonnegative", "integral", "sum_to=TOTAL", "nonnegative_sum_to=TOTAL", 
 
 _WHOLE = ("sum_to", "nonnegative_sum_to")
 _PLAIN = ("nonnegative", "integral")
+_LARGEST_TOTAL = 2**53  # larger ones are not all numbers of a computer
+_LARGEST_SHRINK = 10**9
 
 
 def checked_step(step: object) -> str:
@@ -30,9 +32,10 @@ def checked_step(step: object) -> str:
     if name in _PLAIN and not equals:
         return name
     if name in _WHOLE and amount.isascii() and amount.isdigit():
-        return f"{name}={int(amount)}"
+        total = exact(amount, name="post", owner="ReleaseTask", least=0, most=_LARGEST_TOTAL)
+        return f"{name}={int(total)}"
     if name == "shrink" and equals:
-        exact(amount, name="post", owner="ReleaseTask", above=0)
+        exact(amount, name="post", owner="ReleaseTask", above=0, most=_LARGEST_SHRINK)
         return f"{name}={amount}"
     must_be = f"steps of {', '.join(STEPS)}"
     raise InvalidParameterError("post", owner="ReleaseTask", must_be=must_be, got=step)

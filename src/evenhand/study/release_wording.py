@@ -11,6 +11,8 @@ from evenhand.study.release_names import NO_GUARANTEE, title_of
 from evenhand.study.wording import plain
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from evenhand.study.cells import Setting
     from evenhand.study.estimates import Estimated
 
@@ -21,6 +23,7 @@ __all__ = [
     "mechanism_name",
     "promise",
     "release_name",
+    "rounded_up",
     "share_text",
     "tone_of",
     "way_text",
@@ -28,6 +31,17 @@ __all__ = [
 
 _HIGH = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _SHORT = {"threshold": "threshold", "fraction": "", "k": "k =", "delta": None, "noise": None, "rho": "ρ ="}
+
+
+def rounded_up(delta: Fraction) -> float:
+    """Return the nearest number of a computer that is not below a delta.
+
+    >>> from fractions import Fraction
+    >>> float(Fraction(1, 3)) >= Fraction(1, 3), rounded_up(Fraction(1, 3)) >= Fraction(1, 3)
+    (False, True)
+    """
+    near = float(delta)
+    return near if near >= delta else math.nextafter(near, math.inf)
 
 
 def delta_text(delta: float) -> str:

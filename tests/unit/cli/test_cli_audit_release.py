@@ -31,7 +31,7 @@ def test_a_table_is_studied_and_what_came_of_it_is_shown(call, file, tmp_path):
     assert not plan.task.classify
     assert "no model is trained" in " ".join(found.stderr.split())
     assert "Suppression (threshold 4)" in found.stdout
-    assert "promise nothing that matters" in " ".join(found.stdout.split())
+    assert "1 of 2 mechanisms promises nothing that matters" in " ".join(found.stdout.split())
     assert (tmp_path / "study" / "cells.csv").read_text().startswith('"protocol"')
 
 
@@ -81,6 +81,13 @@ def test_mechanisms_are_chosen_by_whether_others_know_columns(call, file, fake):
         ([*TABLE, "--epsilon", "0"], "--epsilon must be"),
         (["--columns", "sex", "--bound", "3", *MODEL], "--columns, --bound belong to --task release"),
         ([*TABLE, "--post", ","], "--post is empty"),
+        ([*TABLE, "--drop", "job"], "--drop belongs to --task classify"),
+        ([*TABLE, "--fraction", "0.1"], "--fraction goes with no mechanism that is tried"),
+        ([*TABLE, "--mechanism", "laplace", "--threshold", "4"], "it belongs to suppression, noisy-supp"),
+        (
+            [*TABLE, "--mechanism", "suppression", "--epsilon", "1"],
+            "--epsilon goes with no mechanism that is",
+        ),
     ],
 )
 def test_wrong_use_is_told_and_ends_with_two(call, file, words, said):
@@ -108,6 +115,18 @@ def test_a_plan_of_a_release_refuses_what_it_says_already(call, file, fake):
 
     assert changed.exit_code == 0
     assert fake[-1]["plan"].task.mechanisms[0].parameters == {"threshold": 2}
+
+
+def test_a_parameter_for_no_mechanism_is_refused_with_a_plan_too(call, file, fake):
+    """To pass it over would run the plan's own threshold under another name."""
+    call("audit", file, *TABLE, *QUICK, "--mechanism", "suppression,laplace")
+    fake[0]["plan"].save("plan.toml")
+    alone = call("audit", "--plan", "plan.toml", "--out", "two", "--threshold", "3")
+    named = call("audit", "--plan", "plan.toml", "--out", "two", "--threshold", "3", "--mechanism", "laplace")
+
+    assert (alone.exit_code, named.exit_code) == (2, 2)
+    assert "--threshold goes with no mechanism that --mechanism names" in " ".join(alone.stderr.split())
+    assert "--threshold goes with no mechanism that is tried" in " ".join(named.stderr.split())
 
 
 def test_a_file_of_no_people_is_refused(call, tmp_path):

@@ -1,6 +1,8 @@
 """evenhand release: what is written is a release, what is said is the guarantee; wrong use ends with 2."""
 
 import json
+import re
+from fractions import Fraction
 from pathlib import Path
 
 import pyarrow.csv as csv
@@ -218,3 +220,50 @@ def test_the_classes_of_a_k_anonymous_table_are_written_beside_it(call, file, de
     assert note["classes_file"] == "table.classes.csv"
     assert classes.column_names == ["sex", "job", "count"]
     assert "table.classes.csv" in found.output
+
+
+def test_classes_of_an_earlier_release_are_told(call, file, declared, tmp_path):
+    """They stand beside a table that they are no part of, and nothing says any more what they promise."""
+    out = tmp_path / "table.csv"
+    words = ["--schema", declared, "--out", out, "--overwrite"]
+    first = call("release", file, *COLUMNS, "--mechanism", "k-anonymity", "--k", "3", *words)
+    again = call("release", file, *COLUMNS, "--mechanism", "k-anonymity", "--k", "3", *words)
+    other = call("release", file, *COLUMNS, *LAPLACE, *words)
+    said = "table.classes.csv is from an earlier release and no part of this one"
+
+    assert (first.exit_code, again.exit_code, other.exit_code) == (0, 0, 0), other.output
+    assert said not in " ".join(again.stderr.split())
+    assert said in " ".join(other.stderr.split()).replace("/ ", "/")
+
+
+def test_delta_is_never_told_smaller_than_it_is(call, file, declared, tmp_path):
+    """A promise that is rounded in favour of whoever makes it is broken."""
+    out = tmp_path / "table.csv"
+    words = ["--mechanism", "random-swapping", "--epsilon", "2", "--schema", declared, "--out", out, "--json"]
+    found = call("release", file, *COLUMNS, *words)
+    exact = Fraction(json.loads((tmp_path / "table.csv.json").read_text())["guarantee"]["delta"])
+    told = re.search(r"delta = ([0-9.]+)\.", found.stderr).group(1)
+
+    assert found.exit_code == 0, found.output
+    assert Fraction(json.loads(found.stdout)["delta"]) >= exact
+    assert exact <= Fraction(told) < exact + Fraction(1, 1000)
+
+
+def test_a_table_of_one_cell_has_one_cell(call, tmp_path):
+    path = tmp_path / "one.csv"
+    path.write_text("sex\nf\n")
+    words = ["--columns", "sex", "--infer-schema", "--out", tmp_path / "o.csv", *LAPLACE]
+    found = call("release", path, *words)
+
+    assert "sex: 1 cell, by" in " ".join(found.output.split())
+
+
+def test_a_column_of_the_name_of_the_counts_is_refused_before_the_rows_are_read(call, tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text("count,sex\n1,f\n")
+    words = ["--columns", "sex,count", "--infer-schema", "--out", tmp_path / "o.csv", *LAPLACE]
+    found = call("release", path, *words)
+
+    assert found.exit_code == 2
+    assert "--columns names 'count', as the column of counts is called" in " ".join(found.stderr.split())
+    assert "Reading" not in found.stderr

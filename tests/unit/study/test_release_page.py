@@ -4,6 +4,7 @@ import functools
 import re
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
 
 from evenhand.errors import InvalidParameterError
@@ -12,14 +13,14 @@ from evenhand.study.cells import Setting
 from evenhand.study.estimates import Estimated
 from evenhand.study.findings import answers
 from evenhand.study.page import page_of
-from evenhand.study.release_findings import error_heading, promise_heading
+from evenhand.study.release_findings import error_answer, error_heading, promise_heading
 from evenhand.study.release_page import notes
 from evenhand.study.release_page_errors import _alpha_heading, _alpha_source
-from evenhand.study.release_page_groups import _accuracy_heading
+from evenhand.study.release_page_groups import _accuracy_heading, groups_section
 from evenhand.study.release_page_groups import _heading as _groups_heading
 from evenhand.study.release_page_method import release_limits, release_method
 from evenhand.study.release_page_tables import promise_section
-from evenhand.study.release_reading import read_release
+from evenhand.study.release_reading import ReleaseReading, read_release
 from evenhand.study.release_wording import delta_text, mechanism_name, promise, share_text, tone_of, way_text
 from unit.study._page_studies import headline, section
 from unit.study._release_studies import MEN, ONE, WOMEN, by_name, made
@@ -113,13 +114,31 @@ def test_many_groups_are_counted_not_listed():
     said = answers(made(given, groups=groups, noise=0.01))[0]
 
     assert headline(said) == "Every group loses people"
-    assert "less so of 5 other groups" in said
+    assert "and fewer of 5 other groups than there are" in said
+
+
+def test_groups_beyond_the_second_are_not_said_to_be_better_off():
+    """Where all lose alike, "less so" of some of them would be made up."""
+    groups = tuple(f"group {place}" for place in range(4))
+    empty = answers(made(by_name(PROMISES, lost=(-1.0,) * 4), groups=groups, noise=0.0))[0]
+    twice = answers(made(by_name(PROMISES, lost=(1.0,) * 4), groups=groups, noise=0.0))[0]
+
+    assert "less" not in empty
+    assert "and fewer of 2 other groups than there are" in empty
+    assert "and more of 2 other groups than there are" in twice
+
+
+def test_a_table_that_is_the_true_one_leaves_no_group_furthest_off():
+    said = answers(study(noise=0.0))[0]
+
+    assert headline(said) == "No group gains or loses people"
+    assert "as many people of each group as there are" in said
 
 
 @pytest.mark.parametrize(
     ("growth", "noise", "start"),
     [
-        (0.0, 0.1, "No size of cell errs clearly more"),
+        (0.0, 0.1, "Large cells do not err clearly more, so small cells carry the error"),
         (0.001, 0.1, "Small cells carry the error"),
         (1.0, 0.1, "Large cells carry the error"),
         (0.0043, 40.0, "Small and large cells do not differ clearly"),
@@ -139,6 +158,26 @@ def test_errors_per_person_are_compared_if_they_differ_clearly():
     assert "errors per person are 0.12 for women and 0.01 for men" in said
 
 
+class _Apart(ReleaseReading):
+    """Eight groups, one of which is above the others at a t value of 4 in five repeats."""
+
+    def person_error(self, group, setting=None):
+        del setting
+        return 10 + (
+            1 + 0.25 * np.array([-2, -1, 0, 1, 2]) * 2**0.5 if group == self.groups[0] else np.zeros(5)
+        )
+
+
+def test_the_two_groups_that_differ_most_are_chosen_and_so_must_differ_very_clearly():
+    """Of many pairs that differ by chance alone, one in twenty seems to differ."""
+    pair = made(by_name(PROMISES), groups=("a", "b"))
+    many = made(by_name(PROMISES, lost=(0.0,) * 8), groups=tuple("abcdefgh"))
+    said = [error_answer(_Apart(each, Setting("laplace", ONE), ONE)) for each in (pair, many)]
+
+    assert "errors per person are 11.0 for" in said[0]
+    assert said[1].endswith("per person the groups do not differ clearly.")
+
+
 def test_the_promise_counts_mechanisms_and_names_those_without_one():
     said = answers(study())[2]
 
@@ -153,6 +192,19 @@ def test_several_promises_are_compared_by_their_error():
 
     assert "cannot be told apart" in same[2]
     assert "Laplace noise errs least" in best[2]
+    assert "Of the others" in same[2]
+    assert "Of the others" in best[2]
+    assert headline(best[2]) == "1 of 3 mechanisms promises nothing that matters at ε = 1"
+
+
+def test_nothing_is_called_the_rest_where_nothing_was_left_out():
+    good = {"suppression": {"delta": 0.0, "error": 9.0}, "noisy-suppression": {"delta": 0.0, "error": 9.0}}
+    every, alone = answers(study(good))[2], answers(study(good, grid=["laplace"]))[2]
+
+    assert "others" not in every
+    assert ". Laplace noise errs least:" in every.replace("**", "")
+    assert "is left" not in alone
+    assert ". It is off by 2." in alone.replace("**", "")
 
 
 def test_all_mechanisms_may_promise_something():
@@ -331,6 +383,27 @@ def test_the_heading_on_groups_follows_the_numbers():
     assert both == "Laplace noise loses people of women and adds people to men"
     assert nobody.endswith("as far as can be told")
     assert "Suppression (threshold 6) is −39.8% off for women" in other
+
+
+def test_a_mechanism_that_is_furthest_off_is_one_of_many_and_so_must_be_very_clearly_off():
+    """Among many mechanisms and groups one is clearly off by chance."""
+    results = study({"suppression": {"delta": 1.0, "lost": (-0.02, 0.0)}}, noise=0.29)
+    reading = read_release(results)
+    suppressed = next(each for each in reading.beside if each.protocol == "suppression")
+
+    assert reading.lost(WOMEN, suppressed).is_clear
+    assert _groups_heading(reading).endswith("as far as can be told")
+
+
+def test_that_clipping_adds_people_is_said_only_where_it_does():
+    """Without noise nothing is below nought, and a total that is kept adds nobody."""
+    noisy = read_release(study(post=["nonnegative"]))
+    plain = read_release(study(post=["integral"]))
+    still = read_release(study(post=["nonnegative"], grid=[{"name": "suppression", "threshold": 6}]))
+    kept = read_release(study(post=["nonnegative_sum_to=500"]))
+    after = read_release(study(post=["nonnegative", "sum_to=500"]))
+
+    assert [len(groups_section(each).notes) for each in (noisy, plain, still, kept, after)] == [1, 0, 0, 0, 0]
 
 
 def test_the_heading_on_accuracy_follows_the_numbers():

@@ -86,10 +86,14 @@ def exact_record(evidence: Evidence, name: str) -> Mapping[str, Any]:
 def printed_number(name: str, mechanism: str, epsilon: str, measure: str) -> tuple[str, float, float]:
     """Return a printed number: its text, its value, and one unit of its last digit.
 
+    Nought has no last digit: it is printed where there is no delta at all, and has a unit of 0.
+
     >>> printed_number("ma", "discrete-gaussian", "4", "delta")
     ('3E-4', 0.0003, 0.0001)
     """
     text = getattr(PRINTED[name][mechanism, epsilon], measure)
+    if text == "0":
+        return text, 0.0, 0.0
     mantissa, _, power = text.partition("E")
     _, _, decimals = mantissa.partition(".")
     return text, float(text), 10.0 ** (int(power or 0) - len(decimals))
@@ -98,7 +102,8 @@ def printed_number(name: str, mechanism: str, epsilon: str, measure: str) -> tup
 def number_of(evidence: Evidence, name: str, mechanism: str, epsilon: str, measure: str) -> Checked:
     """Check a number of a table.
 
-    Delta may be off by one unit of its last printed digit, as some are rounded and some are cut.
+    Delta may be off by one unit of its last printed digit, as some are rounded and some are cut; where 0 is
+    printed, it must be 0.
     Bias and alpha come from one experiment, so they may be off by twice the spread of our experiments besides
     :data:`ALLOWED`.
     """

@@ -21,7 +21,15 @@ if TYPE_CHECKING:
     Cells = tuple[int, ...]
     Outputs = Mapping[Any, float]
 
-__all__ = ["hockey_stick", "sampling_law", "suppression_law", "swapping_law", "swapping_mean", "worst"]
+__all__ = [
+    "hidden_law",
+    "hockey_stick",
+    "sampling_law",
+    "suppression_law",
+    "swapping_law",
+    "swapping_mean",
+    "worst",
+]
 
 
 def hockey_stick(first: Outputs, second: Outputs, epsilon: float) -> float:
@@ -41,6 +49,15 @@ def worst(law: Callable[[Cells], Outputs], pairs: Iterable[tuple[Cells, Cells]],
         first, second = law(one), law(other)
         found = max(found, hockey_stick(first, second, epsilon), hockey_stick(second, first, epsilon))
     return found
+
+
+def hidden_law(cells: Cells, threshold: int) -> Outputs:
+    """Return the one output of cell suppression without noise, Algorithm 1.
+
+    >>> hidden_law((2, 7), 6)
+    {(3, 7): 1.0}
+    """
+    return {tuple(count if count >= threshold else threshold // 2 for count in cells): 1.0}
 
 
 def suppression_law(cells: Cells, epsilon: Fraction, threshold: int) -> dict[Any, float]:

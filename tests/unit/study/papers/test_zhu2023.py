@@ -60,7 +60,18 @@ def test_a_printed_number_knows_its_last_digit():
     """The tolerance of delta is one unit of it."""
     assert printed_number("ma", LAPLACE, "0.5", "l1") == ("763.775", 763.775, pytest.approx(0.001))
     assert printed_number("ma", GAUSSIAN, "4", "delta") == ("3E-4", 3e-4, pytest.approx(1e-4))
-    assert printed_number("ma", LAPLACE, "1", "delta") == ("0", 0.0, 1.0)
+
+
+def test_a_delta_that_is_printed_as_nought_is_nought():
+    """A unit of the last digit of 0 is 1, and every delta would agree with it."""
+    record = evidence().trials[EXACT][0]
+    for value, expected in ((0.0, "agrees"), (1e-9, "differs"), (0.9, "differs")):
+        record["numbers"][LAPLACE]["1"]["delta"] = value
+        found = Evidence({}, None, {EXACT: {0: record}})
+
+        assert number_of(found, "ma", LAPLACE, "1", "delta").verdict == expected
+    assert printed_number("ma", LAPLACE, "1", "delta") == ("0", 0.0, 0.0)
+    assert printed_number("outlier", LAPLACE, "1", "alpha") == ("2", 2.0, 1.0)
 
 
 def test_a_number_agrees_within_five_per_cent_and_the_spread_of_an_experiment():
@@ -228,9 +239,11 @@ def test_bounds_that_fail_on_a_table_are_seen():
     for record in broken.trials[EXACT].values():
         record["bounds"]["4"] = {f"theorem {each}": (2.1, 2.0) for each in (2, 4, 7, 8, 9)}
     found = verdicts(broken)
+    whys = {row.id: row.why for row in judged(CLAIMS, broken)}
 
     assert {AS_TOLD[f"theorem-{each}"] for each in (2, 4, 7, 8, 9)} == {"agrees"}
     assert {found[f"theorem-{each}"] for each in (2, 4, 7, 8, 9)} == {"differs"}
+    assert "It fails in 3 of 12 tables and epsilons" in whys["theorem-7"]
     assert (AS_TOLD["theorem-10-condition"], found["theorem-10-condition"]) == ("differs", "agrees")
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Laplace
+from evenhand.study.papers import zhu2023_enumerated as listed
 from evenhand.study.papers import zhu2023_exact as exact
 from evenhand.study.papers import zhu2023_fairness as fairness
 from evenhand.study.papers import zhu2023_theory as theory
@@ -59,6 +60,15 @@ def test_a_formula_that_is_wrong_is_seen(monkeypatch):
     assert judged("theorem-1").verdict == "differs"
     assert judged("theorem-3").verdict == "agrees"
     assert judged("theorem-5").verdict == "differs"
+
+
+def test_suppression_that_hides_everything_would_be_private(monkeypatch):
+    """That suppression is not private is found by listing, not taken as given."""
+    assert "delta is 1." in judged("suppression-not-private").why
+
+    monkeypatch.setattr(listed, "hidden_law", lambda *_, **__: {"nothing": 1.0})
+
+    assert judged("suppression-not-private").verdict == "differs"
 
 
 def test_a_proposition_that_is_wrong_is_seen(monkeypatch):
