@@ -30,6 +30,7 @@ __all__ = [
     "PlanError",
     "PrivacyWarning",
     "RandomSourceError",
+    "RuleError",
     "SchemaError",
     "StudyStoreError",
     "UnknownNameError",
@@ -135,6 +136,25 @@ class PlanError(EvenhandError, ValueError):
 
     def __init__(self, message: str, *, field: str) -> None:
         self.field = field
+        super().__init__(message)
+
+
+class RuleError(EvenhandError, ValueError):
+    """The text of a rule cannot be understood; the message points at the place.
+
+    Parameters
+    ----------
+    message : str
+        The whole message, with the text and a caret below the place.
+    column : int
+        The place in the text, counted from 1.
+    expected : str
+        What was expected there.
+    """
+
+    def __init__(self, message: str, *, column: int, expected: str) -> None:
+        self.column = column
+        self.expected = expected
         super().__init__(message)
 
 

@@ -22,6 +22,10 @@ EXAMPLES = [
     (errors.UnreadableFileError("people.csv is empty."), ValueError),
     (errors.UnwritableFileError("people.csv was not written."), OSError),
     (errors.LimitExceededError("people.csv is too large.", limit="bytes"), ValueError),
+    (
+        errors.RuleError("The rule cannot be read at column 1.", column=1, expected="a name"),
+        ValueError,
+    ),
     (errors.GuaranteeError("These cannot be added."), ValueError),
     (errors.RandomSourceError("The source is broken."), RuntimeError),
     (errors.DataSetNotFoundError("adult is not here."), FileNotFoundError),
