@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from evenhand import (
         collect,
         datasets,
+        decide,
         engine,
         errors,
         learn,
@@ -40,6 +41,7 @@ __all__ = [
     "audit",
     "collect",
     "datasets",
+    "decide",
     "engine",
     "errors",
     "learn",

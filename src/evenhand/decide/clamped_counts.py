@@ -1,0 +1,195 @@
+r"""One noisy count after clamping or shrinking: where it can end up, with which probability.
+
+A step sets everything up to a start :math:`z_0` to the least value and leaves, or lowers, what is beyond. So
+a count is a mass at the least value and a part beyond the start, which is a sum over whole numbers or an
+integral by Gauss and Legendre's rule between the kinks, for shrinking in the logarithm of :math:`z + 1`,
+where it is smooth.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, Law
+from evenhand.release.postprocess import Integral, Nonnegative, Shrink, Step
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    Values = NDArray[np.float64]
+
+__all__ = ["Raised", "clamped_moments", "mean_shift", "outcomes", "raised", "reach_of"]
+
+_FAR = 60.0  # exp(-60) is 9e-27, and times the seventh power of the distance still nothing
+_BLOCK = 1 << 21
+_PANELS, _FINE, _NODES = 16, 32, 12
+_WIDE = 500.0
+
+
+@dataclass(frozen=True)
+class Raised:
+    """A step that keeps counts at a least value of at least 0.
+
+    Attributes
+    ----------
+    temperature : float
+        That of shrinking; 0 for clamping alone.
+    least : int
+        The least value.
+    """
+
+    temperature: float
+    least: int
+
+    @property
+    def start(self) -> float:
+        """The value up to which everything becomes the least value."""
+        return self.least + 2 * self.temperature / (1 + math.sqrt(1 + 4 * self.temperature))
+
+    def taken(self, values: Values) -> Values:
+        """Return what shrinking takes of values beyond the start."""
+        lowered: Values = self.temperature / (values + 1 - self.least)
+        return lowered
+
+
+def raised(steps: Sequence[Step], laws: Sequence[Law]) -> Raised | None:
+    """Return the one step that all of them amount to; None where there is none, or it needs sampling.
+
+    Rounding counts only where it changes something: whole numbers stay as they are.
+    """
+    whole = all(law.support == "integers" for law in laws)
+    shrinks = [step for step in steps if isinstance(step, Shrink)]
+    clamps = [step for step in steps if isinstance(step, Nonnegative)]
+    rounded = any(isinstance(step, Integral) for step in steps)
+    known = len(shrinks) + len(clamps) + sum(isinstance(step, Integral) for step in steps) == len(steps)
+    if not known or not (shrinks or clamps) or len(shrinks) > 1 or (rounded and (shrinks or not whole)):
+        return None
+    least = max(step.least for step in clamps) if not shrinks else shrinks[0].least
+    if least < 0 or any(step.least > least for step in clamps):
+        return None
+    return Raised(shrinks[0].T if shrinks else 0.0, least)
+
+
+def reach_of(law: Law) -> float:
+    """Return how far noise goes before its probability is below 1e-26."""
+    if isinstance(law, Laplace | DiscreteLaplace):
+        return _FAR * float(law.scale) + 1
+    return math.sqrt(2 * _FAR * float(law.squared_scale)) + 1  # type: ignore[attr-defined]
+
+
+def outcomes(counts: Values, law: Law, step: Raised) -> Iterator[tuple[slice, Values, Values]]:
+    """Yield, for blocks of counts, by how much each can change and with which probability.
+
+    Both are of shape (counts, outcomes); the first outcome is the least value. Changes, and not values, keep
+    their digits however large a count is. Whole-numbered noise wider
+    than 500 is taken for real noise of the same scale, which changes less than a millionth.
+    """
+    law = _real_if_wide(law)
+    columns = 2 * _FINE * _NODES if law.support == "reals" else 2 * math.ceil(reach_of(law)) + 1
+    size = max(1, _BLOCK // columns)
+    for first in range(0, counts.size, size):
+        part = slice(first, min(first + size, counts.size))
+        here = counts[part]
+        stuck = law.cdf(step.start - here)
+        changes, masses = _integers(here, law, step) if law.support == "integers" else _reals(here, law, step)
+        start = (step.least - here)[:, np.newaxis]
+        changes = np.concatenate([start, changes], axis=1)
+        masses = np.concatenate([np.asarray(stuck)[:, np.newaxis], masses], axis=1)
+        yield part, changes, masses
+
+
+def mean_shift(counts: Values, law: Law, step: Raised) -> Values | None:
+    """Return the bias of counts after shrinking under whole-numbered noise; None for real or wide noise.
+
+    What shrinking takes is added up by itself, so that large counts lose no digits; the noise's mean is 0.
+    """
+    if law.support == "reals" or _real_if_wide(law) is not law:
+        return None
+    far = math.ceil(reach_of(law))
+    noise = np.arange(-far, far + 1, dtype=np.float64)
+    masses = law.pmf(noise)  # type: ignore[attr-defined]
+    found, size = np.empty(counts.size), max(1, _BLOCK // noise.size)
+    for first in range(0, counts.size, size):
+        part = slice(first, first + size)
+        places = counts[part, np.newaxis] + noise
+        above = np.maximum(places, step.start) + 1 - step.least
+        taken = np.where(places > step.start, -step.temperature / above, step.least - places)
+        found[part] = taken @ masses
+    return found
+
+
+def clamped_moments(counts: Values, law: Law, step: Raised, orders: int) -> Values | None:
+    r"""Return :math:`E[(\hat x - x)^r]` for r up to `orders` after a clamp alone; None where it is not quick.
+
+    With :math:`d = x - \ell \ge 0` whole, what the clamp takes away is a sum over the far tail, and all of
+    these are partial sums of one list.
+    """
+    depth = counts - step.least
+    whole = law.support == "integers" and _real_if_wide(law) is law
+    if step.temperature or not whole or (depth < 0).any() or (depth % 1 != 0).any():
+        return None
+    far = math.ceil(reach_of(law))
+    noise = np.arange(far + 1, dtype=np.float64)
+    masses = law.pmf(noise)  # type: ignore[attr-defined]
+    here = np.minimum(depth, far).astype(np.int64)
+    beyond = np.cumsum(masses[::-1])[::-1][here]
+    found = np.empty((counts.size, orders + 1))
+    for order in range(orders + 1):
+        terms = masses * noise**order
+        full = 0.0 if order % 2 else 2 * float(terms.sum()) - (masses[0] if order == 0 else 0.0)
+        tail = np.cumsum(terms[::-1])[::-1][here]
+        found[:, order] = full - (-1.0) ** order * (tail - np.minimum(depth, far) ** order * beyond)
+    return found
+
+
+def _real_if_wide(law: Law) -> Law:
+    if isinstance(law, DiscreteLaplace) and float(law.scale) > _WIDE:
+        return Laplace(law.scale)
+    if isinstance(law, DiscreteGaussian) and float(law.squared_scale) > _WIDE**2:
+        return Gaussian(law.squared_scale)
+    return law
+
+
+def _integers(counts: Values, law: Law, step: Raised) -> tuple[Values, Values]:
+    far = math.ceil(reach_of(law))
+    noise = np.arange(-far, far + 1, dtype=np.float64)
+    values = counts[:, np.newaxis] + noise
+    beyond = values > step.start
+    masses = np.where(beyond, law.pmf(noise), 0.0)  # type: ignore[attr-defined]
+    return noise - step.taken(np.maximum(values, step.start)), masses
+
+
+def _reals(counts: Values, law: Law, step: Raised) -> tuple[Values, Values]:
+    far = reach_of(law)
+    centre = np.maximum(counts, step.start)
+    ends = (np.maximum(step.start, counts - far), centre, np.maximum(step.start, counts + far))
+    nodes, weights = _rule(_FINE if step.temperature else _PANELS)
+    changes, masses = [], []
+    for low, high in ((ends[0], ends[1]), (ends[1], ends[2])):
+        left, right = low[:, np.newaxis] - step.least, high[:, np.newaxis] - step.least
+        if step.temperature:  # 1 / (z + 1) is smooth in the logarithm of z + 1
+            width = np.log1p(right) - np.log1p(left)
+            place = np.expm1(np.log1p(left) + width * nodes)
+            width = width * (place + 1)
+        else:
+            width = right - left
+            place = left + width * nodes
+        place += step.least
+        noise = place - counts[:, np.newaxis]
+        changes.append(noise - step.taken(place))
+        masses.append(law.pdf(noise) * width * weights)  # type: ignore[attr-defined]
+    return np.concatenate(changes, axis=1), np.concatenate(masses, axis=1)
+
+
+@functools.lru_cache(maxsize=2)
+def _rule(panels: int) -> tuple[Values, Values]:
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    inside = (np.arange(panels)[:, np.newaxis] + (nodes + 1) / 2) / panels
+    return inside.ravel(), np.tile(weights / (2 * panels), panels)
