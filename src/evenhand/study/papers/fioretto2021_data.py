@@ -1,0 +1,127 @@
+"""The tables of fioretto2021: school districts, and counties with their language groups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["AREAS", "RULE", "STATE", "TABLES", "YEAR", "Areas", "Districts", "areas", "districts"]
+
+STATE = "NEW YORK"
+"""The state whose districts are in the figures."""
+
+YEAR = 2015
+"""The year of the poverty counts: the nearest to the school year 2014-15 of the students."""
+
+TABLES = {
+    "students": "all districts, students",
+    "new-york": "districts of New York alone, students",
+    "poverty": "all districts, children in poverty",
+}
+"""The allotments by name: what is counted, and among whom the money is divided."""
+
+AREAS = {"determined": "187 determined counties, published", "simulated": "all counties, mostly simulated"}
+"""The tables of the language rule by name."""
+
+RULE = "(sp/s > 0.05 or sp > 10000) and spe/sp > 0.0131"
+"""The language rule as a text."""
+
+
+@dataclass(frozen=True, eq=False)
+class Districts:
+    """An allotment's entities.
+
+    Parameters
+    ----------
+    names : array of str
+    counts, weights : array of int
+    chosen : array of bool
+        Those of New York.
+    left_out : int
+        Districts of the table that have nobody to count.
+    """
+
+    names: NDArray[Any]
+    counts: NDArray[np.int64]
+    weights: NDArray[np.int64]
+    chosen: NDArray[np.bool_]
+    left_out: int = 0
+
+    @property
+    def total(self) -> float:
+        """The normalising sum."""
+        return float(np.sum(self.counts.astype(float) * self.weights))
+
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """The true allotment."""
+        return self.counts.astype(float) * self.weights / self.total
+
+
+@dataclass(frozen=True, eq=False)
+class Areas:
+    """The rule's entities: citizens, those with limited English, and those of them with little schooling.
+
+    Parameters
+    ----------
+    names : array of str
+    s, sp, spe : array of int
+    covered : array of bool
+        What the rule says of these counts.
+    drawn : array of bool
+        Whose counts are simulated.
+    """
+
+    names: NDArray[Any]
+    s: NDArray[np.int64]
+    sp: NDArray[np.int64]
+    spe: NDArray[np.int64]
+    covered: NDArray[np.bool_]
+    drawn: NDArray[np.bool_]
+
+    @property
+    def columns(self) -> dict[str, NDArray[np.int64]]:
+        """The counts by the names of the rule."""
+        return {"s": self.s, "sp": self.sp, "spe": self.spe}
+
+
+@lru_cache(maxsize=3)
+def districts(name: str) -> Districts:
+    """Return the entities of one of :data:`TABLES`."""
+    from evenhand.datasets import load  # noqa: PLC0415 - starts pyarrow
+
+    if name == "poverty":
+        frame, column = load("title1", version="saipe", year=YEAR).frame, "poverty_5_17"
+    else:
+        frame, column = load("title1", state="all" if name == "students" else STATE).frame, "num_students"
+    counts = np.asarray(frame[column], dtype=np.int64)
+    known = counts > 0
+    weights = np.asarray(frame["exp_index"], dtype=np.int64)
+    chosen = np.asarray(frame["state"], dtype=object) == STATE
+    return Districts(
+        np.asarray(frame["district"], dtype=object)[known],
+        counts[known],
+        weights[known],
+        np.asarray(chosen[known], dtype=bool),
+        int((~known).sum()),
+    )
+
+
+@lru_cache(maxsize=2)
+def areas(name: str) -> Areas:
+    """Return the entities of one of :data:`AREAS`."""
+    from evenhand.datasets import load  # noqa: PLC0415 - starts pyarrow
+    from evenhand.datasets.rule203 import covered  # noqa: PLC0415 - with numpy, when it is needed
+
+    frame = load("section203", version=name).frame
+    s, sp, spe = (np.asarray(frame[column], dtype=np.int64) for column in ("s", "sp", "spe"))
+    drawn = (
+        np.asarray(frame["simulated"], dtype=bool) if name == "simulated" else np.zeros(len(s), dtype=bool)
+    )
+    return Areas(np.asarray(frame["area"], dtype=object), s, sp, spe, covered(s, sp, spe), drawn)
