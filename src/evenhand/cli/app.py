@@ -27,6 +27,8 @@ COMMANDS = {
     "privatize": "Randomise the sensitive columns of a file, for release.",
     "estimate": "Estimate frequencies and group gaps from randomised reports.",
     "release": "Publish a table of counts, with what it promises.",
+    "decide": "Who loses a right when it follows from protected counts.",
+    "allocate": "Who gains and who loses when money follows protected counts.",
     "datasets": "List the data sets, show one, or fetch one.",
     "reproduce": "Run a paper's study and show its claims beside our numbers.",
 }
@@ -40,6 +42,8 @@ _OPTIONS = {
     "columns": "--columns", "keep": "--keep", "simulate": "--simulate", "batch_rows": "--batch-rows",
     "threshold": "--threshold", "k": "--k", "fraction": "--fraction", "delta": "--delta", "rho": "--rho",
     "bound": "--bound", "post": "--post", "unit": "--unit", "mechanisms": "--mechanism",
+    "rule": "--rule", "count": "--count", "weight": "--weight", "formula": "--formula", "budget": "--budget",
+    "touches": "--touches", "mitigations": "--mitigate", "draws": "--draws", "currency": "--currency",
     "level": "--level", "positive": "--positive", "privileged": "--privileged", "by": "--by", "out": "OUT",
 }  # fmt: skip
 _CLICK_ERROR: type[Exception] = next(
@@ -54,8 +58,7 @@ _EXAMPLE = """\
 \b
 Example:
   evenhand demo
-  evenhand audit people.csv --target hired --positive yes \\
-      --protected sex --privileged male --sensitive sex,age
+  evenhand audit people.csv --guess --epsilon 0.5,1,2 --protocol grr,oue
 """
 
 

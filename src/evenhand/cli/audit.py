@@ -159,13 +159,16 @@ def _new_release(terminal: Terminal, typed: dict[str, Any]) -> _Job:
 def _planned(terminal: Terminal, typed: dict[str, Any], path: Path) -> _Job:
     """Return the study of a plan file, with what was typed besides."""
     from evenhand.cli.planned import planned  # noqa: PLC0415 - used here alone
-    from evenhand.cli.release_audit import changed_release, refuse_strangers  # noqa: PLC0415 - starts numpy
+    from evenhand.cli.release_audit import changed_release, refuse_any, refuse_strangers  # noqa: PLC0415 - starts numpy
     from evenhand.study.grid import Collect  # noqa: PLC0415 - starts numpy
 
     plan, frame = planned(terminal, typed, path)
     release = plan.task.kind == "release"
     if typed["task"] is not None and typed["task"] != plan.task.kind:
         wrong_use(f"--task is {typed['task']}, and the plan says {plan.task.kind}.")
+    if plan.task.kind == "decide":
+        refuse_any(typed, plan.task.kind)
+        return _Job(plan, frame)
     refuse_strangers(typed, release=release)
     if release:
         return _Job(changed_release(plan, typed), frame)

@@ -14,6 +14,7 @@ import typer
 
 from evenhand._validate import integer
 from evenhand.cli.console import FAILED, wrong_use
+from evenhand.cli.decide_summary import decision_rows
 from evenhand.cli.ending import stop_code
 from evenhand.cli.progress import followed, spell_seconds
 from evenhand.cli.release_summary import release_rows, release_table, release_title
@@ -21,6 +22,8 @@ from evenhand.cli.summary import shown_groups, shown_settings, summary_rows, sum
 from evenhand.errors import MissingExtraError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from evenhand.cli.console import Terminal
     from evenhand.study.plan import Plan
     from evenhand.study.results import Results
@@ -77,6 +80,9 @@ def shown_path(path: Path) -> str:
 
 def forecast(terminal: Terminal, plan: Plan, *, frame: Any, workers: int | None, ask: bool) -> Plan:
     """Say what will be run and for how long; where that is long, offer fewer rows. Return the plan to run."""
+    if plan.task.kind == "decide":
+        terminal.say("Plan", f"{_several(len(plan.cells()), 'cell')}, most of which take a moment")
+        return plan
     from evenhand.study.duration import duration  # noqa: PLC0415 - starts scikit-learn
     from evenhand.study.prepare import prepare  # noqa: PLC0415 - starts pyarrow
 
@@ -130,11 +136,19 @@ def conduct(
         sys.exit(stop_code())
 
 
-def finish(terminal: Terminal, results: Results, *, command: str, out: Path, open_page: bool) -> None:
-    """Write report and table, show the summary, and end with the exit code."""
+def finish(
+    terminal: Terminal,
+    results: Results,
+    *,
+    command: str,
+    out: Path,
+    open_page: bool,
+    more: Mapping[str, Path] | None = None,
+) -> None:
+    """Write report and table, show the summary, name more files, and end with the exit code."""
     from evenhand.study.page import answers  # noqa: PLC0415 - starts what it needs
 
-    files = written(terminal, results, out)
+    files = {**written(terminal, results, out), **(more or {})}
     sentences = [str(each) for each in answers(results)]
     failed = Counter((each.failure.kind, each.failure.message) for each in results.failures if each.failure)
     code = FAILED if failed else 0
@@ -163,7 +177,9 @@ def finish(terminal: Terminal, results: Results, *, command: str, out: Path, ope
 
 
 def _summary(results: Results) -> list[dict[str, Any]]:
-    return release_rows(results) if results.plan.task.kind == "release" else summary_rows(results)
+    kind = results.plan.task.kind
+    rows = {"release": release_rows, "decide": decision_rows}.get(kind, summary_rows)
+    return rows(results)
 
 
 def _shown(terminal: Terminal, results: Results, sentences: list[str]) -> None:
@@ -171,6 +187,9 @@ def _shown(terminal: Terminal, results: Results, sentences: list[str]) -> None:
         return
     if results.plan.task.kind == "release":
         _shown_release(terminal, results, sentences)
+        return
+    if results.plan.task.kind == "decide":
+        _shown_sentences(terminal, sentences)
         return
     _, left_out = shown_settings(results)
     repeats = results.plan.repeats
@@ -194,6 +213,10 @@ def _shown_release(terminal: Terminal, results: Results, sentences: list[str]) -
     terminal.show()
     terminal.sentence(release_title(terminal, results))
     terminal.show(release_table(terminal, results))
+    _shown_sentences(terminal, sentences)
+
+
+def _shown_sentences(terminal: Terminal, sentences: list[str]) -> None:
     terminal.show()
     for each in sentences:
         terminal.sentence(each)

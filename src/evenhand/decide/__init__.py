@@ -11,6 +11,7 @@ from evenhand.decide.group_shares import GroupGain, GroupShares, group_shares
 from evenhand.decide.noise import guarantee_of, noise_of
 from evenhand.decide.parse import parse
 from evenhand.decide.rule import Rule
+from evenhand.decide.shared import exactly_solvable, rule_probability
 from evenhand.decide.terms import Ratio, Term, count, ratio, threshold
 
 __all__ = [
@@ -29,10 +30,12 @@ __all__ = [
     "award_cents",
     "bias",
     "count",
+    "exactly_solvable",
     "group_shares",
     "guarantee_of",
     "noise_of",
     "parse",
     "ratio",
+    "rule_probability",
     "threshold",
 ]

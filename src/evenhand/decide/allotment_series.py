@@ -33,7 +33,7 @@ import numpy as np
 
 from evenhand.decide.allotment_input import Noisy, Weighted, noisy_shares
 from evenhand.decide.allotment_tails import EVENT, outside_event
-from evenhand.decide.cumulants import even_moments
+from evenhand.decide.cumulants import even_moments, most_orders
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,6 +51,7 @@ RELATIVE = 1e-9
 """The error, relative to the two effects that a bias is the difference of, up to which it is certified."""
 
 _AIM = 1e-12
+_NEVER = 1e-25  # chance that any noise is not 0, below which a bias is nothing
 _MOST_ORDERS = 12
 _ROUNDING = 256 * np.finfo(np.float64).eps
 
@@ -140,6 +141,9 @@ def allotment_bias(
         from evenhand.decide.allotment_clamped import clamped_bias  # noqa: PLC0415 - imports scipy
 
         return clamped_bias(noisy, tuple(post))
+    quiet = _hardly_any(noisy)
+    if quiet is not None:
+        return quiet
     series = bias_series(noisy)
     if series.certified:
         words = (
@@ -151,15 +155,33 @@ def allotment_bias(
     return value_bias(noisy, series)
 
 
+def _hardly_any(noisy: Noisy) -> Found | None:
+    """Return no bias where noise on whole numbers is 0 but for a chance that is not worth a series.
+
+    A share is at most the entity's own part over a total of one tenth of the true one, or of 1.
+    """
+    if any(law.support != "integers" for law in noisy.laws):
+        return None
+    some = np.array([2 * float(law.sf(0)) for law in noisy.laws])[noisy.which]
+    chance = float(some.sum())
+    if chance > _NEVER:
+        return None
+    spread = np.array([law.variance for law in noisy.laws])[noisy.which]  # a whole number is below its square
+    largest = max(1.0, 10 / noisy.total)
+    error = noisy.weights * (chance * noisy.counts + spread) * largest + chance * noisy.shares
+    return Found(np.zeros_like(noisy.shares), error, "the noise is 0 but for a negligible chance")
+
+
 def bias_series(noisy: Noisy) -> Series:
     """Return the bias by the series, with as many orders as it takes."""
-    standard = noisy.cumulants(_MOST_ORDERS + 1)
+    most = min(_MOST_ORDERS, *(most_orders(law) - 1 for law in noisy.laws))
+    standard = noisy.cumulants(most + 1)
     moments = even_moments(noisy.of_total(standard))
     effects = noisy.shares * moments[1] + noisy.reach**2
     tail = outside_event(noisy)
     best, left = 1, np.full(noisy.shares.shape, math.inf)
     own_moments = even_moments(standard)
-    for orders in range(1, _MOST_ORDERS + 1):
+    for orders in range(1, most + 1):
         bound = _remainder(noisy, moments, own_moments, orders)
         if _largest(bound, effects) < _largest(left, effects):
             best, left = orders, bound
@@ -196,7 +218,10 @@ def total_not_positive(
     """
     from evenhand.decide.allotment_value import chance_not_positive  # noqa: PLC0415 - seldom needed
 
-    return chance_not_positive(noisy_shares(problem, counts, law, owner=owner))
+    noisy = noisy_shares(problem, counts, law, owner=owner)
+    if _hardly_any(noisy) is not None:
+        return _NEVER, "at most, because the noise is 0 but for so small a chance"
+    return chance_not_positive(noisy)
 
 
 def _terms(noisy: Noisy, standard: Values, moments: Values, orders: int) -> tuple[Values, Values]:

@@ -192,7 +192,7 @@ def _exact_rule(
 ) -> dict[str, Any] | str:
     from evenhand.decide.shared import exactly_solvable, rule_probability  # noqa: PLC0415 - brings the tables
 
-    reason = exactly_solvable(rule, laws, post)
+    reason = exactly_solvable(rule, laws, post, entities=len(entities))
     if reason is not None:
         return reason
     truth = rule.holds(entities.counts)

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
-__all__ = ["even_moments", "log_mgf", "mean_size_tilted", "standard_cumulants", "tilt_limit"]
+__all__ = ["even_moments", "log_mgf", "mean_size_tilted", "most_orders", "standard_cumulants", "tilt_limit"]
 
+_LARGEST_EXPONENT = 690.0
 _BELL = 4.0  # squared scale from which the discrete bell's higher cumulants are below 1e-30 of the Gaussian's
 _REACH = 40
 
@@ -49,6 +50,20 @@ def standard_cumulants(law: Law, orders: int) -> tuple[float, ...]:
     must_be = "a law of noise of evenhand.privacy.laws"
     got = f"a value of type {type(law).__name__}"
     raise InvalidParameterError("law", owner="allotment_bias", must_be=must_be, got=got)
+
+
+def most_orders(law: Law) -> int:
+    """Return how many standardised cumulants fit floats: those of noise that is nearly always 0 are huge.
+
+    >>> most_orders(DiscreteLaplace("1/60")), most_orders(Laplace(2)) > 100
+    (11, True)
+    """
+    rate = 0.0
+    if isinstance(law, DiscreteLaplace):
+        rate = 1 / float(law.scale)
+    elif isinstance(law, DiscreteGaussian):
+        rate = 1 / (2 * float(law.squared_scale))
+    return int(_LARGEST_EXPONENT / max(rate, 1.0))
 
 
 def even_moments(cumulants: Values) -> Values:
@@ -86,7 +101,8 @@ def log_mgf(law: Law, tilt: Values) -> Values:
         right = np.expm1(-rate) / np.expm1(-tilt - rate)
         found: Values = np.log(left) + np.log(right)
         return found
-    squared: Values = _squared_scale(law) * tilt**2 / 2
+    with np.errstate(over="ignore"):  # infinity is a bound too
+        squared: Values = _squared_scale(law) * tilt**2 / 2
     return squared
 
 

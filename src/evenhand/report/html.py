@@ -20,11 +20,12 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator
 
-    from evenhand.report.page import Chart, Page, Section
+    from evenhand.report.page import Chart, Page, Section, Table
 
 __all__ = ["render", "write"]
 
 _TEMPLATES = Path(__file__).parent / "templates"
+_MOST_ORDERS = 6
 _MARKS = frozenset({*SHAPES, "line", "dashed", "band", "upright", "none"})
 
 
@@ -135,7 +136,8 @@ def _sections(page: Page, names: dict[int, str]) -> Iterator[dict[str, Any]]:
             charts.append({"chart": chart, "link": names.get(place), **_pictures(chart, place)})
             place += 1
         for table in section.tables:
-            tables.append({"table": table, "link": names.get(place)})
+            orders = list(_orders(table))
+            tables.append({"table": table, "link": names.get(place), "orders": orders, "id": f"t{place + 1}"})
             place += 1
         yield {
             "section": section,
@@ -144,6 +146,13 @@ def _sections(page: Page, names: dict[int, str]) -> Iterator[dict[str, Any]]:
             "charts": charts,
             "tables": tables,
         }
+
+
+def _orders(table: Table) -> Iterator[tuple[str, list[int]]]:
+    """Yield the orders of a table's rows that can be shown: each row once, and at most six of them."""
+    for name, places in table.orders[:_MOST_ORDERS]:
+        kept = list(dict.fromkeys(place for place in places if 0 <= place < len(table.rows)))
+        yield name, kept
 
 
 def _layout(section: Section) -> str:

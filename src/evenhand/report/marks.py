@@ -12,6 +12,7 @@ __all__ = [
     "Axis",
     "Bar",
     "Change",
+    "Class",
     "Estimate",
     "Level",
     "Line",
@@ -20,6 +21,7 @@ __all__ = [
     "Point",
     "SizePanel",
     "Sized",
+    "Spot",
 ]
 
 
@@ -179,3 +181,46 @@ class Level:
     epsilons: Sequence[float]
     estimates: Sequence[Estimate]
     strong: bool = True
+
+
+@dataclass(frozen=True)
+class Spot:
+    """One entity of a scatter: where it is, and whether it belongs to the second kind.
+
+    Parameters
+    ----------
+    label : str
+        Its name.
+    x, y : float
+    second : bool
+        Whether it is drawn hollow, as the second of two kinds.
+    """
+
+    label: str
+    x: float
+    y: float
+    second: bool = False
+
+
+@dataclass(frozen=True)
+class Class:
+    """Entities of about one size: from where to where, how many there are, and their mean.
+
+    Parameters
+    ----------
+    label : str
+        Such as ``"100 to 299"``.
+    low, high : float
+        Both ends, of which neither is nought.
+    x, y : float
+        The means of size and value.
+    number : float
+        How many entities there are.
+    """
+
+    label: str
+    low: float
+    high: float
+    x: float
+    y: float
+    number: float

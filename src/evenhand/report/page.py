@@ -80,6 +80,9 @@ class Table:
         Rows from this one on are behind "show all".
     tags : mapping of (int, int) to str
         Cells, by row and column, that are set as a tag: ``"ok"``, ``"warn"`` or ``"bad"``.
+    orders : sequence of (str, sequence of int)
+        Other orders of the rows that a reader may choose, each with its name and the places of the rows; the
+        first is the one that is shown at first. A table with orders has no fold.
     name : str
         Stem of the CSV file, if there is one.
     data : columns
@@ -96,6 +99,7 @@ class Table:
     name: str = ""
     data: Columns = field(default_factory=dict)
     tags: Mapping[tuple[int, int], Literal["ok", "warn", "bad"]] = field(default_factory=dict)
+    orders: Sequence[tuple[str, Sequence[int]]] = ()
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from evenhand.study.cells import Cell, Setting
 from evenhand.study.classify import Classify
 from evenhand.study.compare import Comparison
+from evenhand.study.decide_task import DecideTask
 from evenhand.study.estimates import Estimated
 from evenhand.study.events import Cancel, Cancelled, CellDone, CellFailed, Finished, Started
 from evenhand.study.facts import Facts
@@ -26,6 +27,7 @@ __all__ = [
     "Collect",
     "Comparison",
     "DataSource",
+    "DecideTask",
     "Estimated",
     "Facts",
     "Failure",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.measure import MEASURES, RATES, group_report
 from evenhand.privacy.randomness import SeededSource
+from evenhand.study.decide_task import DecideTask
 from evenhand.study.features import check_encoder, feature_matrix, layout
 from evenhand.study.models import classifier, number_type
 from evenhand.study.outcome import Outcome
@@ -82,6 +83,10 @@ def execute(cell: Cell, *, plan: Plan, prepared: Prepared) -> Outcome:
         from evenhand.study.release_execute import execute_release  # noqa: PLC0415 - only where it is the task
 
         return execute_release(cell, plan=plan, prepared=prepared)
+    if isinstance(task, DecideTask):
+        from evenhand.study.decide_execute import execute_decision  # noqa: PLC0415 - only where it is the task
+
+        return execute_decision(cell, plan=plan, prepared=prepared)
     check_encoder(task.encoder, cell.setting)
     seed = plan.seed + cell.repeat
     seconds = dict.fromkeys(STEPS, 0.0)

@@ -28,8 +28,7 @@ from evenhand._validate import one_of
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from evenhand.study.classify import Classify
-    from evenhand.study.release_task import ReleaseTask
+    from evenhand.study.tasks import Task
 
 __all__ = ["Kind", "Means", "check_kind", "kind_words", "means", "overlap"]
 
@@ -69,7 +68,7 @@ def kind_words(kind: Kind, level: float) -> str:
     return f"{100 * level:g} % t interval of the mean {_WORDS[kind]}"
 
 
-def overlap(task: Classify | ReleaseTask, kind: Kind) -> float:
+def overlap(task: Task, kind: Kind) -> float:
     r"""Return what ``"corrected"`` adds to 1/n: test rows per training row, and 0 for ``"seeds"``.
 
     With :math:`k` folds a repeat is the mean of :math:`k` tests. The correction holds for single tests, whose

@@ -9,6 +9,7 @@ import numpy as np
 from evenhand._validate import one_of
 from evenhand.measure.gaps import COMPARED, DIFFERENCES, NO_DISPARITY
 from evenhand.measure.rates import RATES
+from evenhand.study.decide_names import SIGNED_NUMBERS, WORDS_OF_A_DECISION
 from evenhand.study.release_names import SIGNED, WORDS_OF_A_RELEASE
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ WORDS = {
 """Each measure in a few words, as inside a sentence."""
 
 
-_SHARES = ("delta", "suppressed", "bias_exact", "delta_tight")
+_SHARES = ("delta", "suppressed", "bias_exact", "delta_tight", "exact", "largest_flip")
 
 
 def measure_named(name: object, known: Collection[str], *, parameter: str, owner: str) -> str:
@@ -65,12 +66,18 @@ def measure_named(name: object, known: Collection[str], *, parameter: str, owner
     return one_of(parameter, name, spelled, owner=owner)
 
 
-def in_words(measure: str) -> str:
+def in_words(measure: str, *, kind: str = "") -> str:
     """Return a measure in a few words, as inside a sentence; a name that is not known stands for itself.
+
+    The kind of a task may be said where tasks call different things by one name.
 
     >>> in_words("acc"), in_words("l1_error")
     ('accuracy', 'error of all cells together')
+    >>> in_words("alpha", kind="decide")
+    'largest minus smallest bias of an entity'
     """
+    if kind == "decide" or measure not in {*WORDS, *WORDS_OF_A_RELEASE}:
+        return WORDS_OF_A_DECISION.get(measure, measure)
     return WORDS.get(measure) or WORDS_OF_A_RELEASE.get(measure, measure)
 
 
@@ -85,7 +92,7 @@ def possible(measure: str) -> tuple[float, float]:
     >>> possible("acc"), possible("spd"), possible("di")
     ((0.0, 1.0), (-1.0, 1.0), (0.0, inf))
     """
-    if measure in WORDS_OF_A_RELEASE and measure not in SIGNED:
+    if measure in {*WORDS_OF_A_RELEASE, *WORDS_OF_A_DECISION} and measure not in (*SIGNED, *SIGNED_NUMBERS):
         return 0.0, (1.0 if measure in _SHARES else np.inf)
     if measure not in WORDS:
         return -np.inf, np.inf
@@ -94,7 +101,7 @@ def possible(measure: str) -> tuple[float, float]:
 
 def possible_rate(rate: str) -> tuple[float, float]:
     """Return the smallest and the largest value that a rate of a group, or its number of people, can have."""
-    return (-np.inf if rate in SIGNED else 0.0), (1.0 if rate in RATES else np.inf)
+    return (-np.inf if rate in (*SIGNED, *SIGNED_NUMBERS) else 0.0), (1.0 if rate in RATES else np.inf)
 
 
 def goodness(measure: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -107,4 +114,4 @@ def goodness(measure: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
     """
     if measure in NO_DISPARITY:
         return -np.abs(values - NO_DISPARITY[measure])
-    return -np.abs(values) if measure in WORDS_OF_A_RELEASE else values
+    return -np.abs(values) if measure in {*WORDS_OF_A_RELEASE, *WORDS_OF_A_DECISION} else values

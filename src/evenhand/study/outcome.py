@@ -50,6 +50,10 @@ class Outcome:
         CPU time of each step, ``"train"`` among them. Not part of the canonical table.
     failure : Failure, optional
         Set if and only if the cell has no result; then the mappings are empty.
+    entities : tuple of (str, mapping of str to float)
+        Where something is decided, the entities that are kept one by one, each with its name and numbers.
+    notes : tuple of str
+        How the result was found and what a reader must know about it, in sentences.
     """
 
     cell: Cell
@@ -58,3 +62,5 @@ class Outcome:
     data: Mapping[str, float] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
     failure: Failure | None = None
+    entities: tuple[tuple[str, Mapping[str, float]], ...] = ()
+    notes: tuple[str, ...] = ()

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["canonical", "numbers_from", "numbers_text", "outcome_from", "result_of", "result_text"]
 
 _WRONG = "This text is not the result of a cell."
+_PARTS = ("measures", "groups", "data", "failure")
+_FURTHER = ("entities", "notes")
 
 
 def canonical(value: Any) -> str:
@@ -31,10 +33,12 @@ def result_of(outcome: Outcome) -> dict[str, Any]:
     """Return the result in JSON's types: no cell, and no times, which differ from run to run.
 
     Strict JSON knows neither NaN nor infinity: NaN is ``null``, the infinities are ``"inf"`` and ``"-inf"``.
-    Groups are a list, for their order is the schema's.
+    Groups are a list, for their order is the schema's. Entities and notes are left out where there are none.
     """
     failure = outcome.failure
-    return {
+    entities = [[name, _plain_numbers(numbers)] for name, numbers in outcome.entities]
+    more = {"entities": entities, "notes": list(outcome.notes)}
+    return {name: each for name, each in more.items() if each} | {
         "measures": _plain_numbers(outcome.measures),
         "groups": [[label, _plain_numbers(rates)] for label, rates in outcome.groups.items()],
         "data": _plain_numbers(outcome.data),
@@ -67,7 +71,7 @@ def numbers_from(given: Any) -> dict[str, float]:
 def outcome_from(cell: Cell, *, result: str, seconds: str) -> Outcome:
     """Return the outcome that two texts stand for; anything else raises ValueError."""
     document = json.loads(result)
-    if not isinstance(document, dict) or set(document) != {"measures", "groups", "data", "failure"}:
+    if not isinstance(document, dict) or {*document, *_FURTHER} != {*_PARTS, *_FURTHER}:
         raise ValueError(_WRONG)
     failure = document["failure"]
     return Outcome(
@@ -77,6 +81,8 @@ def outcome_from(cell: Cell, *, result: str, seconds: str) -> Outcome:
         data=numbers_from(document["data"]),
         seconds=numbers_from(json.loads(seconds)),
         failure=None if failure is None else Failure(str(failure["kind"]), str(failure["message"])),
+        entities=tuple((str(name), numbers_from(each)) for name, each in document.get("entities", ())),
+        notes=tuple(str(each) for each in document.get("notes", ())),
     )
 
 

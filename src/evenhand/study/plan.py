@@ -11,10 +11,12 @@ from evenhand.measure import MEASURES
 from evenhand.schema import Schema
 from evenhand.study.cells import Cell, Setting
 from evenhand.study.classify import Classify
+from evenhand.study.decide_task import DecideTask
 from evenhand.study.grid import Collect
 from evenhand.study.plan_toml import plan_from, read_plan, written
 from evenhand.study.release_task import ReleaseTask
 from evenhand.study.source import DataSource
+from evenhand.study.tasks import Task
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -22,6 +24,13 @@ if TYPE_CHECKING:
 __all__ = ["Plan"]
 
 _OWNER = "Plan"
+
+
+class _Usually(int):
+    """A number that nobody asked for, so that a task may have another one."""
+
+
+_USUALLY = _Usually(10)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,14 +45,15 @@ class Plan:
         Domains and roles. A data set brings its own; a file needs one.
     collect : Collect
         The mechanisms, epsilons, splits and strategies that are tried. Only for :class:`Classify`; a
-        :class:`ReleaseTask` has its own.
-    task : Classify or ReleaseTask
-        What is done with the protected rows, or which table is published.
+        :class:`ReleaseTask` and a :class:`DecideTask` have their own.
+    task : Classify, ReleaseTask or DecideTask
+        What is done with the protected rows, which table is published, or what is decided from counts.
     measures : tuple of str
         Of :data:`evenhand.measure.MEASURES`, or of the task's own: what reports and tables show. All of them
         are stored.
     repeats : int
-        How many times each setting is run, with other splits, models and draws.
+        How many times each setting is run, with other splits, models and draws. By default 10, and 1 where
+        something is decided, since those results are exact.
     seed : int
         Everything that is drawn derives from it. The split of repeat r has the random state ``seed + r``.
     name : str
@@ -67,9 +77,9 @@ class Plan:
     data: DataSource | None = None
     schema: Schema | None = None
     collect: Collect = field(default_factory=Collect)
-    task: Classify | ReleaseTask = field(default_factory=Classify)
+    task: Task = field(default_factory=Classify)
     measures: tuple[str, ...] = MEASURES
-    repeats: int = 10
+    repeats: int = _USUALLY
     seed: int = 0
     name: str = ""
     notes: tuple[str, ...] = ()
@@ -79,7 +89,7 @@ class Plan:
             "data": DataSource | None,
             "schema": Schema | None,
             "collect": Collect,
-            "task": Classify | ReleaseTask,
+            "task": Task,
         }
         for parameter, kind in kinds.items():
             given = getattr(self, parameter)
@@ -88,10 +98,14 @@ class Plan:
                 got = f"a value of type {type(given).__name__}"
                 raise InvalidParameterError(parameter, owner=_OWNER, must_be=must_be, got=got)
         object.__setattr__(self, "measures", self._measures())
-        if isinstance(self.task, ReleaseTask) and self.collect != Collect():
-            must_be = "left out where a table is published, for the task names the mechanisms"
+        if not isinstance(self.task, Classify) and self.collect != Collect():
+            what = "a table is published" if isinstance(self.task, ReleaseTask) else "something is decided"
+            must_be = f"left out where {what}, for the task names the mechanisms"
             raise InvalidParameterError("collect", owner=_OWNER, must_be=must_be, got="one")
-        repeats = integer("repeats", self.repeats, owner=_OWNER, low=1, high=100_000)
+        usual = (
+            1 if isinstance(self.task, DecideTask) and isinstance(self.repeats, _Usually) else self.repeats
+        )
+        repeats = integer("repeats", usual, owner=_OWNER, low=1, high=100_000)
         object.__setattr__(self, "repeats", repeats)
         object.__setattr__(self, "seed", integer("seed", self.seed, owner=_OWNER, low=0, high=2**31))
         if not _is_text(self.name):
@@ -105,7 +119,7 @@ class Plan:
         """Return the measures that were asked for; those of classification stand for all of the task's."""
         named: object = self.measures
         listed = [named] if isinstance(named, str) else list(self.measures)
-        if isinstance(self.task, ReleaseTask):
+        if not isinstance(self.task, Classify):
             known = self.task.measures
             listed = [] if listed == list(MEASURES) else listed
         else:
@@ -114,7 +128,7 @@ class Plan:
 
     def settings(self) -> tuple[Setting, ...]:
         """Return every setting, the unprotected one first."""
-        grid = self.task if isinstance(self.task, ReleaseTask) else self.collect
+        grid = self.collect if isinstance(self.task, Classify) else self.task
         return (Setting(), *grid.settings())
 
     def cells(self) -> tuple[Cell, ...]:

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import tomli_w
 
-from evenhand.errors import EvenhandError, PlanError, SchemaError, UnknownNameError
+from evenhand.errors import EvenhandError, PlanError, RuleError, SchemaError, UnknownNameError
 from evenhand.privacy.rational import as_text
 from evenhand.schema import Schema
 from evenhand.schema.parsing import MAX_BYTES, parsed, read_text
 from evenhand.schema.text import brief
 from evenhand.study.classify import OWN, Classify
 from evenhand.study.grid import Collect
-from evenhand.study.release_task import ReleaseTask
 from evenhand.study.source import DataSource
+from evenhand.study.tasks import TASKS, Task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -30,7 +30,6 @@ __all__ = ["FORMAT", "plan_from", "read_plan", "written"]
 FORMAT = 1
 _PLAIN = ("name", "seed", "repeats", "measures", "notes")
 _TABLES = ("data", "collect", "task", "schema")
-_TASKS: dict[str, type[Classify | ReleaseTask]] = {"classify": Classify, "release": ReleaseTask}
 _UNNAMED = {"collect": "protocols", "task": "mechanisms"}
 _KEYS = {
     "data": ("path", "dataset", "options", "rows"),
@@ -48,6 +47,23 @@ _KEYS = {
         "test",
         "draws",
     ),
+    "decide": (
+        "kind",
+        "rule",
+        "count",
+        "weight",
+        "budget",
+        "name",
+        "groups",
+        "mechanisms",
+        "epsilons",
+        "touches",
+        "unit",
+        "post",
+        "mitigations",
+        "draws",
+        "currency",
+    ),
 }
 
 
@@ -59,7 +75,7 @@ def written(plan: Plan) -> str:
     document |= {"notes": list(plan.notes)} if plan.notes else {}
     if plan.data is not None:
         document["data"] = {key: value for key, value in vars(plan.data).items() if value not in (None, {})}
-    if isinstance(plan.task, ReleaseTask):
+    if not isinstance(plan.task, Classify):
         document["task"] = plan.task.plain
     else:
         document["collect"] = {
@@ -114,8 +130,9 @@ def plan_from(text: str, *, folder: Path | None = None) -> dict[str, Any]:
         parts["collect"] = _made("collect", Collect, table)
     if "task" in document:
         parts["task"] = _read_task(_table(document, "task"))
-        if "collect" in document and parts["task"].kind == "release":
-            _refuse("collect", "does not go with the task 'release', which names its mechanisms itself.")
+        kind = parts["task"].kind
+        if "collect" in document and kind != "classify":
+            _refuse("collect", f"does not go with the task '{kind}', which names its mechanisms itself.")
     if "schema" in document:
         parts["schema"] = _read_schema(document["schema"], folder)
     return _checked(parts)
@@ -130,15 +147,15 @@ def _read_data(table: dict[str, Any], folder: Path | None) -> DataSource:
     return made
 
 
-def _read_task(table: dict[str, Any]) -> Classify | ReleaseTask:
+def _read_task(table: dict[str, Any]) -> Task:
     kind = table.get("kind", "classify")
-    if not isinstance(kind, str) or kind not in _TASKS:
-        _refuse("task.kind", f"must be one of {', '.join(_TASKS)}.")
+    if not isinstance(kind, str) or kind not in TASKS:
+        _refuse("task.kind", f"must be one of {', '.join(TASKS)}.")
     _known(table, _KEYS[kind], prefix="task.")
     given = {key: value for key, value in table.items() if key != "kind"}
     if kind == "release" and "columns" not in given:
         _refuse("task.columns", "is missing. Hint: name the columns of the table that is published.")
-    made: Classify | ReleaseTask = _made("task", _TASKS[kind], given)
+    made: Task = _made("task", TASKS[kind], given)
     return made
 
 
@@ -173,7 +190,8 @@ def _made(prefix: str, maker: Callable[..., Any], given: dict[str, Any]) -> Any:
     try:
         return maker(**given)
     except EvenhandError as error:
-        parameter = getattr(error, "parameter", _UNNAMED.get(prefix, ""))
+        unnamed = "rule" if isinstance(error, RuleError) else _UNNAMED.get(prefix, "")
+        parameter = getattr(error, "parameter", unnamed)
         owner = f"The '{parameter}' parameter of {getattr(error, 'owner', '')} must be"
         said = str(error)
         why = said.replace(owner, "must be", 1) if said.startswith(owner) else f"is not valid. {said}"

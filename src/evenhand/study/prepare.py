@@ -10,6 +10,7 @@ import numpy as np
 
 from evenhand.errors import PlanError
 from evenhand.privacy.randomness import SeededSource
+from evenhand.study.decide_task import DecideTask
 from evenhand.study.facts import Facts
 from evenhand.study.release_prepare import check_release, check_split, positive_rows, table_schema
 from evenhand.study.release_task import ReleaseTask
@@ -94,6 +95,10 @@ def prepare(plan: Plan, *, frame: Any = None) -> Prepared:
     >>> list(prepared.codes)
     ['C', 'A', 'M']
     """
+    if isinstance(plan.task, DecideTask):
+        from evenhand.study.decide_prepare import prepare_entities  # noqa: PLC0415 - only where it is the task
+
+        return prepare_entities(plan, plan.task, frame=frame)
     from evenhand.table import Table  # noqa: PLC0415 - starts pyarrow
 
     loaded, schema, notes = _loaded(plan, frame)

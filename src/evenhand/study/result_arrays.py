@@ -8,6 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.measure import MEASURES, RATES
+from evenhand.study.decide_names import (
+    ENTITY_SIZES,
+    GROUPS_OF_A_RULE,
+    GROUPS_OF_AN_ALLOTMENT,
+    SIZE_PARTS,
+)
+from evenhand.study.decide_task import DecideTask
 from evenhand.study.release_names import GROUP_NUMBERS, SIZE_NUMBERS, SIZES
 from evenhand.study.release_task import ReleaseTask
 
@@ -17,8 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.study.cells import Setting
-    from evenhand.study.classify import Classify
     from evenhand.study.outcome import Outcome
+    from evenhand.study.tasks import Task
 
 __all__ = ["PEOPLE", "ResultArrays", "gathered"]
 
@@ -62,7 +69,7 @@ def gathered(
     groups: Sequence[str],
     outcomes: Sequence[Outcome],
     *,
-    task: Classify | ReleaseTask | None = None,
+    task: Task | None = None,
 ) -> ResultArrays:
     """Return the arrays of the outcomes of a plan's settings."""
     known = names_of(task)
@@ -81,9 +88,8 @@ def gathered(
         done[place] = outcome.failure is None
         of_measures[place] = [outcome.measures.get(name, np.nan) for name in measures]
         of_data[place] = [outcome.data.get(name, np.nan) for name in data]
-        of_groups[place] = [
-            [outcome.groups.get(label, {}).get(rate, np.nan) for rate in rates] for label in labels
-        ]
+        for at_group, label in enumerate(labels):
+            of_groups[place][at_group] = [outcome.groups.get(label, {}).get(rate, np.nan) for rate in rates]
     for array in (of_measures, of_groups, of_data, done):
         array.flags.writeable = False
     return ResultArrays(places, measures, labels, rates, data, of_measures, of_groups, of_data, done)
@@ -98,8 +104,11 @@ class Known:
     data: tuple[str, ...] = _DATA
 
 
-def names_of(task: Classify | ReleaseTask | None) -> Known:
+def names_of(task: Task | None) -> Known:
     """Return what every finished cell of a task tells."""
+    if isinstance(task, DecideTask):
+        parts = tuple(f"{part}_{size.key}" for part in SIZE_PARTS for size in ENTITY_SIZES)
+        return Known(task.measures, GROUPS_OF_A_RULE if task.is_rule else GROUPS_OF_AN_ALLOTMENT, parts)
     if not isinstance(task, ReleaseTask):
         return Known()
     rates = (*GROUP_NUMBERS, *((*RATES, PEOPLE) if task.classify else ()))

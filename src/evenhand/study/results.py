@@ -18,7 +18,7 @@ from evenhand.study.lookup import setting_of
 from evenhand.study.measure_names import measure_named
 from evenhand.study.plan import Plan
 from evenhand.study.result_arrays import ResultArrays, gathered
-from evenhand.study.results_frames import cell_columns, data_columns, group_columns
+from evenhand.study.results_frames import cell_columns, data_columns, entity_columns, group_columns
 from evenhand.study.results_view import as_html, as_text
 from evenhand.study.summary import long_columns, summarized, wide_columns
 from evenhand.table.frames import make_frame
@@ -155,6 +155,13 @@ class Results:
     def data(self, backend: Backend | None = None) -> Any:
         """Return one row per finished cell: the disparity of the training labels, true and as reported."""
         return make_frame(data_columns(self), backend=backend)
+
+    def entities(self, backend: Backend | None = None) -> Any:
+        """Return one row per finished cell and entity that it kept; only where something is decided.
+
+        Those are the most affected, and some of every size; all of them where there are few.
+        """
+        return make_frame(entity_columns(self), backend=backend)
 
     def summary(
         self,

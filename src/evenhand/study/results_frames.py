@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from evenhand.study.cells import Setting
     from evenhand.study.results import Results
 
-__all__ = ["cell_columns", "data_columns", "group_columns", "setting_columns"]
+__all__ = ["cell_columns", "data_columns", "entity_columns", "group_columns", "setting_columns"]
 
 DONE, FAILED = "done", "failed"
 
@@ -70,3 +70,13 @@ def data_columns(results: Results) -> dict[str, Any]:
     values = results.arrays.of_data[at][kept]
     told = {name: [values[row] for row in kept] for name, values in columns.items()}
     return told | {name: values[:, place] for place, name in enumerate(results.arrays.data)}
+
+
+def entity_columns(results: Results) -> dict[str, Any]:
+    """Return one row per finished cell and entity that it kept, with the numbers of the entity."""
+    rows = [(outcome, name, each) for outcome in results.outcomes for name, each in outcome.entities]
+    columns = setting_columns([outcome.cell.setting for outcome, _, _ in rows])
+    columns["repeat"] = [outcome.cell.repeat for outcome, _, _ in rows]
+    columns["entity"] = [name for _, name, _ in rows]
+    numbers = dict.fromkeys(name for _, _, each in rows for name in each)
+    return columns | {name: [each.get(name, np.nan) for _, _, each in rows] for name in numbers}

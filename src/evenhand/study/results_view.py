@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 __all__ = ["as_html", "as_text"]
 
 _KEY_MEASURES = ("acc", "sp_gap", "eo_gap")
-_KEY_OF_A_RELEASE = ("delta", "l1_error", "alpha", "acc")
+_KEYS = {
+    "release": ("delta", "l1_error", "alpha", "acc"),
+    "decide": ("alpha", "largest_flip", "expected_wrong", "largest_misallocation", "cost_of_privacy"),
+}
 _SHOWN_TEXT = 12
 _SHOWN_HTML = 30
 _LEVEL = 0.95
@@ -51,9 +54,10 @@ def _several(count: int, thing: str) -> str:
 
 def _rows(results: Results, shown: int) -> list[list[str]]:
     named = results.plan.measures
-    keys = _KEY_OF_A_RELEASE if results.plan.task.kind == "release" else _KEY_MEASURES
+    kind = results.plan.task.kind
+    keys = _KEYS.get(kind, _KEY_MEASURES)
     measures = [name for name in keys if name in named] or list(named[: len(keys)])
-    rows = [["setting", *(in_words(name) for name in measures)]]
+    rows = [["setting", *(in_words(name, kind=kind) for name in measures)]]
     for setting in results.settings[:shown]:
         found = (estimate(results, setting, name, level=_LEVEL) for name in measures)
         rows.append([str(setting), *map(_value_text, found)])
@@ -74,6 +78,6 @@ def _notes(results: Results, shown: int) -> list[str]:
     notes = [f"and {_several(more, 'more setting')}; summary() has them all"] if more > 0 else []
     if results.plan.repeats > 1:
         notes.append(f"In brackets: {kind_words('seeds', _LEVEL)}.")
-    else:
+    elif results.plan.task.kind != "decide":
         notes.append("A single repeat has no interval.")
     return [*notes, _NOT_PRIVATE]

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.errors import InvalidParameterError
+from evenhand.study.classify import Classify
 from evenhand.study.outcome_json import canonical
-from evenhand.study.release_task import ReleaseTask
 
 if TYPE_CHECKING:
-    from evenhand.study.classify import Classify
     from evenhand.study.facts import Facts
     from evenhand.study.plan import Plan
+    from evenhand.study.tasks import Task
 
 __all__ = ["Spec"]
 
@@ -73,8 +73,8 @@ class Spec:
         return tuple(name for name in sorted(names) if self.parts.get(name) != other.parts.get(name))
 
 
-def _task(task: Classify | ReleaseTask) -> dict[str, Any]:
-    if isinstance(task, ReleaseTask):
+def _task(task: Task) -> dict[str, Any]:
+    if not isinstance(task, Classify):
         return task.fixed
     rows = {"test": task.test} if task.folds is None else {"folds": task.folds}
     own = not isinstance(task.model, str)

@@ -178,3 +178,24 @@ class TestEdges:
         assert whole_weights(noisy_shares(Allotment([1, 3]), [1, 0.5], DiscreteLaplace(2))) is None
         weights, total = whole_weights(noisy_shares(Allotment([0.1, 0.25]), [3, 8], DiscreteLaplace(2)))
         assert (weights.tolist(), total) == ([2, 5], 46)
+
+
+@pytest.mark.parametrize(
+    "law", [DiscreteLaplace("1/100"), DiscreteLaplace("1/60"), DiscreteGaussian("1/1000")], ids=repr
+)
+def test_noise_that_is_nearly_always_nought_has_no_bias_to_speak_of(law):
+    """Its standardised cumulants do not fit floats, and that must not be the reader's trouble."""
+    values, bound, method = allotment_bias(Allotment([1, 2, 3]), [10, 20, 30], law)
+    chance, _ = total_not_positive(Allotment([1, 2, 3]), [10, 20, 30], law)
+
+    assert values.tolist() == [0, 0, 0]
+    assert 0 < bound.max() < 1e-20
+    assert "negligible" in method
+    assert chance <= 1e-25
+
+
+def test_noise_that_is_seldom_anything_but_nought_still_has_its_series():
+    values, bound, _ = allotment_bias(Allotment([1, 2, 3]), [10, 20, 30], DiscreteLaplace("1/56"))
+
+    assert 0 < values[0] < 1e-30
+    assert bound.max() < 1e-8 * abs(values).max()

@@ -17,9 +17,10 @@ from evenhand.study.execute import execute
 from evenhand.study.outcome_json import result_text
 from evenhand.study.parts import parts
 from evenhand.study.prepare import prepare
-from evenhand.study.release_execute import STATED, _lasting, _up, execute_release, table_counts
+from evenhand.study.release_execute import STATED, _lasting, execute_release, table_counts
 from evenhand.study.release_rebuild import learnt_from, rebuilt_people
 from evenhand.study.release_task import ReleaseTask
+from evenhand.study.release_wording import rounded_up
 from evenhand.study.run import run
 from unit.study._release_studies import people, plan, schema
 
@@ -141,8 +142,8 @@ def test_delta_is_stated_at_the_epsilon_of_the_setting_and_rounded_up():
     assert 0 < by_rho["delta"] < 1
     assert by_epsilon["claimed_epsilon"] == 2
     assert 0 < by_epsilon["delta"] <= 1e-6
-    assert _up(Fraction(1, 3)) >= Fraction(1, 3)
-    assert _up(Fraction(2, 3)) >= Fraction(2, 3)
+    assert rounded_up(Fraction(1, 3)) >= Fraction(1, 3)
+    assert rounded_up(Fraction(2, 3)) >= Fraction(2, 3)
 
 
 def test_a_bias_without_a_formula_is_sampled_and_says_so():

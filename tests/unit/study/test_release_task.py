@@ -145,6 +145,18 @@ def test_a_step_that_is_none_is_refused(wrong):
 
 def test_a_step_may_be_written_with_blanks_and_hyphens():
     assert checked_step(" sum-to = 5000 ") == "sum_to=5000"
+    assert steps_of([checked_step(f"sum_to={2**53}")])[0].total == 2**53
+    assert steps_of([checked_step("shrink=1e9")])[0].T == 1e9
+
+
+@pytest.mark.parametrize(
+    "step",
+    ["shrink=1e400", "shrink=1e10", f"sum_to={2**53 + 1}", "sum_to=" + "9" * 5000, "shrink=" + "9" * 5000],
+)
+def test_amounts_that_no_number_can_hold_are_refused(step):
+    """They would end in a fault of the program, or in a table of other numbers."""
+    with pytest.raises(InvalidParameterError, match="post"):
+        checked_step(step)
 
 
 # --- plans ------------------------------------------------------------------------------------------

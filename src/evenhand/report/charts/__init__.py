@@ -7,6 +7,7 @@ from evenhand.report.charts.levels import levels_chart
 from evenhand.report.charts.measures import measures_chart
 from evenhand.report.charts.moved import moved_chart
 from evenhand.report.charts.sizes import sizes_chart
+from evenhand.report.charts.spots import spots_chart
 
 __all__ = [
     "bars_chart",
@@ -16,4 +17,5 @@ __all__ = [
     "measures_chart",
     "moved_chart",
     "sizes_chart",
+    "spots_chart",
 ]

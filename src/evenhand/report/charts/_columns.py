@@ -46,7 +46,8 @@ def left_out(caption: str, count: int, *, what: str) -> str:
     """
     if not count:
         return caption
-    words = what.removesuffix("s") if count == 1 else what
+    one = f"{what.removesuffix('ies')}y" if what.endswith("ies") else what.removesuffix("s")
+    words = one if count == 1 else what
     return f"{caption} Not drawn for want of a value: {count:,} {words}.".strip()
 
 

@@ -88,11 +88,15 @@ def grid_up(drawing: Drawing, scale: Decades, *, lowest: str = "") -> None:
         drawing.words(Word(-8, height - scale(tick) + 4, label, "right", "ink3", halo=False))
 
 
-def grid_across(drawing: Drawing, scale: Decades) -> None:
-    """Draw the axis below with its ticks and labels, by pixel."""
+def grid_across(drawing: Drawing, scale: Decades, *, lowest: str = "") -> None:
+    """Draw the axis below with its ticks and labels, by pixel.
+
+    The lowest tick has a label of its own where smaller values stand on it.
+    """
     width, height = drawing.plot
     drawing.rules([Segment(0, height, width, height)], stroke="ghost", width=1, pixels=True)
     ticks = [Segment(scale(tick), height, scale(tick), height + 4) for tick in scale.ticks]
     drawing.rules(ticks, stroke="ghost", width=1, pixels=True)
     for tick in scale.ticks:
-        drawing.words(Word(scale(tick), height + 18, tick_text(tick), "center", "ink3", halo=False))
+        label = lowest if lowest and tick == scale.ticks[0] else tick_text(tick)
+        drawing.words(Word(scale(tick), height + 18, label, "center", "ink3", halo=False))

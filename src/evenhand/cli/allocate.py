@@ -1,0 +1,118 @@
+"""evenhand allocate: who gains and who loses when money is shared out by protected counts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from evenhand.cli import decide_options as asked
+from evenhand.cli import options as given
+from evenhand.cli.console import Terminal, spelled, wrong_use
+
+if TYPE_CHECKING:
+    from evenhand.study.opening import Opened
+
+__all__ = ["allocate"]
+
+EXAMPLE = """\
+  evenhand allocate districts.csv --count students --weight cost_index \\
+      --budget 6.5e9 --name district --epsilon 0.1,1 --post nonnegative
+  evenhand allocate districts.csv --formula "students * cost_index / 100" \\
+      --budget 6.5e9 --name district --groups white,black,hispanic \\
+      --mitigate linear-proxy,shrink --out folder
+"""
+
+Count = Annotated[str | None, typer.Option(metavar="COLUMN", help="The count that money follows.")]
+Weight = Annotated[str | None, typer.Option(metavar="COLUMN", help="A public weight. [all the same]")]
+Formula = Annotated[
+    str | None, typer.Option(metavar="PRODUCT", help="Instead of both, such as 'students * index / 100'.")
+]
+Budget = Annotated[
+    str | None, typer.Option(metavar="MONEY", help="What is shared out. [shares are compared]")
+]
+
+
+def allocate(  # noqa: PLR0913 - one option each
+    data: asked.Source,
+    *,
+    count: Count = None,
+    weight: Weight = None,
+    formula: Formula = None,
+    budget: Budget = None,
+    name: asked.Name = None,
+    epsilon: asked.Epsilons = None,
+    mechanism: asked.Noise = None,
+    delta: given.Delta = None,
+    unit: given.UnitOfPrivacy = "replace one",
+    groups: asked.Groups = None,
+    post: given.Post = None,
+    mitigate: asked.Mitigate = None,
+    draws: asked.Draws = 20_000,
+    currency: asked.Currency = "$",
+    seed: given.Seed = None,
+    out: given.Out = None,
+    open_page: given.OpenPage = False,
+    as_json: given.AsJson = False,
+    quiet: given.Quiet = False,
+) -> None:
+    """Who gains and who loses when money follows protected counts.
+
+    Every entity has the share that its count times its weight has in the sum. Computes what noise on the
+    counts does to each share, exactly where that can be done, and writes report.html, every entity and the
+    plan to a folder. What it computes comes from the true data and is itself not private.
+    """
+    from evenhand.cli.deciding import decided, opened_counts, shared_parts  # noqa: PLC0415 - starts numpy
+    from evenhand.study.decide_task import DecideTask  # noqa: PLC0415 - as above
+
+    terminal = Terminal(as_json=as_json, quiet=quiet)
+    typed = dict(locals())
+    if formula is not None and weight is not None:
+        wrong_use("--formula and --weight contradict each other: the formula has the weight in it.")
+    money = _money(budget)
+    opened = opened_counts(terminal, typed)
+    column, by = _share(typed, opened)
+    task = DecideTask(count=column, weight=by, budget=money, currency=currency, **shared_parts(typed, opened))
+    terminal.say("Shares", f"{task.formula}, of the sum over all entities")
+    decided(terminal, typed, opened, task, command="allocate")
+
+
+def _money(budget: str | None) -> float | None:
+    if budget is None:
+        return None
+    try:
+        return float(budget.replace("_", "").replace(",", ""))
+    except ValueError:
+        wrong_use(f"--budget must be a number, such as 6.5e9. Got {budget!r} instead.")
+
+
+def _share(typed: dict[str, Any], opened: Opened) -> tuple[str, str | None]:
+    """Return the count and the weight, from two options or from a formula."""
+    from evenhand.study.decide_weights import product_of  # noqa: PLC0415 - starts numpy
+
+    known, count = opened.names, typed["count"]
+    if typed["formula"] is None:
+        if count is None:
+            said = "--count is missing: the column of counts that money follows, or --formula."
+            wrong_use(f"{said}\nColumns: {spelled(known, most=60)}.")
+        weight = typed["weight"]
+        if weight is None:
+            return asked.column_of("--count", count, known), None
+        return asked.column_of("--count", count, known), _quoted(asked.column_of("--weight", weight, known))
+    product = product_of(typed["formula"], parameter="formula", owner="allocate")
+    factors = [name for name, power in product.columns if power > 0]
+    if not factors:
+        wrong_use("--formula must have a column of counts as a factor.")
+    for name in product.names:
+        asked.column_of("--formula", name, known)
+    chosen = factors[0] if count is None else asked.column_of("--count", count, known)
+    if factors.count(chosen) != 1 or (chosen, -1) in product.columns:
+        wrong_use(
+            f"--formula must have {spelled([chosen])} once, as a factor: shares are linear in the count."
+        )
+    rest = product.without(chosen)
+    return chosen, rest.text if rest.columns or rest.factor != 1 else None
+
+
+def _quoted(name: str) -> str:
+    return f"`{name}`"

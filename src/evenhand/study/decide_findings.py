@@ -1,0 +1,277 @@
+"""The three sentences of a study of decisions: who gains and who loses, which people pay, and what helps.
+
+Each number is computed from the results. What is exact has no interval; where draws had to be made, a word is
+only said if it holds beyond twice the standard error.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from evenhand.report.words import epsilon_of
+from evenhand.study.decide_reading import read_decision
+from evenhand.study.decide_ways import way_title
+from evenhand.study.decide_wording import chance_text, few_text, setting_words
+from evenhand.study.wording import listed, plain
+
+if TYPE_CHECKING:
+    from evenhand.study.cells import Setting
+    from evenhand.study.decide_reading import DecideReading, Entity
+    from evenhand.study.results import Results
+
+__all__ = [
+    "decision_answers",
+    "gain_heading",
+    "group_heading",
+    "helps_answer",
+    "per_thousand",
+    "sides",
+    "who_answer",
+    "who_pays_answer",
+]
+
+_CLEARLY = 2.0
+
+
+def decision_answers(results: Results, *, chosen: object = None) -> tuple[str, str, str]:
+    """Return the three sentences of a report on decisions and of the terminal."""
+    reading = read_decision(results, chosen=chosen)
+    return who_answer(reading), who_pays_answer(reading), helps_answer(reading)
+
+
+# --- who gains and who loses ----------------------------------------------------------------------
+
+
+def who_answer(reading: DecideReading) -> str:
+    """Say which entities gain and which lose, in money or rights."""
+    if reading.outcome() is None:
+        return f"**Nothing is known**: no cell of {setting_words(reading.chosen)} is done."
+    return _who_is_refused(reading) if reading.is_rule else _who_gains(reading)
+
+
+def _who_gains(reading: DecideReading) -> str:
+    amounts, how = reading.amounts, setting_words(reading.chosen)
+    moved = reading.value("moved")
+    if moved == 0:
+        return f"**Nobody gains or loses on average**: {how} moves no money."
+    head = gain_heading(reading)
+    gains, losses = sides(reading)
+    parts = [f"{entity.name} gains {amounts.text(_money(reading, entity))}" for entity in gains[:1]]
+    parts += [f"{entity.name} loses {amounts.text(-_money(reading, entity))}" for entity in losses[:1]]
+    of = f" of {amounts.text(reading.money)}" if amounts.in_money else ""
+    worst = f"; {listed(parts)}" if parts else ""
+    return (
+        f"**{head}**: under {how}, {amounts.text(moved)}{of} is expected to move{worst}{_sampled(reading)}."
+    )
+
+
+def gain_heading(reading: DecideReading) -> str:
+    """Return which sizes of entities gain and which lose, if there is one line between them."""
+    noun, people = reading.noun, plain(reading.task.count or "people")
+    bound = reading.value("error_bound")
+    least = bound if reading.is_exact() and math.isfinite(bound) else 0.0
+    totals = [
+        (size, gain if abs(gain := reading.of_size("gain", size)) > least else 0.0) for size in reading.sizes
+    ]
+    signs = [math.copysign(1.0, total) for _, total in totals if total]
+    changes = [place for place in range(1, len(signs)) if signs[place] != signs[place - 1]]
+    known = [size for size, total in totals if total]
+    if len(changes) != 1 or not _is_beyond_chance(reading):
+        gains, losses = sides(reading)
+        if gains and losses:
+            return f"Some {noun.many} gain and others lose"
+        return f"What {noun.many} get is not clearly moved"
+    line = f"{known[changes[0]].least:,} {people}"
+    small, large = ("gain", "lose") if signs[0] > 0 else ("lose", "gain")
+    return f"{noun.many.capitalize()} of fewer than {line} {small}, larger ones {large}"
+
+
+def sides(reading: DecideReading) -> tuple[list[Entity], list[Entity]]:
+    """Return the entities that gain and those that lose, the most affected first, as far as it is clear."""
+    least = 0.0
+    if not reading.is_exact():
+        least = _CLEARLY * reading.value("error_bound") / (1.0 if reading.is_rule else reading.money)
+    gains = [each for each in reading.entities if each["bias"] > least]
+    return gains, [each for each in reading.entities if each["bias"] < -least]
+
+
+def _money(reading: DecideReading, entity: Entity) -> float:
+    return entity["bias"] * reading.money
+
+
+def _is_beyond_chance(reading: DecideReading) -> bool:
+    return reading.is_exact() or bool(any(sides(reading)))
+
+
+def _sampled(reading: DecideReading) -> str:
+    if reading.is_exact():
+        return ""
+    error = reading.value("error_bound")
+    shown = chance_text(error) if reading.is_rule else reading.amounts.text(error)
+    return f" (drawn, not exact: a standard error of up to {shown} for each {reading.noun.one})"
+
+
+def _who_is_refused(reading: DecideReading) -> str:
+    noun, how = reading.noun, setting_words(reading.chosen)
+    wrong, refused, granted = (
+        reading.value(name) for name in ("expected_wrong", "expected_refused", "expected_granted")
+    )
+    if wrong == 0:
+        return f"**No {noun.one} is decided wrongly**: {how} changes nothing here."
+    head = (
+        f"{few_text(refused)} of {noun.count(reading.entities_in_all)} lose a right they have and "
+        f"{few_text(granted)} gain one they do not have"
+    )
+    worst = reading.entities[0] if reading.entities else None
+    chance = (
+        f"; {worst.name} is hit hardest, with a chance of {chance_text(worst['flip'])} of a wrong decision"
+        if worst is not None and worst["flip"] > 0
+        else ""
+    )
+    return f"**{head}**, on average over what may be published under {how}{chance}{_sampled(reading)}."
+
+
+# --- which people pay -----------------------------------------------------------------------------
+
+
+def who_pays_answer(reading: DecideReading) -> str:
+    """Say what groups of people gain or lose per head; without groups, what one release is off by."""
+    if reading.outcome() is None:
+        return "**Nothing is known** of who pays."
+    if reading.groups:
+        return f"**{group_heading(reading)}**{_group_rest(reading)}."
+    return _near_the_line(reading) if reading.is_rule else _one_release(reading)
+
+
+def group_heading(reading: DecideReading) -> str:
+    """Return which group gains most per head and which loses most."""
+    found = {group: _per_head(reading, group) for group in reading.groups}
+    known = {group: value for group, value in found.items() if math.isfinite(value)}
+    if not known:
+        return f"Nobody of any group {'is entitled' if reading.is_rule else 'lives anywhere'}"
+    high, low = max(known, key=known.__getitem__), min(known, key=known.__getitem__)
+    if reading.is_rule:
+        shown = {few_text(1000 * each) for each in known.values()}
+        if len(shown) == 1:
+            return f"All groups are refused alike: {shown.pop()} of 1,000 people who are entitled"
+        return (
+            f"Of 1,000 people of {plain(high)} who are entitled, {few_text(1000 * known[high])} are wrongly "
+            f"refused; of {plain(low)}, {few_text(1000 * known[low])}"
+        )
+    amounts = reading.amounts
+    if known[high] <= 0 or known[low] >= 0 or high == low:
+        word = "loses" if known[low] < 0 else "gains"
+        return f"Per head, {plain(low if known[low] < 0 else high)} {word} most: {amounts.text(_most(known))}"
+    return (
+        f"Per head, {plain(low)} loses {amounts.text(-known[low])} and {plain(high)} gains "
+        f"{amounts.text(known[high])}"
+    )
+
+
+def _most(known: dict[str, float]) -> float:
+    return max(abs(each) for each in known.values())
+
+
+def per_thousand(reading: DecideReading, group: str, name: str, setting: Setting | None = None) -> float:
+    """Return how many of 1,000 people of a group are refused, or granted, a right by error.
+
+    Those who are refused are counted among those entitled, those who are granted it among the others.
+    """
+    due, people = (reading.of_group(group, each, setting) for each in ("due", "people"))
+    among = due if name == "refused" else people - due
+    return 1000 * reading.of_group(group, name, setting) / among if among > 0 else math.nan
+
+
+def _per_head(reading: DecideReading, group: str) -> float:
+    if reading.is_rule:
+        return per_thousand(reading, group, "refused") / 1000
+    return reading.of_group(group, "gain_per_head")
+
+
+def _group_rest(reading: DecideReading) -> str:
+    if reading.is_rule:
+        total = sum(reading.of_group(group, "refused") for group in reading.groups)
+        return f"; {few_text(total)} people are expected to lose a right that they have"
+    total = sum(abs(reading.of_group(group, "gain")) for group in reading.groups) / 2
+    return f", {reading.amounts.text(total)} between groups, if all people of {_a(reading)} share alike"
+
+
+def _a(reading: DecideReading) -> str:
+    return f"{'an' if reading.noun.one[0] in 'aeiou' else 'a'} {reading.noun.one}"
+
+
+def _one_release(reading: DecideReading) -> str:
+    amounts, noun = reading.amounts, reading.noun
+    mean, largest = reading.value("mean_error"), reading.value("largest_error")
+    if not math.isfinite(mean):
+        return f"**What one release is off by is not known** for every {noun.one}."
+    return (
+        f"**One release is off by far more than the average shows**: the award of {_a(reading)} is typically "
+        f"off by {amounts.text(mean)}, that of the worst by {amounts.text(largest)}, in either direction."
+    )
+
+
+def _near_the_line(reading: DecideReading) -> str:
+    noun = reading.noun
+    number = round(reading.value("at_risk"))
+    if not number:
+        return f"**No {noun.one} has a chance of 5% or more of a wrong decision.**"
+    lose = round(reading.value("at_risk_of_loss"))
+    verb = "has" if number == 1 else "have"
+    return (
+        f"**{noun.count(number)} {verb} a chance of 5% or more of a wrong decision**; {lose:,} of them would "
+        "lose a right that they have."
+    )
+
+
+# --- what helps -----------------------------------------------------------------------------------
+
+
+def helps_answer(reading: DecideReading) -> str:
+    """Say what making up for losses costs, and what another way or epsilon would change."""
+    if reading.outcome() is None:
+        return "**Nothing is known** of what would help."
+    now = _needed(reading, reading.chosen)
+    if reading.is_rule:
+        head = f"**{few_text(now)} decisions are expected to be wrong at {_at(reading.chosen)}**"
+    else:
+        head = f"**To make up for every expected loss costs {reading.amounts.text(now)}**"
+        head += f" at {_at(reading.chosen)}" if reading.chosen.epsilon is not None else ""
+    parts = [_other_epsilon(reading), _other_way(reading, now)]
+    said = [each for each in parts if each]
+    return f"{head}{'; ' if said else ''}{', and '.join(said)}."
+
+
+def _at(setting: Setting) -> str:
+    return "this setting" if setting.epsilon is None else f"ε = {epsilon_of(setting.epsilon)}"
+
+
+def _shown(reading: DecideReading, value: float) -> str:
+    return few_text(value) if reading.is_rule else reading.amounts.text(value)
+
+
+def _needed(reading: DecideReading, setting: Setting) -> float:
+    return reading.value("expected_wrong", setting) if reading.is_rule else reading.needed(setting)
+
+
+def _other_epsilon(reading: DecideReading) -> str:
+    others = [each for each in reading.by_epsilon if each != reading.chosen]
+    known = [each for each in others if math.isfinite(_needed(reading, each))]
+    if not known:
+        return ""
+    far = max(known, key=lambda each: abs(math.log((each.epsilon or 1) / (reading.chosen.epsilon or 1))))
+    return f"{_shown(reading, _needed(reading, far))} at {_at(far)}"
+
+
+def _other_way(reading: DecideReading, now: float) -> str:
+    others = [each for each in reading.ways if each != reading.chosen]
+    known = [each for each in others if math.isfinite(_needed(reading, each))]
+    if not known:
+        return ""
+    best = min(known, key=lambda each: _needed(reading, each))
+    value = _needed(reading, best)
+    if value < now:
+        drawn = "" if reading.is_exact(best) else " (drawn, not exact)"
+        return f"'{way_title(best)}' would bring it to {_shown(reading, value)}{drawn}"
+    return "nothing else that was tried comes to less"

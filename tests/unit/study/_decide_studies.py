@@ -1,0 +1,106 @@
+"""Small tables of places, and studies of decisions with any numbers one likes."""
+
+from evenhand.schema import Column, Domain, Schema
+from evenhand.study.decide_names import ENTITY_SIZES
+from evenhand.study.decide_task import DecideTask
+from evenhand.study.facts import Facts
+from evenhand.study.outcome import Failure, Outcome
+from evenhand.study.plan import Plan
+from evenhand.study.results import Results
+from evenhand.study.run import run
+from evenhand.study.source import DataSource
+
+RULE = "(poor/people > 0.2 or poor > 400) and poor >= 20"
+
+PLACES = {
+    "town": ["Ash", "Bay", "Cove", "Dale", "Elm"],
+    "people": [100, 400, 2_500, 90, 12_000],
+    "poor": [21, 60, 540, 18, 2_000],
+    "cost": [1.0, 2.0, 1.5, 1.0, 1.25],
+    "young": [40, 100, 900, 50, 3_000],
+    "old": [60, 300, 1_600, 40, 9_000],
+}
+"""Five towns: Ash is one person above a line, Dale two below, Cove and Elm far above, Bay far below."""
+
+
+def rule_task(**parts):
+    """Return the task of a right."""
+    return DecideTask(
+        **{"rule": RULE, "name": "town", "groups": ["young", "old"], "epsilons": [0.5, 1], **parts}
+    )
+
+
+def money_task(**parts):
+    """Return the task of an allotment."""
+    given = {"count": "poor", "weight": "cost", "budget": 1e6, "name": "town", "groups": ["young", "old"]}
+    return DecideTask(**{**given, "epsilons": [0.5, 1], **parts})
+
+
+def study(task, *, frame=None, **parts):
+    """Run a study of the five towns."""
+    frame = PLACES if frame is None else frame
+    return run(Plan(task=task, **parts), frame=frame, workers=1, progress=False)
+
+
+# --- made up ----------------------------------------------------------------------------------------
+
+
+def entity(name, size=100.0, truth=0.2, bias=0.0, **more):
+    """Return an entity with numbers."""
+    numbers = {"size": size, "truth": truth, "bias": bias, "error": abs(bias), "flip": abs(bias)}
+    return name, {**numbers, "distance": 5.0, "place": 0.0, **more}
+
+
+def made(task, given, *, failures=(), people=5, sizes=(5_000, 9_000), notes=()):
+    """Return results in which `given` says, of each protected setting, what its cell came to.
+
+    What is said is a mapping with ``measures``, ``groups``, ``gains`` by the place of a class of sizes,
+    ``entities`` and ``notes``.
+    """
+    plan = Plan(data=DataSource(path="towns.csv"), task=task)
+    names = dict.fromkeys((*task.inputs, *task.groups))
+    facts = Facts(
+        label="towns.csv",
+        schema=Schema([Column(name, Domain.integers(0, 10**15)) for name in names]),
+        people=people,
+        dropped=0,
+        groups=task.groups,
+        privileged=0,
+        sizes=tuple(sizes[: len(task.groups)]),
+        fingerprint="0" * 64,
+        notes=tuple(notes),
+    )
+    outcomes = []
+    for place, cell in enumerate(plan.cells()):
+        if place in failures:
+            outcomes.append(Outcome(cell, failure=Failure("ValueError", "Raised at some.py:1.")))
+            continue
+        said = given(cell.setting) if cell.setting.is_protected else {}
+        outcomes.append(_outcome(cell, task, said))
+    return Results(plan, facts, outcomes)
+
+
+def _outcome(cell, task, said):
+    measures = {**dict.fromkeys(task.measures, 0.0), "exact": 1.0, "claimed_epsilon": 1.0}
+    data = {}
+    for place, size in enumerate(ENTITY_SIZES):
+        known = place in said.get("gains", {})
+        data[f"entities_{size.key}"] = 2.0 if known else 0.0
+        for part, value in (
+            ("size", 1.5 * size.least),
+            ("gain", said.get("gains", {}).get(place)),
+            ("error", 1.0),
+            ("relative", 1.0 / max(size.least, 1)),
+            ("flip", 0.1),
+        ):
+            data[f"{part}_{size.key}"] = value if known else float("nan")
+    groups = {label: {} for label in task.groups} | said.get("groups", {})
+    return Outcome(
+        cell,
+        {**measures, **said.get("measures", {})},
+        groups,
+        data,
+        {"decide": 0.1},
+        entities=tuple(said.get("entities", ())),
+        notes=tuple(said.get("notes", ("exact",))),
+    )
