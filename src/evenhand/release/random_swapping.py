@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from evenhand.privacy.guarantee import Guarantee
-from evenhand.privacy.rational import Number, exact
-from evenhand.release.mechanism import Published, ReleaseMechanism, bound_assumed
-from evenhand.release.noise import ASSUMPTIONS
+from evenhand.privacy.rational import exact
+from evenhand.release.mechanism import Published
 from evenhand.release.quasi_cells import Tally, filled_cells, leave_counts, require_people, require_quasi
-from evenhand.release.response_law import ResponseLaw, printed_delta
+from evenhand.release.quasi_response import QuasiResponse
+from evenhand.release.response_law import printed_delta
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from fractions import Fraction
-    from typing import Self
 
     import numpy.typing as npt
 
@@ -28,11 +26,10 @@ __all__ = ["RandomSwapping"]
 
 _CHUNK = 1 << 20  # cells
 _OTHERS_FIXED = "only quasi-identifiers of the person change; where another column changes, delta is 1"
-_NUMBER_KNOWN = "the number of people and the table of the other columns are public"
 
 
-@dataclass(frozen=True, repr=False)
-class RandomSwapping(ReleaseMechanism):
+@dataclass(frozen=True, repr=False, init=False)
+class RandomSwapping(QuasiResponse):
     r"""Give each cell's whole count to a random combination of quasi-identifiers (zhu2023, "DP swapping").
 
     Every cell keeps its combination of quasi-identifiers with probability
@@ -87,23 +84,6 @@ class RandomSwapping(ReleaseMechanism):
 
     name: ClassVar[str] = "random-swapping"
     title: ClassVar[str] = "random swapping of cells"
-    takes_sparse: ClassVar[bool] = True
-    unlisted: ClassVar[str] = "zero"
-
-    epsilon: Fraction
-
-    def __init__(self, epsilon: Number) -> None:
-        self._set(epsilon=exact(epsilon, name="epsilon", owner="RandomSwapping", above=0))
-
-    @classmethod
-    def example(cls) -> Self:
-        """Return a mechanism of this class."""
-        return cls(epsilon=1)
-
-    def response(self, histogram: Histogram) -> ResponseLaw:
-        """Return the probabilities with which a cell keeps its combination or takes another."""
-        cells = require_quasi(histogram, owner="RandomSwapping")
-        return ResponseLaw(cells.combinations, self.epsilon, owner="RandomSwapping")
 
     def guarantee_for(
         self, histogram: Histogram, *, epsilon: Any = None, as_printed: bool = False
@@ -113,14 +93,7 @@ class RandomSwapping(ReleaseMechanism):
         Delta is the same for every epsilon; without one it is stated at 0.
         """
         law = self.response(histogram)
-        protects = histogram.quasi_identifiers
-        details: dict[str, Any] = {
-            "unit": "replace one",
-            "trust": "central",
-            "protects": protects,
-            "in_clear": tuple(name for name in histogram.columns if name not in protects),
-            "assumptions": (_OTHERS_FIXED, _NUMBER_KNOWN, *ASSUMPTIONS, *bound_assumed(histogram)),
-        }
+        details = self._details(histogram, _OTHERS_FIXED)
         if as_printed:
             return Guarantee(
                 epsilon=self.epsilon,

@@ -10,17 +10,15 @@ import numpy as np
 
 from evenhand.errors import InvalidParameterError, LimitExceededError
 from evenhand.privacy.guarantee import Guarantee
-from evenhand.privacy.rational import Number, exact
-from evenhand.release.mechanism import Published, ReleaseMechanism, bound_assumed
-from evenhand.release.noise import ASSUMPTIONS
+from evenhand.privacy.rational import exact
+from evenhand.release.mechanism import Published
 from evenhand.release.quasi_cells import Tally, filled_cells, leave_counts, require_people, require_quasi
+from evenhand.release.quasi_response import QuasiResponse
 from evenhand.release.released import Release
-from evenhand.release.response_law import ResponseLaw
 from evenhand.release.swap_estimate import SwapEstimate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from typing import Self
 
     import numpy.typing as npt
 
@@ -37,11 +35,10 @@ MOST_PEOPLE = 1 << 34
 _CHUNK = 1 << 20  # people
 _TIGHT = Fraction(1, 10**12)
 _OTHERS_FIXED = "only quasi-identifiers of the person change; where others change, nothing is promised"
-_NUMBER_KNOWN = "the number of people and the table of the other columns are public"
 
 
-@dataclass(frozen=True, repr=False)
-class RecordSwapping(ReleaseMechanism):
+@dataclass(frozen=True, repr=False, init=False)
+class RecordSwapping(QuasiResponse):
     r"""Give each person a random combination of quasi-identifiers, independently of everybody else.
 
     A person keeps their combination with probability :math:`\gamma = e^\varepsilon/(e^\varepsilon + n_Q - 1)`
@@ -90,23 +87,6 @@ class RecordSwapping(ReleaseMechanism):
 
     name: ClassVar[str] = "record-swapping"
     title: ClassVar[str] = "random swapping of records"
-    takes_sparse: ClassVar[bool] = True
-    unlisted: ClassVar[str] = "zero"
-
-    epsilon: Fraction
-
-    def __init__(self, epsilon: Number) -> None:
-        self._set(epsilon=exact(epsilon, name="epsilon", owner="RecordSwapping", above=0))
-
-    @classmethod
-    def example(cls) -> Self:
-        """Return a mechanism of this class."""
-        return cls(epsilon=1)
-
-    def response(self, histogram: Histogram) -> ResponseLaw:
-        """Return the probabilities with which a person keeps their combination or takes another."""
-        cells = require_quasi(histogram, owner="RecordSwapping")
-        return ResponseLaw(cells.combinations, self.epsilon, owner="RecordSwapping")
 
     def guarantee_for(
         self, histogram: Histogram, *, epsilon: Any = None, as_printed: bool = False
@@ -122,17 +102,12 @@ class RecordSwapping(ReleaseMechanism):
         if epsilon is not None:
             claimed = exact(epsilon, name="epsilon", owner="guarantee_for", least=0)
             delta = law.delta_at(claimed)
-        protects = histogram.quasi_identifiers
         return Guarantee(
             epsilon=claimed,
             delta=delta,
-            unit="replace one",
-            trust="central",
-            protects=protects,
-            in_clear=tuple(name for name in histogram.columns if name not in protects),
             tight=delta > 0 or claimed - law.realised_epsilon <= _TIGHT,
             proof="randomised response on each person's quasi-identifiers",
-            assumptions=(_OTHERS_FIXED, _NUMBER_KNOWN, *ASSUMPTIONS, *bound_assumed(histogram)),
+            **self._details(histogram, _OTHERS_FIXED),
         )
 
     def estimate(self, release: Release) -> SwapEstimate:
