@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -22,6 +23,8 @@ EXAMPLE = """\
       --budget 6.5e9 --name district --groups white,black,hispanic \\
       --mitigate linear-proxy,shrink --out folder
 """
+
+_THOUSANDS = re.compile(r"-?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?")
 
 Count = Annotated[str | None, typer.Option(metavar="COLUMN", help="The count that money follows.")]
 Weight = Annotated[str | None, typer.Option(metavar="COLUMN", help="A public weight. [all the same]")]
@@ -80,10 +83,13 @@ def allocate(  # noqa: PLR0913 - one option each
 def _money(budget: str | None) -> float | None:
     if budget is None:
         return None
+    plain = budget.strip()
+    if "," in plain:  # 6,5 may be six and a half
+        plain = plain.replace(",", "") if _THOUSANDS.fullmatch(plain) else ""
     try:
-        return float(budget.replace("_", "").replace(",", ""))
+        return float(plain)
     except ValueError:
-        wrong_use(f"--budget must be a number, such as 6.5e9. Got {budget!r} instead.")
+        wrong_use(f"--budget must be a number, such as 6.5e9 or 6,500,000.50. Got {budget!r} instead.")
 
 
 def _share(typed: dict[str, Any], opened: Opened) -> tuple[str, str | None]:

@@ -47,8 +47,11 @@ def free_folder(given: Path | None, *, name: str = "study", resume: bool = False
     return folder
 
 
-def checked(folder: Path, *, workers: int | None, resume: bool = False) -> Path:
-    """Return the folder if a study can be run there, or say at once why not: the rest may take minutes."""
+def checked(folder: Path, *, workers: int | None, resume: bool = False, again: str = "--resume") -> Path:
+    """Return the folder if a study can be run there, or say at once why not: the rest may take minutes.
+
+    What is typed to go on with a study that is there is `again`.
+    """
     if workers is not None:
         integer("workers", workers, owner="run", low=1, high=_MOST_WORKERS)
     there = (folder / "study.db").exists()
@@ -57,7 +60,7 @@ def checked(folder: Path, *, workers: int | None, resume: bool = False) -> Path:
         wrong_use(f"{said} Hint: name its folder with --out, or leave --resume out.")
     if there and not resume:
         said = f"There is a study in {folder} already."
-        wrong_use(f"{said} Hint: go on with it (--resume), or name another folder with --out.")
+        wrong_use(f"{said} Hint: go on with it ({again}), or name another folder with --out.")
     missing = [each for each in (folder, *folder.parents) if not each.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -107,7 +108,10 @@ def mitigations_of(words: list[str] | None) -> list[Any]:
 
 def _number(word: str, amount: str) -> float | int:
     try:
-        value = float(amount.replace("_", ""))
+        value = float(amount)
     except ValueError:
-        wrong_use(f"--mitigate must have a number after '='. Got {word!r} instead.")
-    return int(value) if word.startswith("piecewise") else value
+        value = math.nan
+    whole = word.startswith("piecewise")
+    if not math.isfinite(value) or (whole and not value.is_integer()):
+        wrong_use(f"--mitigate must have a {'whole ' * whole}number after '='. Got {word!r} instead.")
+    return int(value) if whole else value

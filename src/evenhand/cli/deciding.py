@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -55,12 +56,16 @@ def shared_parts(typed: dict[str, Any], opened: Opened) -> dict[str, Any]:
 def decided(terminal: Terminal, typed: dict[str, Any], opened: Opened, task: Any, *, command: str) -> None:
     """Run the study, write its report and every entity, and say what came of it."""
     from evenhand.study.plan import Plan  # noqa: PLC0415 - starts numpy
+    from evenhand.study.wording import counted  # noqa: PLC0415 - as above
 
-    folder = checked(free_folder(typed["out"]), workers=None)
+    folder = free_folder(typed["out"])
+    again = f"evenhand audit --resume --out {shlex.quote(str(folder))}"
+    checked(folder, workers=None, again=again)
     notes = (opened.note,) if opened.note else ()
     plan = Plan(data=replace(opened.source), task=task, seed=typed["seed"] or 0, notes=notes)
     settings = len(plan.settings()) - 1
-    terminal.say("Plan", f"{settings} setting{'' if settings == 1 else 's'} for {opened.rows:,} entities")
+    entities = counted(opened.rows, "entity", "entities")
+    terminal.say("Plan", f"{settings} setting{'' if settings == 1 else 's'} for {entities}")
     results = conduct(terminal, plan, frame=opened.frame, out=folder, workers=1, resume=False)
     files = _entities(results, plan, opened.frame, folder)
     finish(terminal, results, command=command, out=folder, open_page=typed["open_page"], more=files)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     Values = NDArray[np.float64]
     Complex = NDArray[np.complex128]
 
-__all__ = ["chance_not_positive", "lattice_bias", "principal_value", "value_bias"]
+__all__ = ["chance_not_positive", "lattice_bias", "lattice_variance", "principal_value", "value_bias"]
 
 _FALL = 42.0  # exp(-42) is 6e-19
 _NODES = 16
@@ -83,6 +83,35 @@ def lattice_bias(noisy: Noisy) -> tuple[Values, Values] | None:
     spread = float(np.abs(kernel).sum() * np.abs(grid.pull).max())
     error = np.full(values.shape, 64 * np.finfo(np.float64).eps * spread + _NEVER * totals.size)
     return values, error
+
+
+def lattice_variance(noisy: Noisy) -> Values | None:
+    r"""Return the variance where the total is not 0; None where that is too long.
+
+    With :math:`n_i` the noise in an entity's own part, :math:`N` that in the total :math:`Z`,
+
+    .. math:: E[(\tilde P_i - P_i)^2] = E\Big[\frac{n_i^2 - 2 P_i n_i N + P_i^2 N^2}{Z^2}; Z \ne 0\Big],
+
+    each part of which is a Fourier sum. A total of 0 counts as no error, as in the bias.
+    """
+    grid, mean = _grid(noisy), lattice_bias(noisy)
+    if grid is None or mean is None:
+        return None
+    totals = grid.totals
+    moved = (totals - totals[totals.size // 2]).astype(np.float64)
+    with np.errstate(divide="ignore"):
+        inverse = np.where(totals == 0, 0.0, 1.0 / totals.astype(np.float64) ** 2)
+    phi = np.exp(grid.log_phi) / totals.size
+    alone = grid.transformed(inverse).real * phi
+    crossed = -grid.transformed(moved * inverse).imag * phi
+    both = float(grid.transformed(moved**2 * inverse).real @ phi)
+    found = np.empty_like(noisy.shares)
+    for place, (own, law) in enumerate(grid.each):
+        share, angles = noisy.shares[place], own * grid.angles
+        square = own**2 * float(alone @ _discrete_square(law, angles))
+        product = own * float(crossed @ _discrete(law, angles)[1])
+        found[place] = square - 2 * share * product + share**2 * both
+    return np.maximum(found - mean[0] ** 2, 0.0)
 
 
 def chance_not_positive(noisy: Noisy) -> tuple[float, str]:
@@ -220,6 +249,22 @@ def _discrete(law: Law, angles: Values) -> tuple[Values, Values]:
     total = masses.sum(axis=0)
     at_zero = np.log(np.exp(-squared * (2 * math.pi * _IMAGES) ** 2 / 2).sum())
     return top + np.log(total) - at_zero, squared * (masses * images).sum(axis=0) / total
+
+
+def _discrete_square(law: Law, angles: Values) -> Values:
+    """Return minus the second derivative of the characteristic function, over the function itself."""
+    if isinstance(law, DiscreteLaplace):
+        rate = math.exp(-1 / float(law.scale))
+        below = math.expm1(-1 / float(law.scale)) ** 2 + 4 * rate * np.sin(angles / 2) ** 2
+        slope: Values = 2 * rate * np.sin(angles) / below
+        return 2 * rate * np.cos(angles) / below - 2 * slope**2
+    squared = float(law.squared_scale)  # type: ignore[attr-defined]
+    near = np.remainder(angles + math.pi, 2 * math.pi) - math.pi
+    images = near + 2 * math.pi * _IMAGES
+    sizes = -squared * images**2 / 2
+    masses = np.exp(sizes - sizes.max(axis=0))
+    mean: Values = (masses * images**2).sum(axis=0) / masses.sum(axis=0)
+    return squared - squared**2 * mean
 
 
 def _far(noisy: Noisy) -> float:

@@ -35,6 +35,7 @@ _METHODS: tuple[Method, ...] = ("auto", "exact", "sample")
 _RULE_ERROR = 1e-9  # what the exact probabilities of rules are within
 _WIDEST = 1e-4  # how wide a bound may be, against what noise does at most, before draws do better
 _NEGLIGIBLE = 1e-12  # part of a budget that is nothing: under a cent of six billion
+_UNSURE = 0.1  # part of a variance that its bound may be
 _UNLIKELY = 1e-9  # probabilities of a total of 0 or less that are not worth a note
 
 
@@ -230,9 +231,18 @@ def _exact_shares(
 
 
 def _variance(problem: Allotment, counts: NDArray[Any], law: Law, post: tuple[Any, ...] | None) -> Values:
+    """Return the variance of each share; NaN where no figure can be relied on."""
+    from evenhand.decide.allotment_input import noisy_shares  # noqa: PLC0415 - seldom needed
+    from evenhand.decide.allotment_value import lattice_variance  # noqa: PLC0415 - seldom needed
     from evenhand.decide.allotment_variance import allotment_variance  # noqa: PLC0415 - seldom needed
 
-    return allotment_variance(problem, counts, law, post=post).values
+    found = allotment_variance(problem, counts, law, post=post)
+    wide = found.error_bound / np.where(found.values > 0, found.values, 1.0)
+    wide[problem.weights == 0] = 0.0
+    if (wide <= _WIDEST).all() or (post and "not certified" not in found.method):
+        return found.values
+    summed = None if post else lattice_variance(noisy_shares(problem, counts, law))
+    return np.where(wide > _UNSURE, np.nan, found.values) if summed is None else summed
 
 
 def _effect(problem: Allotment, counts: NDArray[Any], law: Law) -> float:

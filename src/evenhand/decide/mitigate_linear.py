@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from evenhand.decide.allotment import Allotment
+    from evenhand.privacy.guarantee import Guarantee
     from evenhand.privacy.randomness import SeededSource
 
 __all__ = ["linear_proxy", "total_sensitivity"]
@@ -55,7 +56,7 @@ def linear_proxy(
 
     **Guarantee.** That of the plain release: a `part` of the budget goes to the total, the rest to the
     counts. One person who is added or removed moves the total by at most the largest weight; one who is
-    replaced, by the largest minus the smallest.
+    replaced, by the largest minus the smallest, assuming that everybody is counted in exactly one entity.
 
     Parameters
     ----------
@@ -116,15 +117,10 @@ def linear_proxy(
             return noisy / (true_total if total is None else total)
         return noisy / (true_total + own.draw(size=(rows, 1), source=source))
 
-    if own is not None:
-        assumed = ("the total and the counts are released with independent noise",)
-        guarantee = restated(
-            guarantee, law=spent, proof="noise on the counts and on the total", assumptions=assumed
-        )
     return mitigated(
         "linear proxy",
         _words(own, total, part, found),
-        guarantee,
+        _promised(guarantee, spent, own, total),
         plain,
         error_of(shares, truth, source=source),
         bias=truth * found.excess,
@@ -169,6 +165,22 @@ def _laws(
     base = cells if isinstance(law, Laplace | DiscreteLaplace) else math.sqrt(cells)
     whole = law.support == "integers" and bool((problem.weights % 1 == 0).all())
     return scaled_law(law, part=1 - part), scaled_law(law, part=part, factor=moved / base, whole=whole)
+
+
+def _promised(guarantee: Guarantee, spent: Law, own: Law | None, total: float | None) -> Guarantee:
+    """Return what both releases promise, with all that is assumed about the total."""
+    assumed = []
+    if total is not None:
+        assumed.append("the total is public")
+    elif guarantee.unit is Unit.REPLACE_ONE:
+        assumed.append("each person is counted in exactly one entity, before and after being replaced")
+    if own is None:
+        record = guarantee.to_dict() | {"assumptions": [*guarantee.assumptions, *assumed]}
+        return type(guarantee).from_dict(record)
+    assumed.append("the total and the counts are released with independent noise")
+    if own.idealized and not spent.idealized:
+        assumed.append("the noise on the total is drawn from real numbers: simulation only")
+    return restated(guarantee, law=spent, proof="noise on the counts and on the total", assumptions=assumed)
 
 
 def _known(true_total: float, total: float | None) -> Reciprocal:

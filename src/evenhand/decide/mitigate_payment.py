@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from evenhand.decide.allotment import Allotment
+    from evenhand.privacy.guarantee import Guarantee
     from evenhand.privacy.units import Unit
 
 __all__ = ["cost_of_privacy", "fairness_payment"]
@@ -36,8 +37,8 @@ def fairness_payment(
     is the cost of privacy: what it takes, beyond the budget :math:`B`, for nobody to lose on average. Nobody
     gives anything back, so those who gain still do.
 
-    **Guarantee.** That of the release, for the shares. The payments are computed from the true counts: paid
-    out or published as they are, they are not covered.
+    **Guarantee.** That of the release, for the shares alone. The payments are computed from the true counts:
+    paid out or published as they are, they are not covered, and shares and payments together have none.
 
     Parameters
     ----------
@@ -77,13 +78,20 @@ def fairness_payment(
     return mitigated(
         "fairness payment",
         words,
-        plain.guarantee,
+        _for_shares(plain.guarantee),
         plain.decided,
         (plain.mean_absolute_error, plain.standard_error),
         bias=np.maximum(plain.bias, 0.0),
         notes=(*plain.decided.notes, note),
         method=f"{plain.decided.method}; losses paid",
     )
+
+
+def _for_shares(guarantee: Guarantee) -> Guarantee:
+    """Return the guarantee of the release, which says itself that payments are no part of it."""
+    assumed = "the shares alone are published: the payments come from the true counts, and are not covered"
+    record = guarantee.to_dict() | {"assumptions": [*guarantee.assumptions, assumed]}
+    return type(guarantee).from_dict(record)
 
 
 def cost_of_privacy(bias: Any) -> float:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from evenhand._validate import integer, one_of
-from evenhand.decide.mitigation import Mitigation, mitigated, promise, rule_only, seeded
+from evenhand.decide.mitigation import Mitigation, mitigated, promise, rule_only, seeded, uncovered
 from evenhand.errors import InvalidParameterError
 from evenhand.measure.alpha import alpha_fairness
 
@@ -105,11 +105,7 @@ def piecewise_proxy(  # noqa: PLR0913 - each is a choice of its own
     mean, error = values.mean(axis=0), values.std(axis=0, ddof=1) / np.sqrt(number)
     truth = plain.truth.astype(np.float64)
     if as_printed:
-        guarantee = type(guarantee).nothing(
-            unit=guarantee.unit,
-            in_clear=guarantee.protects,
-            proof="none: the models are fitted to the true counts",
-        )
+        guarantee = uncovered(guarantee)
     return mitigated(
         f"piecewise proxy ({kind})",
         _words(parts, chosen, kind, as_printed=as_printed),

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from evenhand.decide.allotment import Allotment
 from evenhand.decide.mitigate_plain import plain_release
+from evenhand.decide.mitigation import Mitigation, uncovered
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, Law
 from evenhand.release.postprocess import Shrink, clamp_bias, optimal_temperature, shrink_bias
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand.decide.mitigation import Mitigation
     from evenhand.privacy.units import Unit
 
     Values = NDArray[np.float64]
@@ -50,8 +51,8 @@ def shrink(
     than the clamp alone, because it lowers every count and large ones least. So another :math:`T` is offered,
     chosen for the decision at hand.
 
-    **Guarantee.** That of the plain release: post-processing. A temperature chosen from the true counts is
-    not covered by it; choose it on an older or public table to use it.
+    **Guarantee.** That of the plain release: post-processing. With a temperature chosen from the true counts
+    there is none; choose it on an older or public table to use it.
 
     Parameters
     ----------
@@ -89,7 +90,7 @@ def shrink(
         told = f"T = {chosen:.6g}"
     name = {None: "shrink", DECISION: "shrink for the decision"}.get(temperature, f"shrink, T = {chosen:.6g}")  # type: ignore[arg-type]
     words = f"Counts below 0 set to 0, and small ones lowered, with {told}; T* for counts is {best:.6g}."
-    return plain_release(
+    made = plain_release(
         problem,
         data,
         noise,
@@ -101,6 +102,9 @@ def shrink(
         rng=rng,
         progress=progress,
     )
+    if temperature != DECISION:
+        return made
+    return replace(made, guarantee=uncovered(made.guarantee))
 
 
 def decision_temperature(

@@ -38,6 +38,7 @@ __all__ = [
     "rule_only",
     "scaled_law",
     "seeded",
+    "uncovered",
     "unit_of",
 ]
 
@@ -219,3 +220,8 @@ def restated(guarantee: Guarantee, *, law: Law, proof: str, assumptions: Sequenc
         proof=proof,
         assumptions=(*guarantee.assumptions, *assumptions),
     )
+
+
+def uncovered(guarantee: Guarantee) -> Guarantee:
+    """Return that nothing is guaranteed, where a figure of the true counts is used that no noise covers."""
+    return type(guarantee).nothing(unit=guarantee.unit, in_clear=guarantee.protects)

@@ -31,6 +31,7 @@ __all__ = ["Reciprocal", "reciprocal_mean"]
 
 _MOST_ORDERS = 12
 _CERTIFIED = 1e-9
+_UNSURE = 0.1  # part of the excess that its bound may be, for the square to be told by the same series
 _FAR = 46.0
 _BLOCK = 1 << 20
 _MOST_SUMMED = 1 << 27
@@ -45,7 +46,8 @@ class Reciprocal(NamedTuple):
     excess : float
         :math:`Z\, E[1 / \tilde Z] - 1`: how much too large shares are on average, as a part of themselves.
     square : float
-        :math:`Z^2 E[1 / \tilde Z^2]` over the releases whose total is within nine tenths of the true one.
+        :math:`Z^2 E[1 / \tilde Z^2]` over the releases whose total is within nine tenths of the true one;
+        where all totals but 0 are summed, over these. NaN where noise is so wide that neither can be told.
     error : float
         How far `excess` may be off.
     method : str
@@ -96,7 +98,7 @@ def reciprocal_mean(total: float, law: Law) -> Reciprocal:
     summed = _summed(float(total), law)
     if summed is None:
         return Reciprocal(excess, square, error, "series, not certified")
-    return Reciprocal(summed, square, 1e-12, "sum over all totals but 0")
+    return Reciprocal(*summed, 1e-12, "sum over all totals but 0")
 
 
 def _series(noisy: Noisy) -> tuple[float, float, float]:
@@ -110,6 +112,8 @@ def _series(noisy: Noisy) -> tuple[float, float, float]:
             best, error = orders, bound
     excess = math.fsum(moments[1 : best + 1])
     square = math.fsum((2 * k + 1) * moments[k] for k in range(best + 1))
+    if error > _UNSURE * excess:
+        square = math.nan
     return excess, square, error + 2 * tail.slack + tail.probability + 1e-14 * excess
 
 
@@ -143,8 +147,8 @@ def _dawson(place: float) -> float:
     return math.sqrt(2) * place * float(dawsn(place / math.sqrt(2)))
 
 
-def _summed(total: float, law: Law) -> float | None:
-    """Add up Z / (Z + noise) - 1 over whole noise, totals of 0 left out."""
+def _summed(total: float, law: Law) -> tuple[float, float] | None:
+    """Add up Z / (Z + noise) - 1, and the square of the quotient, over whole noise; totals of 0 left out."""
     if isinstance(law, DiscreteLaplace):
         far = _FAR * float(law.scale)
     else:
@@ -153,11 +157,13 @@ def _summed(total: float, law: Law) -> float | None:
         )
     if far > _MOST_SUMMED or total % 1:
         return None
-    parts = []
+    parts, squares = [], [float(law.pmf(0))]  # type: ignore[attr-defined]
     for first in range(1, math.ceil(far) + 2, _BLOCK):
         noise = np.arange(first, min(first + _BLOCK, math.ceil(far) + 2), dtype=np.float64)
         with np.errstate(divide="ignore"):
             # a pair of opposite noises: Z / (Z + n) + Z / (Z - n) - 2, without the part whose total is 0
             below = np.where(noise == total, -1.0, noise / (total - noise))
-        parts.append(float(law.pmf(noise) @ (below - noise / (total + noise))))  # type: ignore[attr-defined]
-    return math.fsum(parts)
+        masses = law.pmf(noise)  # type: ignore[attr-defined]
+        parts.append(float(masses @ (below - noise / (total + noise))))
+        squares.append(float(masses @ ((1 + below) ** 2 + (total / (total + noise)) ** 2)))
+    return math.fsum(parts), math.fsum(squares)

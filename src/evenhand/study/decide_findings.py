@@ -32,6 +32,7 @@ __all__ = [
 ]
 
 _CLEARLY = 2.0
+_FAR = 2.0  # times the largest expected misallocation
 
 
 def decision_answers(results: Results, *, chosen: object = None) -> tuple[str, str, str]:
@@ -60,15 +61,23 @@ def _who_gains(reading: DecideReading) -> str:
     parts = [f"{entity.name} gains {amounts.text(_money(reading, entity))}" for entity in gains[:1]]
     parts += [f"{entity.name} loses {amounts.text(-_money(reading, entity))}" for entity in losses[:1]]
     of = f" of {amounts.text(reading.money)}" if amounts.in_money else ""
+    what = f"{amounts.text(moved)}{of} is expected to move"
+    if _nobody_loses(reading):
+        what = f"{amounts.text(reading.beyond())} is expected to be paid beyond the budget"
     worst = f"; {listed(parts)}" if parts else ""
-    return (
-        f"**{head}**: under {how}, {amounts.text(moved)}{of} is expected to move{worst}{_sampled(reading)}."
-    )
+    return f"**{head}**: under {how}, {what}{worst}{_sampled(reading)}."
+
+
+def _nobody_loses(reading: DecideReading) -> bool:
+    """Return whether all that entities gain is paid on top of the budget."""
+    return reading.value("cost_of_privacy") == 0 and reading.beyond() > 0
 
 
 def gain_heading(reading: DecideReading) -> str:
     """Return which sizes of entities gain and which lose, if there is one line between them."""
     noun, people = reading.noun, plain(reading.task.count or "people")
+    if _nobody_loses(reading):
+        return f"No {noun.one} loses on average"
     bound = reading.value("error_bound")
     least = bound if reading.is_exact() and math.isfinite(bound) else 0.0
     totals = [
@@ -84,7 +93,16 @@ def gain_heading(reading: DecideReading) -> str:
         return f"What {noun.many} get is not clearly moved"
     line = f"{known[changes[0]].least:,} {people}"
     small, large = ("gain", "lose") if signs[0] > 0 else ("lose", "gain")
+    if _has_exceptions(reading, known[changes[0]].least, signs[0]):
+        return f"On the whole, {noun.many} of fewer than {line} {small} and larger ones {large}"
     return f"{noun.many.capitalize()} of fewer than {line} {small}, larger ones {large}"
+
+
+def _has_exceptions(reading: DecideReading, line: float, sign: float) -> bool:
+    """Return whether an entity clearly goes another way than those of its size do together."""
+    gains, losses = sides(reading)
+    small, large = (gains, losses) if sign > 0 else (losses, gains)
+    return any(each["size"] >= line for each in small) or any(each["size"] < line for each in large)
 
 
 def sides(reading: DecideReading) -> tuple[list[Entity], list[Entity]]:
@@ -140,7 +158,8 @@ def who_pays_answer(reading: DecideReading) -> str:
     if reading.outcome() is None:
         return "**Nothing is known** of who pays."
     if reading.groups:
-        return f"**{group_heading(reading)}**{_group_rest(reading)}."
+        drawn = "" if reading.is_exact() else " (drawn, not exact: small differences may be chance)"
+        return f"**{group_heading(reading)}**{_group_rest(reading)}{drawn}."
     return _near_the_line(reading) if reading.is_rule else _one_release(reading)
 
 
@@ -150,19 +169,31 @@ def group_heading(reading: DecideReading) -> str:
     known = {group: value for group, value in found.items() if math.isfinite(value)}
     if not known:
         return f"Nobody of any group {'is entitled' if reading.is_rule else 'lives anywhere'}"
+    return _group_refused(reading, known) if reading.is_rule else _group_gains(reading, known)
+
+
+def _group_refused(reading: DecideReading, known: dict[str, float]) -> str:
     high, low = max(known, key=known.__getitem__), min(known, key=known.__getitem__)
-    if reading.is_rule:
-        shown = {few_text(1000 * each) for each in known.values()}
-        if len(shown) == 1:
-            return f"All groups are refused alike: {shown.pop()} of 1,000 people who are entitled"
-        return (
-            f"Of 1,000 people of {plain(high)} who are entitled, {few_text(1000 * known[high])} are wrongly "
-            f"refused; of {plain(low)}, {few_text(1000 * known[low])}"
-        )
+    shown = {few_text(1000 * each) for each in known.values()}
+    if len(reading.groups) == 1:
+        return f"Of 1,000 people of {plain(high)} who are entitled, {shown.pop()} are wrongly refused"
+    if len(shown) == 1:
+        return f"All groups are refused alike: {shown.pop()} of 1,000 people who are entitled"
+    return (
+        f"Of 1,000 people of {plain(high)} who are entitled, {few_text(1000 * known[high])} are wrongly "
+        f"refused; of {plain(low)}, {few_text(1000 * known[low])}"
+    )
+
+
+def _group_gains(reading: DecideReading, known: dict[str, float]) -> str:
+    high, low = max(known, key=known.__getitem__), min(known, key=known.__getitem__)
     amounts = reading.amounts
+    if not any(known.values()):
+        return "Per head, no group gains or loses on average"
     if known[high] <= 0 or known[low] >= 0 or high == low:
         word = "loses" if known[low] < 0 else "gains"
-        return f"Per head, {plain(low if known[low] < 0 else high)} {word} most: {amounts.text(_most(known))}"
+        most = " most:" if len(reading.groups) > 1 else ""
+        return f"Per head, {plain(low if known[low] < 0 else high)} {word}{most} {amounts.text(_most(known))}"
     return (
         f"Per head, {plain(low)} loses {amounts.text(-known[low])} and {plain(high)} gains "
         f"{amounts.text(known[high])}"
@@ -193,8 +224,12 @@ def _group_rest(reading: DecideReading) -> str:
     if reading.is_rule:
         total = sum(reading.of_group(group, "refused") for group in reading.groups)
         return f"; {few_text(total)} people are expected to lose a right that they have"
-    total = sum(abs(reading.of_group(group, "gain")) for group in reading.groups) / 2
-    return f", {reading.amounts.text(total)} between groups, if all people of {_a(reading)} share alike"
+    found = [reading.of_group(group, "gain") for group in reading.groups]
+    if not any(math.isfinite(_per_head(reading, group)) for group in reading.groups):
+        return ""
+    between = min(sum(each for each in found if each > 0), -sum(each for each in found if each < 0))
+    moved = f", {reading.amounts.text(between)} between groups" if between > 0 else ""
+    return f"{moved}, if all people of {_a(reading)} share alike"
 
 
 def _a(reading: DecideReading) -> str:
@@ -206,9 +241,13 @@ def _one_release(reading: DecideReading) -> str:
     mean, largest = reading.value("mean_error"), reading.value("largest_error")
     if not math.isfinite(mean):
         return f"**What one release is off by is not known** for every {noun.one}."
+    if largest == 0:
+        return "**One release is as good as another**: no award is ever off."
+    far = largest > _FAR * reading.value("largest_misallocation") and mean > reading.value("moved")
+    head = "One release is off by far more than the average shows" if far else "What one release is off by"
     return (
-        f"**One release is off by far more than the average shows**: the award of {_a(reading)} is typically "
-        f"off by {amounts.text(mean)}, that of the worst by {amounts.text(largest)}, in either direction."
+        f"**{head}**: the award of {_a(reading)} is typically off by {amounts.text(mean)}, that of the worst "
+        f"by {amounts.text(largest)}, in either direction."
     )
 
 
@@ -219,10 +258,10 @@ def _near_the_line(reading: DecideReading) -> str:
         return f"**No {noun.one} has a chance of 5% or more of a wrong decision.**"
     lose = round(reading.value("at_risk_of_loss"))
     verb = "has" if number == 1 else "have"
-    return (
-        f"**{noun.count(number)} {verb} a chance of 5% or more of a wrong decision**; {lose:,} of them would "
-        "lose a right that they have."
-    )
+    of_them = f"{lose:,} of them would lose a right that they have"
+    if number == 1:
+        of_them = f"it would {'lose a right that it has' if lose else 'gain a right that it does not have'}"
+    return f"**{noun.count(number)} {verb} a chance of 5% or more of a wrong decision**; {of_them}."
 
 
 # --- what helps -----------------------------------------------------------------------------------
@@ -271,7 +310,14 @@ def _other_way(reading: DecideReading, now: float) -> str:
         return ""
     best = min(known, key=lambda each: _needed(reading, each))
     value = _needed(reading, best)
-    if value < now:
+    if value + _doubt(reading, best) < now and _shown(reading, value) != _shown(reading, now):
         drawn = "" if reading.is_exact(best) else " (drawn, not exact)"
         return f"'{way_title(best)}' would bring it to {_shown(reading, value)}{drawn}"
-    return "nothing else that was tried comes to less"
+    return "nothing else that was tried clearly comes to less"
+
+
+def _doubt(reading: DecideReading, other: Setting) -> float:
+    """Return by what two sums over entities may differ by chance, with errors taken as independent."""
+    drawn = [each for each in (reading.chosen, other) if not reading.is_exact(each)]
+    known = [each for each in (reading.value("error_bound", each) for each in drawn) if math.isfinite(each)]
+    return _CLEARLY * math.hypot(*known) * math.sqrt(reading.entities_in_all) if known else 0.0

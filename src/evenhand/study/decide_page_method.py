@@ -170,11 +170,14 @@ def decision_method(reading: DecideReading) -> tuple[str, ...]:
         )
     found = reading.outcome()
     if found is not None:
-        said.append(f"How it was computed: {'; '.join(plain(note, longest=500) for note in found.notes)}.")
+        told = "; ".join(plain(note, longest=500).rstrip(".") for note in found.notes)
+        said.append(f"How it was computed: {told}.")
     error = reading.value("error_bound")
     if reading.is_exact() and math.isfinite(error) and error:
-        shown = f"{error:.1g}" if task.is_rule else reading.amounts.text(error)
-        said.append(f"No expected value above is off by more than {shown}, by the bound of the method.")
+        shown = f"{error:.1g}" if task.is_rule else reading.amounts.text(error).removeprefix("less than ")
+        guessed = found is not None and any("error estimated" in note for note in found.notes)
+        by = "as the method estimates" if guessed else "by the bound of the method"
+        said.append(f"Expected values above are off by less than {shown}, {by}.")
     if not reading.is_exact():
         said.append(
             f"Where no exact method applies, {task.draws:,} releases are drawn with seed {plan.seed}; they "

@@ -8,6 +8,7 @@ what would be done.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -159,9 +160,14 @@ class DecideReading:
 
     @cached_property
     def entities(self) -> tuple[Entity, ...]:
-        """The entities that were kept, the most affected first."""
+        """The entities that were kept, the most affected first; those of one name with their rows."""
         found = self.outcome()
-        return () if found is None else tuple(Entity(plain(name), each) for name, each in found.entities)
+        kept = () if found is None else found.entities
+        times = Counter(name for name, _ in kept)
+        return tuple(
+            Entity(plain(name) if times[name] == 1 else f"{plain(name)} (row {int(each['place']) + 1})", each)
+            for name, each in kept
+        )
 
     @property
     def all_kept(self) -> bool:

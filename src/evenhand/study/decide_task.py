@@ -30,6 +30,7 @@ TOUCHES = ("every input", "one input")
 
 _OWNER = "DecideTask"
 _LONGEST_CURRENCY = 8
+_LARGEST_BUDGET = 1e18
 
 
 @dataclass(frozen=True, init=False)
@@ -303,8 +304,8 @@ def _column(parameter: str, name: object) -> str:
 
 def _money(budget: object) -> float:
     amount = math.nan if isinstance(budget, bool) or not isinstance(budget, Real) else float(budget)
-    if not (math.isfinite(amount) and amount > 0):
-        _refuse("budget", "a number > 0", budget)
+    if not 0 < amount <= _LARGEST_BUDGET:
+        _refuse("budget", "a number > 0 and <= 1e18", budget)
     return amount
 
 

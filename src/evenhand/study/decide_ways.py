@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -50,6 +51,9 @@ class Way:
             if each not in known:
                 must_be = f"with parameters that '{name}' has ({', '.join(known) or 'none'})"
                 raise InvalidParameterError("mitigations", owner=_OWNER, must_be=must_be, got=each)
+            if isinstance(given[each], float) and not math.isfinite(given[each]):
+                must_be = f"with numbers that are finite: '{each}' of '{name}' is not"
+                raise InvalidParameterError("mitigations", owner=_OWNER, must_be=must_be, got=given[each])
         object.__setattr__(self, "parameters", given)
 
     @classmethod

@@ -147,14 +147,16 @@ def chance_text(value: float) -> str:
 def few_text(value: float) -> str:
     """Return an expected number of entities or people: whole from a hundred on, else with one or two figures.
 
-    >>> few_text(5.147), few_text(1234.6), few_text(0.0042), few_text(0.0)
-    ('5.1', '1,235', '0.0042', '0')
+    What is smaller than chances are computed to is not spelled out.
+
+    >>> few_text(5.147), few_text(1234.6), few_text(0.0042), few_text(0.0), few_text(9e-12)
+    ('5.1', '1,235', '0.0042', '0', 'less than 0.000001')
     """
     if not math.isfinite(value):
         return "unknown"
     if value >= 100 or value == 0:
         return number(value, 0)
-    return number(value, _digits(value))
+    return number(value, _digits(value)) if abs(value) >= _LEAST else f"less than {_LEAST:f}"
 
 
 # --- settings -------------------------------------------------------------------------------------

@@ -256,3 +256,50 @@ def test_what_follows_a_mitigation_is_its_number():
     found = mitigations_of(["piecewise-proxy=5", "fairness-payment=3", "linear-proxy"])
 
     assert found == [{"name": "piecewise-proxy", "groups": 5}, "fairness-payment=3", "linear-proxy"]
+
+
+# --- found by trying to break it ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("word", ["piecewise-proxy=inf", "piecewise-proxy=2.7", "shrink=nan", "shrink=1e999"])
+def test_a_number_of_a_mitigation_must_be_one(call, towns, word):
+    """What cannot be computed with is wrong use, not a fault of the program; 2.7 groups are not 2."""
+    done = call("decide", towns, *RULE, "--mitigate", word, "--out", "study")
+
+    assert done.exit_code == 2, done.output
+    assert "--mitigate must have a" in said(done)
+
+
+@pytest.mark.parametrize("budget", ["6,5", "1,2,3", "1_0,00", ",5", "1e30"])
+def test_a_budget_that_may_mean_something_else_is_refused(call, towns, budget):
+    """In much of the world 6,5 is six and a half: to read 65 is to be wrong without a word."""
+    done = call("allocate", towns, "--count", "poor", "--budget", budget, "--out", "study")
+
+    assert done.exit_code == 2, done.output
+    assert "--budget must be" in said(done)
+
+
+@pytest.mark.parametrize("budget", ["6,500,000.5", "6_500_000.5", "6500000.5", "6.5000005e6"])
+def test_a_budget_may_have_marks_between_thousands(call, towns, budget, tmp_path):
+    done = call("allocate", towns, "--count", "poor", "--budget", budget, "--out", "study")
+
+    assert done.exit_code == 0, done.output
+    assert Plan.load(tmp_path / "study" / "plan.toml").task.budget == 6_500_000.5
+
+
+def test_a_folder_with_a_study_is_gone_on_with_by_a_command_that_can(call, towns, tmp_path):
+    """There is no --resume here, so that a hint to it would end in another refusal."""
+    (tmp_path / "study").mkdir()
+    (tmp_path / "study" / "study.db").write_text("")
+    done = call("decide", towns, *RULE, "--out", "study")
+
+    assert done.exit_code == 2
+    assert "evenhand audit --resume --out study" in said(done)
+
+
+def test_one_entity_is_one(call, tmp_path):
+    (tmp_path / "one.csv").write_text("town,poor\nAsh,10\n")
+    done = call("allocate", "one.csv", "--count", "poor", "--epsilon", "1", "--out", "study")
+
+    assert done.exit_code == 0, done.output
+    assert "1 setting for 1 entity" in said(done)

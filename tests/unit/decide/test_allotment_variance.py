@@ -6,7 +6,9 @@ import pytest
 from evenhand.decide.allotment import Allotment
 from evenhand.decide.allotment_input import noisy_shares
 from evenhand.decide.allotment_variance import allotment_variance, variance_series
+from evenhand.decide.bias import bias
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Laplace
+from evenhand.release.postprocess import Nonnegative
 from unit.decide._slow_shares import by_enumeration
 
 
@@ -58,3 +60,62 @@ def test_entities_without_any_effect():
 
     assert found.values[1] == 0
     assert "certified for" in found.method
+
+
+@pytest.mark.parametrize(
+    ("weights", "counts", "law", "reach"),
+    [
+        ([1, 1], [1, 2], DiscreteLaplace(1), 45),
+        ([1, 3], [0, 2], DiscreteLaplace("0.5"), 25),
+        ([1, 2, 0], [2, 1, 5], DiscreteGaussian("2.5"), 14),
+        ([0.5, 0.1, 1], [2, 3, 1], DiscreteGaussian(1), 9),
+    ],
+)
+def test_small_totals_have_the_variance_of_the_releases_whose_total_is_not_0(weights, counts, law, reach):
+    """A series that does not reach so far must not pass for the spread of one release."""
+    found = bias(Allotment(weights), counts, law)
+    mean, slow = by_enumeration(weights, counts, law, reach)
+
+    assert found.bias == pytest.approx(mean, abs=1e-12)
+    assert found.variance == pytest.approx(slow, abs=1e-12)
+
+
+def test_there_is_no_variance_where_the_bound_is_as_wide_as_the_figure():
+    """Under real noise a total near 0 has no variance at all; a number would be made up."""
+    found = bias(Allotment([1, 2]), [1, 1], Laplace(3))
+
+    assert np.isnan(found.variance).all()
+    assert np.isnan(found.standard_deviation).all()
+
+
+@pytest.mark.parametrize(
+    ("weights", "counts"), [([1, 1], [1, 2]), ([1, 1], [0, 1]), ([3], [2]), ([1, 0, 2], [0, 4, 1])]
+)
+def test_no_variance_is_below_0_after_a_clamp(weights, counts):
+    """A series whose figure is below 0 was taken for one within its bound."""
+    law = DiscreteLaplace(2)
+    found = allotment_variance(Allotment(weights), counts, law, post=[Nonnegative()])
+    _, slow = by_enumeration(weights, counts, law, 80, step=lambda values: np.maximum(values, 0))
+
+    assert found.values == pytest.approx(slow, abs=1e-10)
+
+
+def test_a_place_with_a_certain_share_keeps_a_variance_of_0():
+    """What is known to be 0 is not withheld for want of a relative bound."""
+    one = bias(Allotment([3]), [1000], DiscreteLaplace(2), post=Nonnegative())
+    idle = bias(Allotment([1, 0, 2]), [300, 5, 400], DiscreteLaplace(2), post=Nonnegative())
+    alone = bias(Allotment([3]), [1000], Laplace(2))
+
+    assert one.variance == pytest.approx([0.0], abs=1e-11)
+    assert idle.variance[1] == 0
+    assert np.isfinite(idle.variance).all()
+    assert alone.variance.tolist() == [0.0]
+
+
+def test_one_entity_that_a_clamp_may_leave_with_nothing_has_a_variance():
+    """A series of exactly 0 with a bound of 1 says nothing."""
+    law = DiscreteLaplace(1)
+    found = allotment_variance(Allotment([1]), [1], law, post=[Nonnegative()])
+    nothing = float(law.cdf(-1))
+
+    assert found.values == pytest.approx([nothing * (1 - nothing)], abs=1e-10)

@@ -70,3 +70,23 @@ class TestMethods:
     def test_totals_without_a_reciprocal_are_refused(self, total):
         with pytest.raises(InvalidParameterError, match="The 'total' parameter of reciprocal_mean"):
             reciprocal_mean(total, Laplace(2))
+
+
+@pytest.mark.parametrize(
+    ("total", "law"), [(1, DiscreteLaplace(2)), (3, DiscreteLaplace(1)), (7, DiscreteGaussian(100))]
+)
+def test_the_square_of_a_small_total_is_a_sum_too(total, law):
+    """The variance of a share comes from it; a series that goes astray made it six times too large."""
+    noise = np.arange(-1_000, 1_001)
+    totals = noise + total
+    kept = totals != 0
+    slow = float((law.pmf(noise)[kept] * (total / totals[kept]) ** 2).sum())
+
+    assert reciprocal_mean(float(total), law).square == pytest.approx(slow, rel=1e-9)
+
+
+def test_there_is_no_square_where_real_noise_reaches_a_total_of_0():
+    """One over the square of the total has no mean then, and the series is far off."""
+    assert math.isnan(reciprocal_mean(3.0, Laplace(4)).square)
+    assert math.isnan(reciprocal_mean(3.0, Gaussian(16)).square)
+    assert reciprocal_mean(300.0, Laplace(4)).square == pytest.approx(1 + 3 * 2 * 16 / 300**2, rel=1e-5)

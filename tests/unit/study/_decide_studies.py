@@ -104,3 +104,48 @@ def _outcome(cell, task, said):
         entities=tuple(said.get("entities", ())),
         notes=tuple(said.get("notes", ("exact",))),
     )
+
+
+MONEY = {
+    "measures": {"moved": 400.0, "cost_of_privacy": 400.0, "mean_error": 5_000.0, "largest_error": 90_000.0},
+    "gains": {1: 50.0, 3: 10.0, 7: -60.0},
+    "entities": [
+        entity("Elm", 12_000, 0.6, -3e-4),
+        entity("Ash", 2, 0.1, 2e-4),
+        entity("Void", 0, 0.0, 1e-6),
+        entity("Bay", 400, 0.3, 0.0),
+    ],
+    "groups": {
+        "young": {"people": 1_000.0, "due": 3e5, "gain": -200.0, "gain_per_head": -0.2},
+        "old": {"people": 4_000.0, "due": 7e5, "gain": 200.0, "gain_per_head": 0.05},
+    },
+}
+RIGHTS = {
+    "measures": {
+        "expected_wrong": 3.5, "expected_refused": 2.5, "expected_granted": 1.0, "largest_flip": 0.42,
+        "mean_error": 0.7, "alpha": 0.42, "at_risk": 2.0, "at_risk_of_loss": 1.0,
+    },
+    "gains": {5: 0.1},
+    "entities": [
+        entity("Elm", 12_000, 1.0, -0.42, distance=0.3),
+        entity("Ash", 100, 0.0, 0.2, distance=12.0),
+        entity("Bay", 400, 1.0, 0.0, distance=500.0),
+    ],
+    "groups": {
+        "young": {"people": 1_000.0, "due": 500.0, "refused": 20.0, "granted": 1.0},
+        "old": {"people": 4_000.0, "due": 4_000.0, "refused": 40.0, "granted": 0.0},
+    },
+}  # fmt: skip
+
+
+def always(said, **measures):
+    """Return what every setting comes to."""
+    return lambda _: {**said, "measures": {**said["measures"], **measures}}
+
+
+def money(said=MONEY, **parts):
+    return made(money_task(**parts), always(said))
+
+
+def rights(said=RIGHTS, **parts):
+    return made(rule_task(**parts), always(said))

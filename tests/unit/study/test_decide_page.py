@@ -15,39 +15,18 @@ from evenhand.study.decide_wording import Amounts, chance_text, few_text, noun_o
 from evenhand.study.findings import answers
 from evenhand.study.page import page_of
 from evenhand.study.results import Results
-from unit.study._decide_studies import entity, made, money_task, rule_task, study
-
-MONEY = {
-    "measures": {"moved": 400.0, "cost_of_privacy": 400.0, "mean_error": 5_000.0, "largest_error": 90_000.0},
-    "gains": {1: 50.0, 3: 10.0, 7: -60.0},
-    "entities": [
-        entity("Elm", 12_000, 0.6, -3e-4),
-        entity("Ash", 2, 0.1, 2e-4),
-        entity("Void", 0, 0.0, 1e-6),
-        entity("Bay", 400, 0.3, 0.0),
-    ],
-    "groups": {
-        "young": {"people": 1_000.0, "due": 3e5, "gain": -200.0, "gain_per_head": -0.2},
-        "old": {"people": 4_000.0, "due": 7e5, "gain": 200.0, "gain_per_head": 0.05},
-    },
-}
-RIGHTS = {
-    "measures": {
-        "expected_wrong": 3.5, "expected_refused": 2.5, "expected_granted": 1.0, "largest_flip": 0.42,
-        "mean_error": 0.7, "alpha": 0.42, "at_risk": 2.0, "at_risk_of_loss": 1.0,
-    },
-    "gains": {5: 0.1},
-    "entities": [
-        entity("Elm", 12_000, 1.0, -0.42, distance=0.3),
-        entity("Ash", 100, 0.0, 0.2, distance=12.0),
-        entity("Bay", 400, 1.0, 0.0, distance=500.0),
-    ],
-    "groups": {
-        "young": {"people": 1_000.0, "due": 500.0, "refused": 20.0, "granted": 1.0},
-        "old": {"people": 4_000.0, "due": 4_000.0, "refused": 40.0, "granted": 0.0},
-    },
-}  # fmt: skip
-
+from unit.study._decide_studies import (
+    MONEY,
+    RIGHTS,
+    always,
+    entity,
+    made,
+    money,
+    money_task,
+    rights,
+    rule_task,
+    study,
+)
 
 PICTURE = '<svg width="10" height="10"><rect width="5" height="5" fill="#000"/></svg>'
 
@@ -56,19 +35,6 @@ PICTURE = '<svg width="10" height="10"><rect width="5" height="5" fill="#000"/><
 def _quick(monkeypatch):
     """Leave out turning drawings into pictures, which takes long and has tests of its own."""
     monkeypatch.setattr(Drawing, "svg", lambda _: PICTURE)
-
-
-def always(said, **measures):
-    """Return what every setting comes to."""
-    return lambda _: {**said, "measures": {**said["measures"], **measures}}
-
-
-def money(said=MONEY, **parts):
-    return made(money_task(**parts), always(said))
-
-
-def rights(said=RIGHTS, **parts):
-    return made(rule_task(**parts), always(said))
 
 
 def heading(page, anchor):
@@ -123,7 +89,7 @@ def test_another_way_is_named_only_if_it_needs_less():
 
     assert "costs $900** at ε = 1" in found
     assert "'Linear proxy' would bring it to $100." in found
-    assert "nothing else that was tried comes to less" in worse
+    assert "nothing else that was tried clearly comes to less" in worse
 
 
 def test_a_way_that_was_drawn_says_so_beside_its_number():
@@ -153,7 +119,8 @@ def test_no_line_between_sizes_is_invented():
     mixed = {**MONEY, "gains": {1: 5.0, 3: -5.0, 7: 5.0}}
 
     assert answers(money(mixed))[0].startswith("**Some towns gain and others lose**")
-    upside = {**MONEY, "gains": {1: -5.0, 7: 5.0}}
+    turned = [(name, {**each, "bias": -each["bias"]}) for name, each in MONEY["entities"]]
+    upside = {**MONEY, "gains": {1: -5.0, 7: 5.0}, "entities": turned}
     assert answers(money(upside))[0].startswith("**Towns of fewer than 1,000 poor lose, larger ones gain**")
 
 

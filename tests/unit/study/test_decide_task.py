@@ -1,5 +1,6 @@
 """The task of a decision: what it holds, what it refuses, and how a plan file keeps it."""
 
+import math
 from fractions import Fraction
 
 import pytest
@@ -230,3 +231,10 @@ def test_the_words_that_every_task_has():
     assert task.kind == "decide"
     assert "noisy" in task.validation
     assert task.model_name == "none"
+
+
+def test_a_mitigation_with_a_number_that_is_none_is_refused():
+    """A plan file may hold nan, which no cell can be called by."""
+    for value in (math.nan, math.inf):
+        with pytest.raises(InvalidParameterError, match="finite"):
+            DecideTask(rule="x > 1", mitigations=[{"name": "shrink", "temperature": value}])

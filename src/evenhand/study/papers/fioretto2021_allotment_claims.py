@@ -311,7 +311,7 @@ ALLOTMENT_CLAIMS = (
         "L = 0.9 Z is a known public lower bound on the normalising sum.",
         "appendix B.3",
         _public,
-        rule="fact",
+        rule="argument",
     ),
     _claim(
         "figure-8-small",
@@ -345,7 +345,7 @@ ALLOTMENT_CLAIMS = (
         "Finding the optimal temperature may need access to the true data.",
         "section 7.3",
         _needs_data,
-        rule="fact",
+        rule="argument",
     ),
     _claim(
         "figure-10-order",

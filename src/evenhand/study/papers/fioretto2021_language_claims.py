@@ -378,7 +378,7 @@ LANGUAGE_CLAIMS = (
         "section 6.1, figure 4, left",
         _expectation,
         COUNTY_DRAWS,
-        rule="fact",
+        rule="argument",
     ),
     _claim(
         "figure-4-variance",
@@ -469,7 +469,7 @@ LANGUAGE_CLAIMS = (
         "Grouping by private counts ensures privacy.",
         "section 7.2",
         _private,
-        rule="fact",
+        rule="argument",
     ),
 )
 """Findings about the language rule."""

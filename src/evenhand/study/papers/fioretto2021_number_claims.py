@@ -297,7 +297,7 @@ NUMBER_CLAIMS = (
         "The noisy allotment has an expected value.",
         "equation (2)",
         _expectation,
-        "fact",
+        "argument",
         (ALLOTMENT,),
     ),
     Claim(

@@ -1,0 +1,166 @@
+"""Sentences on decisions claim no more than the numbers carry."""
+
+import math
+
+import pytest
+
+from evenhand.report.drawing import Drawing
+from evenhand.study.decide_page import decision_page
+from evenhand.study.decide_wording import few_text
+from evenhand.study.findings import answers
+from unit.study._decide_studies import (
+    MONEY,
+    RIGHTS,
+    always,
+    entity,
+    made,
+    money,
+    money_task,
+    rights,
+    rule_task,
+)
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch):
+    """Leave out turning drawings into pictures, which takes long and has tests of its own."""
+    monkeypatch.setattr(Drawing, "svg", lambda _: '<svg width="10" height="10"></svg>')
+
+
+def test_a_heading_by_size_is_hedged_where_an_entity_goes_the_other_way():
+    """A class that loses in all may hold an entity that gains: a reader from there would be misled."""
+    mixed = {**MONEY, "entities": [*MONEY["entities"], entity("Fen", 2, 0.1, -1e-4)]}
+
+    assert answers(money(mixed))[0].startswith(
+        "**On the whole, towns of fewer than 1,000 poor gain and larger ones lose**"
+    )
+
+
+def test_entities_of_one_name_are_told_apart_by_their_row():
+    """'A gains and A loses' says nothing."""
+    twice = [entity("Elm", 12_000, 0.6, -3e-4, place=4.0), entity("Elm", 2, 0.1, 2e-4, place=0.0)]
+    told = answers(money({**MONEY, "entities": [*twice, entity("Bay", 400, 0.3, 0.0)]}))[0]
+
+    assert "Elm (row 1) gains $200 and Elm (row 5) loses $300." in told
+
+
+def test_one_release_is_not_said_to_be_far_off_where_it_is_not():
+    """With one entity every release gives it all; nothing is off."""
+    nothing = {
+        **MONEY,
+        "measures": {**MONEY["measures"], "moved": 0.0, "mean_error": 0.0, "largest_error": 0.0},
+    }
+    little = {**MONEY, "measures": {**MONEY["measures"], "mean_error": 70.0, "largest_error": 90.0}}
+
+    assert (
+        answers(money(nothing, groups=()))[1]
+        == "**One release is as good as another**: no award is ever off."
+    )
+    assert answers(money(little, groups=()))[1].startswith(
+        "**What one release is off by**: the award of a town"
+    )
+
+
+def test_money_moves_between_groups_only_where_one_gains_and_another_loses():
+    """Where nobody of the groups lives in the entities that lose, all groups gain, and none from another."""
+
+    def groups(*gains):
+        told = {"people": 100.0, "due": 1e3}
+        both = zip(("young", "old"), gains, strict=True)
+        return {**MONEY, "groups": {g: {**told, "gain": v, "gain_per_head": v / 100} for g, v in both}}
+
+    assert answers(money(groups(30.0, 20.0)))[1] == (
+        "**Per head, young gains most: $0.30**, if all people of a town share alike."
+    )
+    assert "$10.00 between groups" in answers(money(groups(-10.0, 20.0)))[1]
+    assert answers(money(groups(0.0, 0.0)))[1].startswith("**Per head, no group gains or loses on average**")
+    assert answers(money(groups(math.nan, math.nan)))[1] == "**Nobody of any group lives anywhere**."
+
+
+def test_one_group_alone_is_not_compared():
+    """'All groups are refused alike' of one group is empty; 'gains most' of one is too."""
+    young = {"groups": {"young": RIGHTS["groups"]["young"]}}
+    gains = {"groups": {"young": {"people": 10.0, "due": 3e5, "gain": 5.0, "gain_per_head": 0.5}}}
+
+    assert answers(rights({**RIGHTS, **young}, groups=["young"]))[1].startswith(
+        "**Of 1,000 people of young who are entitled, 40.0 are wrongly refused**;"
+    )
+    assert answers(money({**MONEY, **gains}, groups=["young"]))[1].startswith(
+        "**Per head, young gains $0.50**"
+    )
+
+
+def test_expected_numbers_below_what_is_computed_are_not_spelled_out():
+    """Chances carry errors of up to 1e-9; figures below are noise of the computation."""
+    assert few_text(9e-12) == "less than 0.000001"
+    assert few_text(0.0000042) == "0.0000042"
+
+
+def test_what_groups_gain_is_called_drawn_where_it_is():
+    """Differences between groups that were drawn may be chance: their standard errors are not kept."""
+    drawn = made(money_task(), always(MONEY, exact=0.0, error_bound=1.0))
+    refused = made(rule_task(), always(RIGHTS, exact=0.0, error_bound=0.01))
+
+    for each in (drawn, refused):
+        assert answers(each)[1].endswith("(drawn, not exact: small differences may be chance).")
+
+
+def test_one_entity_at_risk_is_not_a_part_of_itself():
+    """'1 of them' of one is no sentence."""
+
+    def at_risk(lose):
+        return {**RIGHTS, "measures": {**RIGHTS["measures"], "at_risk": 1.0, "at_risk_of_loss": lose}}
+
+    lost, gained = (answers(rights(at_risk(each), groups=()))[1] for each in (1.0, 0.0))
+
+    assert (
+        lost
+        == "**1 town has a chance of 5% or more of a wrong decision**; it would lose a right that it has."
+    )
+    assert gained.endswith("; it would gain a right that it does not have.")
+
+
+@pytest.mark.parametrize(
+    ("cost", "exact", "said"),
+    [(399.9, 1.0, False), (300.0, 1.0, True), (390.0, 0.0, False), (300.0, 0.0, True)],
+)
+def test_another_way_must_need_less_by_more_than_is_shown_or_drawn(cost, exact, said):
+    """'$400, and another way would bring it to $400' is no help; less by a standard error is chance."""
+
+    def given(setting):
+        other = {"cost_of_privacy": cost, "exact": exact, "error_bound": 0.0 if exact else 5.0}
+        more = other if setting.strategy == "linear-proxy" else {}
+        return {**MONEY, "measures": {**MONEY["measures"], "overspent": 0.0, **more}}
+
+    told = answers(made(money_task(mitigations=["linear-proxy"]), given))[2]
+
+    assert ("would bring it to" in told) == said
+    assert ("nothing else that was tried clearly comes to less" in told) != said
+
+
+def test_what_is_paid_beyond_the_budget_is_not_said_to_move():
+    """Where every entity gains, as with a linear proxy, nothing is taken from any."""
+    up = [entity("Elm", 12_000, 0.6, 3e-4), entity("Ash", 2, 0.1, 2e-4)]
+    measures = {**MONEY["measures"], "moved": 250.0, "cost_of_privacy": 0.0, "overspent": 500.0}
+    told = answers(money({**MONEY, "measures": measures, "gains": {1: 200.0, 7: 300.0}, "entities": up}))[0]
+
+    assert told == (
+        "**No town loses on average**: under Laplace noise at ε = 1, $500 is expected to be paid beyond the "
+        "budget; Elm gains $300."
+    )
+
+
+def test_an_error_that_is_estimated_is_not_called_a_bound():
+    """Some exact methods prove how far they are off at most, others only estimate it."""
+    estimated = {**MONEY, "notes": ["Fourier sum over all totals but 0, error estimated", "It may be 0."]}
+    proved = {**MONEY, "notes": ["series with a certified error"]}
+
+    def method(said):
+        page = decision_page(made(money_task(), always(said, error_bound=1e-9)))
+        return " ".join(page.method)
+
+    assert "estimated; It may be 0. Expected values above are off by less than $0.0000010" in method(
+        estimated
+    )
+    assert "as the method estimates." in method(estimated)
+    assert "less than $0.0000010, by the bound of the method." in method(proved)
