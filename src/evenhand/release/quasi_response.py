@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from evenhand.privacy.rational import Number, exact
 from evenhand.release.mechanism import ReleaseMechanism, bound_assumed
 from evenhand.release.noise import ASSUMPTIONS
-from evenhand.release.quasi_cells import require_quasi
+from evenhand.release.quasi_cells import leave_counts, require_quasi
 from evenhand.release.response_law import ResponseLaw
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from fractions import Fraction
     from typing import Self
+
+    import numpy as np
+    import numpy.typing as npt
 
     from evenhand.release.histogram import Histogram
 
@@ -55,3 +59,9 @@ class QuasiResponse(ReleaseMechanism):
             "in_clear": tuple(name for name in histogram.columns if name not in protects),
             "assumptions": (others, _NUMBER_KNOWN, *ASSUMPTIONS, *bound_assumed(histogram)),
         }
+
+    def _bias(self, histogram: Histogram, post: Sequence[Any]) -> npt.NDArray[np.float64] | None:
+        if not leave_counts(post):
+            return None
+        matrix = self.response(histogram).bias(histogram.as_matrix())
+        return histogram.from_matrix(matrix).counts

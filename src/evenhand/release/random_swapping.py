@@ -10,13 +10,11 @@ import numpy as np
 from evenhand.privacy.guarantee import Guarantee
 from evenhand.privacy.rational import exact
 from evenhand.release.mechanism import Published
-from evenhand.release.quasi_cells import Tally, filled_cells, leave_counts, require_people, require_quasi
+from evenhand.release.quasi_cells import Tally, filled_cells, require_people, require_quasi
 from evenhand.release.quasi_response import QuasiResponse
 from evenhand.release.response_law import printed_delta
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import numpy.typing as npt
 
     from evenhand.privacy.randomness import Source
@@ -120,12 +118,6 @@ class RandomSwapping(QuasiResponse):
             tally.add(part[places], -held[places])
             tally.add(numbering.moved(part[places], combinations), held[places])
         return Published(tally.histogram())
-
-    def _bias(self, histogram: Histogram, post: Sequence[Any]) -> npt.NDArray[np.float64] | None:
-        if not leave_counts(post):
-            return None
-        matrix = self.response(histogram).bias(histogram.as_matrix())
-        return histogram.from_matrix(matrix).counts
 
     def _variance(self, histogram: Histogram) -> npt.NDArray[np.float64] | None:
         matrix = self.response(histogram).cell_variance(histogram.as_matrix())

@@ -12,13 +12,13 @@ from evenhand.errors import InvalidParameterError, LimitExceededError
 from evenhand.privacy.guarantee import Guarantee
 from evenhand.privacy.rational import exact
 from evenhand.release.mechanism import Published
-from evenhand.release.quasi_cells import Tally, filled_cells, leave_counts, require_people, require_quasi
+from evenhand.release.quasi_cells import Tally, filled_cells, require_people, require_quasi
 from evenhand.release.quasi_response import QuasiResponse
 from evenhand.release.released import Release
 from evenhand.release.swap_estimate import SwapEstimate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     import numpy.typing as npt
 
@@ -161,12 +161,6 @@ class RecordSwapping(QuasiResponse):
             tally.add(cells[movers], -1)
             tally.add(rest[movers] + numbering.offset(combinations), 1)
         return Published(tally.histogram())
-
-    def _bias(self, histogram: Histogram, post: Sequence[Any]) -> npt.NDArray[np.float64] | None:
-        if not leave_counts(post):
-            return None
-        matrix = self.response(histogram).bias(histogram.as_matrix())
-        return histogram.from_matrix(matrix).counts
 
     def _variance(self, histogram: Histogram) -> npt.NDArray[np.float64] | None:
         matrix = self.response(histogram).record_variance(histogram.as_matrix())
