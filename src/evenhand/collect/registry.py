@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import MISSING, fields
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from evenhand.collect.grr import GRR
@@ -13,9 +10,11 @@ from evenhand.collect.optimal import Optimal
 from evenhand.collect.subset import SS
 from evenhand.collect.thresholded import THE
 from evenhand.collect.unary import OUE, RAPPOR
-from evenhand.errors import InvalidParameterError, UnknownNameError
+from evenhand.privacy.records import class_named, made_from
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from evenhand.collect.base import Protocol
 
 __all__ = ["PROTOCOLS", "protocol_from", "protocol_named"]
@@ -25,8 +24,6 @@ _CLASSES: tuple[type[Protocol], ...] = (GRR, BLH, OLH, RAPPOR, OUE, SS, THE, Opt
 PROTOCOLS: dict[str, type[Protocol]] = {each.name: each for each in _CLASSES}
 """Every protocol class by its name."""
 
-_LONGEST_NAME = 40
-
 
 def protocol_named(name: str) -> type[Protocol]:
     """Return the protocol class of a name, in small or capital letters.
@@ -34,11 +31,7 @@ def protocol_named(name: str) -> type[Protocol]:
     >>> protocol_named("OUE").__name__
     'OUE'
     """
-    found = PROTOCOLS.get(name.lower()) if isinstance(name, str) else None
-    if found is None:
-        shown = name[:_LONGEST_NAME] if isinstance(name, str) else f"a value of type {type(name).__name__}"
-        raise UnknownNameError("Protocol", shown, PROTOCOLS)
-    return found
+    return class_named(name, PROTOCOLS, kind="Protocol")
 
 
 def protocol_from(record: Mapping[str, Any]) -> Protocol:
@@ -59,24 +52,4 @@ def protocol_from(record: Mapping[str, Any]) -> Protocol:
     >>> protocol_from(GRR(k=5, epsilon=0.1).to_dict())
     GRR(k=5, epsilon=0.1)
     """
-    if not isinstance(record, Mapping):
-        raise _refused("a mapping, as Protocol.to_dict makes it", f"a value of type {type(record).__name__}")
-    values = dict(record)
-    made = protocol_named(values.pop("protocol", None))
-    known = {each.name: each for each in fields(made)}
-    needed = {name for name, each in known.items() if each.default is MISSING}
-    if not needed <= values.keys() <= known.keys():
-        names = sorted(str(name)[:_LONGEST_NAME] for name in islice(values, 20))
-        raise _refused(
-            f"a record of {made.__name__}, with the fields {', '.join(known)}",
-            f"the fields {', '.join(names)}" if names else "no fields",
-        )
-    for name, value in values.items():
-        if isinstance(known[name].default, bool) and not isinstance(value, bool):
-            owner, got = made.__name__, f"a value of type {type(value).__name__}"
-            raise InvalidParameterError(name, owner=owner, must_be="true or false", got=got)
-    return made.from_record(values)
-
-
-def _refused(must_be: str, got: str) -> InvalidParameterError:
-    return InvalidParameterError("record", owner="protocol_from", must_be=must_be, got=got)
+    return made_from(record, PROTOCOLS, kind="Protocol", owner="protocol_from")

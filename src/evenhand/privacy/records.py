@@ -1,0 +1,57 @@
+"""Objects by the records that their ``to_dict`` wrote: nothing in a record is passed over."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
+from itertools import islice
+from typing import Any, TypeVar
+
+from evenhand.errors import InvalidParameterError, UnknownNameError
+
+__all__ = ["class_named", "made_from"]
+
+_LONGEST_NAME = 40
+
+
+Made = TypeVar("Made")
+
+
+def class_named(name: object, classes: Mapping[str, type[Made]], *, kind: str) -> type[Made]:
+    """Return the class of a name, in small or capital letters; `kind` is what the message calls it."""
+    found = classes.get(name.lower()) if isinstance(name, str) else None
+    if found is None:
+        shown = name[:_LONGEST_NAME] if isinstance(name, str) else f"a value of type {type(name).__name__}"
+        raise UnknownNameError(kind, shown, classes)
+    return found
+
+
+def made_from(record: object, classes: Mapping[str, type[Made]], *, kind: str, owner: str) -> Made:
+    """Return what a record describes; the name of its class stands under `kind` in small letters.
+
+    The classes are dataclasses with a class method ``from_record``.
+
+    The record must have the fields of its class and no others. What may be left out is what has a default.
+    """
+    if not isinstance(record, Mapping):
+        raise _refused(owner, "a mapping, as to_dict makes it", f"a value of type {type(record).__name__}")
+    values = dict(record)
+    made: Any = class_named(values.pop(kind.lower(), None), classes, kind=kind)
+    known = {each.name: each for each in fields(made) if each.init}
+    needed = {
+        name for name, each in known.items() if each.default is MISSING and each.default_factory is MISSING
+    }
+    if not needed <= values.keys() <= known.keys():
+        names = sorted(str(name)[:_LONGEST_NAME] for name in islice(values, 20))
+        must_be = f"a record of {made.__name__}, with the fields {', '.join(known)}"
+        raise _refused(owner, must_be, f"the fields {', '.join(names)}" if names else "no fields")
+    for name, value in values.items():
+        if isinstance(known[name].default, bool) and not isinstance(value, bool):
+            got = f"a value of type {type(value).__name__}"
+            raise InvalidParameterError(name, owner=made.__name__, must_be="true or false", got=got)
+    result: Made = made.from_record(values)
+    return result
+
+
+def _refused(owner: str, must_be: str, got: str) -> InvalidParameterError:
+    return InvalidParameterError("record", owner=owner, must_be=must_be, got=got)
