@@ -1,6 +1,7 @@
 """Cells of a decision: what is stored is what the decisions say, and the same wherever it is computed."""
 
 import math
+import os
 from fractions import Fraction
 
 import numpy as np
@@ -274,6 +275,8 @@ def test_a_part_of_the_rows_is_no_allotment():
 
 
 def test_a_data_set_brings_its_note():
+    if not os.environ.get("EVENHAND_DATA"):
+        pytest.skip("EVENHAND_DATA names no folder of data files")
     plan = Plan(
         data=DataSource(dataset="section203"), task=DecideTask(rule="sp > 10", name="area", epsilons=[1])
     )
