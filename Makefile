@@ -10,7 +10,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-kills test-slow test-nightly test-system coverage lint format docs bench lock wheels changelog clean
+.PHONY: help demo test test-figures test-kills test-slow test-nightly test-system coverage lint format docs bench lock wheels changelog clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -20,6 +20,9 @@ demo: $(VENV)/.report  ## set up and take the tour: five protocols on built-in d
 
 test: $(VENV)/.test  ## set up and run the tests (under 5 minutes)
 	$(BIN)/python -m pytest -n auto
+
+test-figures: $(VENV)/.test  ## the large samples that every change must pass as well
+	$(BIN)/python -m pytest -n auto -m figures
 
 test-kills: $(VENV)/.test  ## stop a study by force at fifty moments, and resume it
 	$(BIN)/python -m pytest -m nightly tests/attacks/test_study_kills.py
@@ -33,7 +36,7 @@ test-nightly: $(VENV)/.test  ## the nightly figures of the reliability tests
 test-system: $(VENV)/.test  ## the first command of a newcomer, in a fresh clone
 	$(BIN)/python -m pytest -m system
 
-coverage: $(VENV)/.test  ## branch coverage: all of privacy, 95 % of every other package
+coverage: $(VENV)/.test  ## the tests and the figures with branch coverage: all of privacy, 95 % of every other package
 	$(BIN)/python tools/coverage.py
 
 lint: $(VENV)/.lint  ## style, types and import layers

@@ -70,6 +70,7 @@ def check(count, seed):
     assert len(messages) > 15
 
 
+@pytest.mark.figures
 def test_five_thousand_broken_csv_files_are_read_or_refused_in_our_words():
     """Any other error is a crash of whatever called the reader; a cell in a message is a leak."""
     check(5_000, seed=1)

@@ -66,6 +66,7 @@ def test_two_rounds_of_grr_by_hand():
     assert changes["a", "b"] == Fraction(4, 9)
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize("name", PROTOCOLS)
 def test_the_first_answer_is_a_report_of_the_protocol_and_the_later_ones_repeat_it(name):
     """So the law of the whole transcript is that of one report, whatever the protocol."""

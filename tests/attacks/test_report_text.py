@@ -82,6 +82,7 @@ def known():
     return Parsed(html.render(page_of(HARMLESS), figures="report-figures")).kinds
 
 
+@pytest.mark.figures
 def test_two_hundred_texts_add_nothing_to_the_page(known):
     """One element that a group's name brought along could send the page's numbers away."""
     found = {text: foreign(html.render(page_of(text), figures="report-figures"), known) for text in PAYLOADS}
@@ -90,6 +91,7 @@ def test_two_hundred_texts_add_nothing_to_the_page(known):
     assert {text: faults for text, faults in found.items() if faults} == {}
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize("each", [5, pytest.param(None, marks=pytest.mark.slow)])
 def test_two_hundred_labels_add_nothing_to_the_pictures(each):
     """Labels reach the pictures through a drawing library; its output is rebuilt, not trusted."""

@@ -50,6 +50,7 @@ def _elsewhere(folder, *, workers, stops, hash_seed):
     return done.stdout.split()
 
 
+@pytest.mark.figures
 def test_reruns_are_identical(tmp_path):
     """E3. A table that depends on the machine's mood proves nothing."""
     runner = LightRunner(small_plan(repeats=3), workers=1, execute=cheap)

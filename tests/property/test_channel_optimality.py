@@ -68,6 +68,7 @@ def all_faults(first, last):
     return found
 
 
+@pytest.mark.figures
 def test_300_random_instances_are_private_and_optimal():
     """One matrix that breaks epsilon, or one that is not optimal, and the headline is false."""
     assert all_faults(0, 300) == {}

@@ -101,6 +101,7 @@ def test_arrow_of_another_protocol_is_refused_or_fits(sent, data):
         assert np.array_equal(sent, got)
 
 
+@pytest.mark.figures
 @given(batches(), st.data())
 def test_json_with_something_else_among_the_reports_is_refused_in_one_sentence(sent, data):
     record = json.loads(sent.to_json())

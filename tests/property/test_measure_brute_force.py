@@ -28,6 +28,7 @@ def _disagreements(report, case):
     return wrong
 
 
+@pytest.mark.figures
 def test_group_measures_equal_brute_force_on_ten_thousand_tables():
     """If this is false, every disparity the project prints is suspect."""
     generator = np.random.default_rng(20261115)

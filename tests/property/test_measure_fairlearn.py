@@ -84,6 +84,7 @@ def _disagreements(cases, rates):
     return wrong
 
 
+@pytest.mark.figures
 def test_group_measures_equal_fairlearn_on_300_tables():
     """Somebody who changes over from fairlearn must find the same numbers."""
     assert _disagreements(_cases(300, seed=300), ("selection", "tpr", "fpr")) == []

@@ -165,6 +165,7 @@ def test_the_pairs_below_are_as_many_as_promised():
     assert sum(PAIRS.values()) == 5_000
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize("make", [natural_pandas, polars_objects, arrow_of_whatever_type_fits, csv_file])
 def test_success_does_not_depend_on_a_person(make):
     """If one person's value can make a release fail, its failing tells about that person."""

@@ -12,6 +12,7 @@ from evenhand.study.recommend import Limits, choose
 from statistical._exact import ALPHA
 from unit.study._advice_cases import grid, results, setting, with_runs
 
+pytestmark = pytest.mark.figures
 STUDIES = 2_000
 REPEATS = 8
 GAP, ACCURACY = 0.3, 0.8

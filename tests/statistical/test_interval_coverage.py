@@ -24,7 +24,7 @@ from evenhand.measure.gaps import COMPARED, OVERALL, WORST_PAIR, limits, value
 from evenhand.measure.ranking import rank_scores
 from evenhand.measure.rates import Tables
 
-pytestmark = pytest.mark.statistical
+pytestmark = [pytest.mark.statistical, pytest.mark.figures]
 
 DESIGNS = {
     "two balanced groups": ((200, 200), (0.5, 0.5), (0.8, 0.7), (0.2, 0.3)),
