@@ -1,0 +1,305 @@
+"""What many steps of Gaussian noise on random samples of the rows cost, and how much noise a budget needs."""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+from evenhand._validate import integer, one_of
+from evenhand.errors import InvalidParameterError
+from evenhand.privacy._pld import Steps, allowance, delta_at, epsilon_at, float_above, float_below
+from evenhand.privacy.rational import Number, exact, round_up
+from evenhand.privacy.units import Unit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["LARGEST_NOISE", "SMALLEST_NOISE", "SampledGaussian", "noise_for", "sampling_rate"]
+
+SMALLEST_NOISE, LARGEST_NOISE = Fraction(1, 20), Fraction(20_000)
+"""Noise multipliers that are accounted for."""
+
+MOST_STEPS = 10_000_000
+LARGEST_EPSILON = 500
+
+_UNITS = (Unit.ADD_OR_REMOVE_ONE, Unit.REPLACE_ONE)
+_DIGITS = 12
+_LEAST_STRIDE = 0.05
+_LAST_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class SampledGaussian:
+    r"""Gaussian noise on sums over random samples of the rows, many times over.
+
+    Each of :math:`T` steps takes every row with probability :math:`q`, independently, sums vectors of length
+    at most :math:`C` that belong to the rows taken, and adds independent normal noise of standard deviation
+    :math:`zC` to every coordinate; :math:`T` is ``steps``, :math:`q` is ``sampling`` and :math:`z` is
+    ``noise``. A step may depend on the results of those before.
+
+    **Guarantee.** :math:`(\varepsilon, \delta)` for adding or removing one row, or replacing one; proof: the
+    privacy loss distribution of the pair of normal mixtures that is worst for one step, composed [1]_, with
+    every discretisation rounded up. The noise is continuous, so this alone is *idealized*;
+    :func:`~evenhand.privacy.grid_noise.training_guarantee` makes it a statement about noise that is drawn.
+
+    Parameters
+    ----------
+    noise : int, float, str, Fraction or Decimal
+        Noise multiplier :math:`z`, from 1/20 to 20,000.
+    sampling : int, float, str, Fraction or Decimal
+        Probability :math:`q` with which a row joins a step, above 0 and at most 1.
+    steps : int
+        How many steps :math:`T`, from 1 to 10,000,000.
+
+    Notes
+    -----
+    A sample of fixed size, or shuffled batches, are another mechanism: nothing here applies to them.
+
+    References
+    ----------
+    .. [1] Doroshenko, Ghazi, Kamath, Kumar, Manurangsi (2022). Connect the dots: tighter discrete
+           approximations of privacy loss distributions. PoPETs.
+
+    Examples
+    --------
+    >>> thesis = SampledGaussian(noise=1, sampling="0.01", steps=1000)
+    >>> f"{float(thesis.epsilon('1e-5', unit='add or remove one')):.4f}"
+    '1.8282'
+    >>> f"{float(thesis.epsilon('1e-5', unit='replace one')):.4f}"
+    '2.8434'
+    """
+
+    noise: Fraction
+    sampling: Fraction
+    steps: int
+
+    def __init__(self, noise: Number, sampling: Number, steps: int) -> None:
+        owner = "SampledGaussian"
+        object.__setattr__(self, "noise", checked_noise(noise, owner=owner))
+        object.__setattr__(self, "sampling", checked_sampling(sampling, owner=owner))
+        object.__setattr__(self, "steps", integer("steps", steps, owner=owner, low=1, high=MOST_STEPS))
+
+    def epsilon(self, delta: Number, *, unit: Unit | str) -> Fraction:
+        """Return an epsilon that goes with `delta`, rounded up.
+
+        Parameters
+        ----------
+        delta : int, float, str, Fraction or Decimal
+            Above 0 and below 1, and large enough to be told from the rounding of double precision: for a
+            thousand steps about 1e-11.
+        unit : {"add or remove one", "replace one"}
+            What may change between two tables.
+        """
+        owner = "SampledGaussian.epsilon"
+        allowed = checked_delta(delta, steps=self.steps, owner=owner)
+        found = epsilon_at(self._for(unit, owner), float_below(allowed))
+        if not math.isfinite(found):
+            raise _too_small(delta, owner)
+        return round_up(Fraction(found), digits=_DIGITS)
+
+    def delta(self, epsilon: Number, *, unit: Unit | str) -> Fraction:
+        """Return a delta that goes with `epsilon`, rounded up; never below what double precision can tell.
+
+        >>> noise = SampledGaussian(noise=5, sampling=1, steps=1)
+        >>> f"{float(noise.delta('0.72552', unit='add or remove one')):.3e}"
+        '1.000e-05'
+        """
+        owner = "SampledGaussian.delta"
+        spent = exact(epsilon, name="epsilon", owner=owner, least=0, most=LARGEST_EPSILON)
+        found = delta_at(self._for(unit, owner), float_below(spent))
+        return min(Fraction(1), round_up(Fraction(found), digits=_DIGITS))
+
+    def _for(self, unit: Unit | str, owner: str) -> Steps:
+        checked = one_of("unit", unit, _UNITS, owner=owner)
+        return Steps(float_below(self.noise), float_above(self.sampling), self.steps, checked)
+
+
+def noise_for(
+    epsilon: Number,
+    delta: Number,
+    *,
+    sampling: Number,
+    steps: int,
+    unit: Unit | str,
+    tolerance: float = 1e-4,
+) -> float:
+    r"""Return the smallest noise multiplier that keeps all steps within (epsilon, delta), rounded up.
+
+    Parameters
+    ----------
+    epsilon : int, float, str, Fraction or Decimal
+        Above 0 and at most 500.
+    delta : int, float, str, Fraction or Decimal
+        Above 0 and below 1; see :meth:`SampledGaussian.epsilon`.
+    sampling : int, float, str, Fraction or Decimal
+        Probability with which a row joins a step, above 0 and at most 1.
+    steps : int
+        How many steps, from 1 to 10,000,000.
+    unit : {"add or remove one", "replace one"}
+        What may change between two tables.
+    tolerance : float
+        How much more than the smallest it may be, relative to it: from 1e-9 to 0.1. The search looks at
+        losses on a line of points that is coarser than that of :meth:`SampledGaussian.epsilon` and overstates
+        epsilon by some hundredths of a percent.
+
+    Raises
+    ------
+    InvalidParameterError
+        If no multiplier from 1/20 to 20,000 does it.
+
+    Examples
+    --------
+    >>> f"{noise_for('2.9', '1e-5', sampling='0.034', steps=1500, unit='add or remove one'):.3f}"
+    '2.049'
+    """
+    owner = "noise_for"
+    spent = exact(epsilon, name="epsilon", owner=owner, above=0, most=LARGEST_EPSILON)
+    times = integer("steps", steps, owner=owner, low=1, high=MOST_STEPS)
+    allowed = checked_delta(delta, steps=times, owner=owner)
+    rate = checked_sampling(sampling, owner=owner)
+    checked = one_of("unit", unit, _UNITS, owner=owner)
+    if not isinstance(tolerance, float) or not _LAST_TOLERANCE <= tolerance <= 0.1:
+        raise InvalidParameterError(
+            "tolerance", owner=owner, must_be="a float from 1e-9 to 0.1", got=tolerance
+        )
+    return _searched(
+        float_below(spent), float_below(allowed), Steps(1.0, float_above(rate), times, checked), tolerance
+    )
+
+
+def sampling_rate(batch: int, rows: int) -> Fraction:
+    """Return the largest dyadic probability, of 53 bits, that is not above `batch` / `rows`.
+
+    It can be drawn exactly; see :func:`~evenhand.privacy.sampling.bernoulli`.
+
+    Parameters
+    ----------
+    batch : int
+        How many rows a step takes on average, at least 1. With `rows` of them or more the rate is 1.
+    rows : int
+        The public number of rows, at least 1.
+
+    Examples
+    --------
+    >>> sampling_rate(1, 4)
+    Fraction(1, 4)
+    >>> float(sampling_rate(1024, 33_916))
+    0.0301922396...
+    """
+    expected = integer("batch", batch, owner="sampling_rate", low=1)
+    total = integer("rows", rows, owner="sampling_rate", low=1, high=1 << 48)
+    return min(Fraction(1), Fraction((expected << 53) // total, 1 << 53))
+
+
+def checked_noise(noise: Number, *, owner: str) -> Fraction:
+    """Return the multiplier if it is one that is accounted for."""
+    given = exact(noise, name="noise", owner=owner, above=0)
+    if not SMALLEST_NOISE <= given <= LARGEST_NOISE:
+        must_be = f"a number from {SMALLEST_NOISE} to {LARGEST_NOISE}"
+        raise InvalidParameterError("noise", owner=owner, must_be=must_be, got=noise)
+    return given
+
+
+def checked_sampling(sampling: Number, *, owner: str) -> Fraction:
+    """Return the sampling probability if it is from 2**-40 to 1."""
+    given = exact(sampling, name="sampling", owner=owner, above=0, most=1)
+    if given * (1 << 40) < 1:
+        must_be = "a number from 2**-40 to 1"
+        raise InvalidParameterError("sampling", owner=owner, must_be=must_be, got=sampling)
+    return given
+
+
+def checked_delta(delta: Number, *, steps: int, owner: str) -> Fraction:
+    """Return delta if it is below 1 and above what rounding may hide."""
+    given = exact(delta, name="delta", owner=owner, above=0, most=1)
+    if given == 1 or given <= 2 * Fraction(allowance(steps)):
+        raise _too_small(delta, owner)
+    return given
+
+
+def _too_small(delta: Number, owner: str) -> InvalidParameterError:
+    return InvalidParameterError(
+        "delta",
+        owner=owner,
+        must_be="below 1 and well above the rounding of double precision over so many steps",
+        got=delta,
+        hint="1e-5, or a tenth of one over the number of people, is usual.",
+    )
+
+
+# --- the search: epsilon falls as noise grows, and in logarithms it is nearly a straight line ----------
+
+
+@functools.lru_cache(maxsize=256)
+def _searched(epsilon: float, delta: float, of: Steps, tolerance: float) -> float:
+    def excess(place: float) -> float:
+        found = epsilon_at(of._replace(noise=math.exp(place)), delta, coarse=True)
+        return math.log(min(max(found, epsilon / 1e6), epsilon * 1e6) / epsilon)
+
+    guess = of.sampling * math.sqrt(2 * of.steps * math.log(1 / delta)) / epsilon
+    place = min(max(math.log(guess), math.log(0.5)), math.log(LARGEST_NOISE) - 1)
+    enough = _narrowed(excess, place, math.log1p(tolerance))
+    if enough is None:
+        raise InvalidParameterError(
+            "epsilon",
+            owner="noise_for",
+            must_be="large enough for noise of at most 20,000 times the clip",
+            got=epsilon,
+        )
+    return math.exp(enough)
+
+
+def _narrowed(excess: Callable[[float], float], place: float, width: float) -> float | None:
+    """Return a place where the excess is not above 0 though it is at most `width` further down.
+
+    None says that it is above 0 everywhere; the lowest place is returned where it is nowhere above 0.
+    """
+    found = _bracket(excess, place)
+    if found is None or found.low is None:
+        return None if found is None else found.high
+    low, high, at_low, at_high = found.low, found.high, found.at_low, found.at_high
+    while high - low > width:
+        root = high - at_high * (high - low) / (at_high - at_low)
+        for probe in (root + width / 3, root - width / 3, (low + high) / 2):
+            if not low < probe < high:
+                continue
+            value = excess(probe)
+            if value > 0:
+                low, at_low = probe, value
+            else:
+                high, at_high = probe, value
+            if high - low <= width:
+                break
+    return high
+
+
+def _bracket(excess: Callable[[float], float], place: float) -> _Ends | None:
+    """Walk from `place` until the sign changes or the multipliers end.
+
+    Epsilon falls at least in proportion to noise, almost everywhere, so a stride of the excess goes past 0.
+    """
+    least, most = math.log(SMALLEST_NOISE), math.log(LARGEST_NOISE)
+    value = excess(place)
+    up = value > 0
+    while place != (most if up else least):
+        stride = max(_LEAST_STRIDE, abs(value))
+        following = min(place + stride, most) if up else max(place - stride, least)
+        reached = excess(following)
+        if (reached > 0) is not up:
+            if up:
+                return _Ends(place, following, value, reached)
+            return _Ends(following, place, reached, value)
+        place, value = following, reached
+    return None if up else _Ends(None, place, 0.0, value)
+
+
+class _Ends(NamedTuple):
+    """Two places with different signs of the excess, or the lowest place alone where there is no sign."""
+
+    low: float | None
+    high: float
+    at_low: float
+    at_high: float
