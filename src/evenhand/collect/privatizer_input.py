@@ -37,7 +37,7 @@ def open_input(X: Any, *, owner: str) -> tuple[Frame, bool]:  # noqa: N803 - sci
             return nw.from_native(native, eager_only=True), False
         return frame, True
     array = _two_dimensions(X, owner)
-    table = {f"x{place}": _arrow(array[:, place], f"x{place}") for place in range(array.shape[1])}
+    table = {f"x{place}": _arrow(array[:, place], f"x{place}", owner) for place in range(array.shape[1])}
     return nw.from_native(pa.table(table), eager_only=True), False
 
 
@@ -103,7 +103,7 @@ def _two_dimensions(X: Any, owner: str) -> np.ndarray[Any, Any]:  # noqa: N803 -
     return checked
 
 
-def _arrow(column: np.ndarray[Any, Any], name: str) -> pa.Array:
+def _arrow(column: np.ndarray[Any, Any], name: str, owner: str) -> pa.Array:
     if column.dtype == np.float16:
         column = column.astype(np.float32)
     try:
@@ -113,5 +113,5 @@ def _arrow(column: np.ndarray[Any, Any], name: str) -> pa.Array:
             f"numbers, truth values or text in column '{name}' (an argument must be a string or a number)"
         )
         raise InvalidParameterError(
-            "X", owner="LocalPrivatizer", must_be=must_be, got="values of another type, or of several types"
+            "X", owner=owner, must_be=must_be, got="values of another type, or of several types"
         ) from None
