@@ -16,6 +16,7 @@ from evenhand._validate import integer
 from evenhand.cli.console import FAILED, wrong_use
 from evenhand.cli.decide_summary import decision_rows
 from evenhand.cli.ending import stop_code
+from evenhand.cli.learn_summary import learning_rows, learning_table, learning_title
 from evenhand.cli.progress import followed, spell_seconds
 from evenhand.cli.release_summary import release_rows, release_table, release_title
 from evenhand.cli.summary import shown_groups, shown_settings, summary_rows, summary_table
@@ -90,6 +91,11 @@ def forecast(terminal: Terminal, plan: Plan, *, frame: Any, workers: int | None,
     from evenhand.study.prepare import prepare  # noqa: PLC0415 - starts pyarrow
 
     prepared = prepare(plan, frame=frame)
+    if plan.task.kind == "learn" and prepared.facts.people <= _MANY:
+        on = f"on {prepared.facts.people:,} rows and {len(prepared.facts.schema)} columns"
+        grid = f"{_several(len(plan.settings()), 'setting')} x {_several(plan.repeats, 'repeat')}"
+        terminal.say("Plan", f"{grid} = {_several(len(plan.cells()), 'cell')}, {on}, about a second each")
+        return plan
     if prepared.facts.people > _MANY:
         terminal.say("Timing", "a few cells on a part of the rows, to say how long all of them take")
     expected = duration(plan, prepared, workers=workers)
@@ -164,7 +170,7 @@ def finish(
             {
                 "command": command,
                 "data": results.facts.label,
-                "people": results.facts.people,
+                "entities" if results.plan.task.kind == "decide" else "people": results.facts.people,
                 "groups": list(results.facts.groups),
                 "cells": len(results),
                 "failed": sum(failed.values()),
@@ -181,7 +187,8 @@ def finish(
 
 def _summary(results: Results) -> list[dict[str, Any]]:
     kind = results.plan.task.kind
-    rows = {"release": release_rows, "decide": decision_rows}.get(kind, summary_rows)
+    made = {"release": release_rows, "decide": decision_rows, "learn": learning_rows}
+    rows = made.get(kind, summary_rows)
     return rows(results)
 
 
@@ -192,6 +199,12 @@ def _shown(terminal: Terminal, results: Results, sentences: list[str]) -> None:
         _shown_release(terminal, results, sentences)
         return
     if results.plan.task.kind == "decide":
+        _shown_sentences(terminal, sentences)
+        return
+    if results.plan.task.kind == "learn":
+        terminal.show()
+        terminal.sentence(learning_title(results))
+        terminal.show(learning_table(terminal, results))
         _shown_sentences(terminal, sentences)
         return
     _, left_out = shown_settings(results)

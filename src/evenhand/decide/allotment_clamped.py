@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from evenhand.release.postprocess import Step
 
     Values = NDArray[np.float64]
+    Transformed = tuple[Values, Values]
 
 __all__ = ["clamped_bias", "clamped_variance", "solvable"]
 
@@ -45,7 +46,9 @@ _TERMS = ORDERS - 3
 _ROUNDING = 4096 * np.finfo(np.float64).eps
 _PRECISION = 64 * np.finfo(np.float64).eps  # of the mean of a count, and of what is stuck at the least value
 _LOW, _HIGH, _STEP = -34.0, 46.0, 0.25
-_MOST_WORK = 1 << 28
+_AT_ONCE = 32  # rates at a time, an even number
+_FALLEN = 1e-26  # part of the largest term from which the others are nothing
+_MOST_WORK = 1 << 30
 _WIDE = 500.0
 _NOTHING = 1e-12
 
@@ -70,10 +73,10 @@ def clamped_bias(noisy: Noisy, steps: tuple[Step, ...]) -> Found:
         words = "series about the means of the counts after the steps"
         certain = "with wide discrete noise taken for real noise" if _wide(noisy) else "certified"
         return Found(values, error, f"{words}, {certain}")
-    exact = _by_transforms(noisy, step, about, squared=False)
+    exact = _by_transforms(noisy, step, about, (1,))
     if exact is None:
         return Found(values, error, "series about the means of the counts after the steps, not certified")
-    return Found(exact[0] - noisy.shares, exact[1], "integral of transforms, error estimated")
+    return Found(exact[0][0] - noisy.shares, exact[0][1], "integral of transforms, error estimated")
 
 
 def clamped_variance(noisy: Noisy, steps: tuple[Step, ...]) -> Found:
@@ -83,11 +86,11 @@ def clamped_variance(noisy: Noisy, steps: tuple[Step, ...]) -> Found:
     values, error = about.variance()
     if (error <= 1e-4 * values)[noisy.weights > 0].all():  # figures of 0 or less say nothing
         return Found(values, error, "series about the means of the counts after the steps, with its bound")
-    square = _by_transforms(noisy, step, about, squared=True)
-    first = _by_transforms(noisy, step, about, squared=False)
-    if square is None or first is None:
+    exact = _by_transforms(noisy, step, about, (1, 2))
+    if exact is None:
         values = np.maximum(values, 0.0)
         return Found(values, error, "series about the means of the counts after the steps, not certified")
+    first, square = exact
     missed = square[1] + 2 * np.abs(first[0]) * first[1]
     return Found(
         np.maximum(square[0] - first[0] ** 2, 0.0), missed, "integral of transforms, error estimated"
@@ -164,29 +167,57 @@ def _one_step(steps: tuple[Step, ...], noisy: Noisy) -> Raised:
 
 
 def _by_transforms(
-    noisy: Noisy, step: Raised, about: _About, *, squared: bool
-) -> tuple[Values, Values] | None:
-    """Return E[share] or E[share**2] by the integral over ln s, and an estimate of the error."""
+    noisy: Noisy, step: Raised, about: _About, powers: tuple[int, ...]
+) -> list[Transformed] | None:
+    """Return E[share**power] by the integral over ln s, for each power, and an estimate of its error."""
     points = np.arange(_LOW, _HIGH + _STEP / 2, _STEP)
-    rates = np.exp(points)
     used = np.flatnonzero(noisy.weights > 0)
-    log_all = np.zeros(points.size)
-    ratios = np.zeros((noisy.counts.size, points.size))
+    parts = []
     for place in used:
         law, count = noisy.laws[noisy.which[place]], noisy.counts[[place]]
         ((_, changes, masses),) = outcomes(count, law, step)
         if changes.size * points.size * used.size > _MOST_WORK:
             return None
-        part = (count + changes[0]) * (noisy.weights[place] / about.total)
-        lowest = float(part[masses[0] > 0].min())
-        falling = masses[0] * np.exp(-np.clip(np.outer(rates, part - lowest), 0.0, 745.0))
+        some = masses[0] > 0
+        part = (count + changes[0, some]) * (noisy.weights[place] / about.total)
+        parts.append((part, masses[0, some]))
+    found: list[list[Values]] = [[] for _ in powers]
+    largest = 0.0
+    for first in range(0, points.size, _AT_ONCE):
+        terms = _transforms(parts, np.exp(points[first : first + _AT_ONCE]), powers)
+        for all_of_it, block in zip(found, terms, strict=True):
+            all_of_it.append(block)
+        ends = [float(block[:, -1].max(initial=0.0)) for block in terms]
+        largest = max(largest, *(float(block.max(initial=0.0)) for block in terms))
+        if max(ends) < _FALLEN * largest:  # beyond, it only falls further
+            break
+    return [_summed(np.concatenate(blocks, axis=1), used, noisy.counts.size) for blocks in found]
+
+
+def _transforms(parts: list[tuple[Values, Values]], rates: Values, powers: tuple[int, ...]) -> list[Values]:
+    """Return what is added up over ln s, for each power: a row for each entity, a column for each rate."""
+    log_all = np.zeros(rates.size)
+    ratios = [np.empty((len(parts), rates.size)) for _ in powers]
+    for place, (part, masses) in enumerate(parts):
+        lowest = float(part.min())
+        falling = np.exp(np.multiply.outer(rates, lowest - part))
+        falling *= masses
         transform = falling.sum(axis=1)
         log_all += np.log(transform) - rates * lowest
-        ratios[place] = falling @ part ** (2 if squared else 1) / transform
-    weight = np.exp(log_all) * rates ** (2 if squared else 1)
-    fine = ratios @ weight * _STEP
-    coarse = ratios[:, ::2] @ weight[::2] * (2 * _STEP)
-    return fine, np.abs(fine - coarse) ** 2 / np.maximum(np.abs(fine), 1e-300) + 1e-12 * np.abs(fine)
+        for power, ratio in zip(powers, ratios, strict=True):
+            ratio[place] = falling @ part**power / transform
+    weight = np.exp(log_all)
+    return [ratio * (weight * rates**power) for power, ratio in zip(powers, ratios, strict=True)]
+
+
+def _summed(terms: Values, used: NDArray[np.int64], size: int) -> Transformed:
+    fine, error = np.zeros(size), np.zeros(size)
+    fine[used] = terms.sum(axis=1) * _STEP
+    coarse = terms[:, ::2].sum(axis=1) * (2 * _STEP)
+    error[used] = (fine[used] - coarse) ** 2 / np.maximum(np.abs(fine[used]), 1e-300) + 1e-12 * np.abs(
+        fine[used]
+    )
+    return fine, error
 
 
 def _within(error: Values, effects: Values, part: float) -> bool:

@@ -20,7 +20,8 @@ and those of a sum are sums. The moments are :math:`E[\hat\eta_i t^m] = \sum_{j\
 
 The mean over all noise does not exist where the total has a density at 0. What is certified is the mean over
 :math:`A`; :mod:`~evenhand.decide.allotment_tails` bounds what the rest adds to the principal value under
-Laplace or Gaussian noise, and to the mean wherever the total is not 0 under whole-numbered noise and weights.
+Laplace or Gaussian noise, and to the mean under whole-numbered noise and weights, a total of 0 counting as no
+error.
 """
 
 from __future__ import annotations
@@ -97,7 +98,7 @@ class Series:
 def allotment_bias(
     problem: Weighted, counts: ArrayLike, law: Law | Sequence[Law], *, post: Sequence[Step] | None = None
 ) -> Found:
-    """Return the bias of each share: expected share from noisy counts minus the true share.
+    r"""Return the bias of each share: expected share from noisy counts minus the true share.
 
     Parameters
     ----------
@@ -122,8 +123,9 @@ def allotment_bias(
     Notes
     -----
     Without a step that keeps the total above 0 the mean does not exist under continuous noise. The figure is
-    then the principal value. Under whole-numbered noise it is the mean over the releases whose total is not
-    0; with weights that are not whole numbers, the mean over the releases whose total is within nine tenths
+    then the principal value. Under whole-numbered noise it is :math:`E[\tilde P_i - P_i; \tilde Z \ne 0]`,
+    the mean of the error, in which a release whose total is 0, and which has no shares, counts as no error.
+    With weights that are not whole numbers, so does every release whose total is off by more than nine tenths
     of the true one. :func:`total_not_positive` says how likely a total of 0 or less is.
 
     Examples

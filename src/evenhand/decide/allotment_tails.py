@@ -84,7 +84,7 @@ def outside_event(noisy: Noisy, *, own: bool = True) -> Tail:
     whole = whole_weights(noisy) if own else None
     if whole is not None:
         slack = _sizes(noisy, probability, tilt) * whole[1]  # no total but 0 is nearer to 0 than 1
-        return Tail(probability, slack, "the mean where the total is not 0")
+        return Tail(probability, slack, "the mean, a total of 0 counting as no error")
     return Tail(probability, 0.0, "the mean where the total moves by at most nine tenths of itself")
 
 

@@ -55,7 +55,7 @@ def value_bias(noisy: Noisy, series: Series) -> Found:
     on_lattice = lattice_bias(noisy)
     if on_lattice is not None:
         values, error = on_lattice
-        words = "Fourier sum over all totals but 0, error estimated"
+        words = "Fourier sum over all totals, 0 counting as no error, error estimated"
         return Found(values, error, words)
     orders = f"{series.orders} even order{'s'[: series.orders != 1]}"
     words = f"series of {orders}, not certified: the bound is above 1e-9"
@@ -70,7 +70,7 @@ def principal_value(noisy: Noisy) -> tuple[Values, Values]:
 
 
 def lattice_bias(noisy: Noisy) -> tuple[Values, Values] | None:
-    """Return the mean where the total is not 0 and an estimate of its error; None where that is too long."""
+    """Return the mean, a total of 0 counting as no error, and its error; None where that is too long."""
     grid = _grid(noisy)
     if grid is None:
         return None
@@ -86,7 +86,7 @@ def lattice_bias(noisy: Noisy) -> tuple[Values, Values] | None:
 
 
 def lattice_variance(noisy: Noisy) -> Values | None:
-    r"""Return the variance where the total is not 0; None where that is too long.
+    r"""Return the variance, a total of 0 counting as no error; None where that is too long.
 
     With :math:`n_i` the noise in an entity's own part, :math:`N` that in the total :math:`Z`,
 

@@ -15,7 +15,7 @@ from evenhand.decide.entities import Entities
 from evenhand.decide.formula import Formula
 from evenhand.decide.noise import noise_of
 from evenhand.decide.rule import Rule
-from evenhand.decide.wording import noise_words
+from evenhand.decide.wording import DRAWN_TOTAL_WORDS, noise_words, total_notes
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError
 
 if TYPE_CHECKING:
@@ -23,20 +23,20 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from evenhand.decide.sampled import Sampled
     from evenhand.privacy.laws import Law
 
     Values = NDArray[np.float64]
 
 __all__ = ["Method", "bias"]
 
-Method = Literal["auto", "exact", "sample"]
+Method = Literal["auto", "exact", "second order", "sample"]
 
-_METHODS: tuple[Method, ...] = ("auto", "exact", "sample")
+_METHODS: tuple[Method, ...] = ("auto", "exact", "second order", "sample")
 _RULE_ERROR = 1e-9  # what the exact probabilities of rules are within
 _WIDEST = 1e-4  # how wide a bound may be, against what noise does at most, before draws do better
 _NEGLIGIBLE = 1e-12  # part of a budget that is nothing: under a cent of six billion
 _UNSURE = 0.1  # part of a variance that its bound may be
-_UNLIKELY = 1e-9  # probabilities of a total of 0 or less that are not worth a note
 
 
 def bias(
@@ -72,8 +72,11 @@ def bias(
     post : step or sequence of steps, or mapping of str to either, optional
         What is done to the published counts before they are used, such as
         :class:`~evenhand.release.postprocess.Nonnegative`.
-    method : {"auto", "exact", "sample"}
+    method : {"auto", "exact", "second order", "sample"}
         ``"exact"`` raises, with the reason, where no exact method applies; ``"auto"`` samples then.
+        ``"second order"`` is for a formula: half the variance times its curvature, an approximation whose
+        error is estimated, or certified where the formula has a bound of its fourth derivative; see
+        :mod:`~evenhand.decide.second_order`.
     draws : int, optional
         How many releases are drawn where it is sampled; 10,000 unless told.
     rng : int, Generator or SeededSource, optional
@@ -101,10 +104,15 @@ def bias(
     entities = _entities(problem, data)
     laws = noise_of(noise, inputs=problem.inputs)
     steps = _steps(problem, post)
-    found = "" if chosen == "sample" else _exact(problem, entities, laws, steps)
-    if isinstance(found, str) and chosen == "exact":
-        must_be = f"'auto' or 'sample' here, because no exact method applies: {found}"
-        raise InvalidParameterError("method", owner="bias", must_be=must_be, got="exact")
+    found: dict[str, Any] | str = ""
+    if chosen == "second order":
+        found = _second_order(problem, entities, laws, steps)
+    elif chosen != "sample":
+        found = _exact(problem, entities, laws, steps)
+    if isinstance(found, str) and chosen in {"exact", "second order"}:
+        why = "no exact method applies" if chosen == "exact" else "it cannot be told to second order"
+        must_be = f"'auto' or 'sample' here, because {why}: {found}"
+        raise InvalidParameterError("method", owner="bias", must_be=must_be, got=chosen)
     if isinstance(found, str):
         found = _sampled(problem, entities, laws, steps, why=found, draws=draws, rng=rng, progress=progress)
     return _decided(problem, entities, laws, steps, found)
@@ -182,10 +190,51 @@ def _exact(
         return "the steps differ between the inputs"
     post = next(iter(every)) or None
     if isinstance(problem, Formula):
-        return "a formula given as a function has no exact expectation"
+        return _exact_formula(problem, entities, laws, steps)
     if isinstance(problem, Rule):
         return _exact_rule(problem, entities, laws, post)
     return _exact_shares(problem, entities.counts[problem.count], laws[problem.count], post)
+
+
+def _exact_formula(
+    problem: Formula, entities: Entities, laws: Mapping[str, Law], steps: Mapping[str, tuple[Any, ...]]
+) -> dict[str, Any] | str:
+    """Return the bias to second order where that is certified to be near enough, or why it is not."""
+    if problem.fourth_derivative is None:
+        return "a formula given as a function has no exact expectation"
+    found = _second_order(problem, entities, laws, steps)
+    if isinstance(found, str):
+        return found
+    error, largest = float(found["error_bound"].max()), float(np.abs(found["bias"]).max())
+    if not error <= max(_NEGLIGIBLE, _WIDEST * largest):
+        return "the bound of the fourth derivative leaves too wide an error"
+    return found
+
+
+def _second_order(
+    problem: Rule | Allotment | Formula,
+    entities: Entities,
+    laws: Mapping[str, Law],
+    steps: Mapping[str, tuple[Any, ...]],
+) -> dict[str, Any] | str:
+    from evenhand.decide.second_order import second_order  # noqa: PLC0415 - seldom needed
+
+    if not isinstance(problem, Formula):
+        return "only a Formula is approximated, since rules and allotments have exact methods"
+    if any(steps.values()):
+        return "a step such as clamping is not smooth"
+    found = second_order(problem, entities.counts[problem.count], laws[problem.count])
+    if isinstance(found, str):
+        return found
+    doubt = "Whether the expectation exists, which it may not where a noisy total can be 0, is not looked at."
+    return {
+        "bias": found.bias,
+        "variance": found.variance,
+        "method": found.method,
+        "error_bound": found.error_bound,
+        "approximate": not found.certified,
+        "notes": ["The variance is that of the linear part.", *([] if found.certified else [doubt])],
+    }
 
 
 def _exact_rule(
@@ -226,7 +275,7 @@ def _exact_shares(
         "variance": partial(_variance, problem, counts, law, post),  # takes longer than the bias
         "method": method,
         "error_bound": error,
-        "notes": [] if post else _on_total(*total_not_positive(problem, counts, law), law),
+        "notes": [] if post else total_notes(*total_not_positive(problem, counts, law), law),
     }
 
 
@@ -253,14 +302,6 @@ def _effect(problem: Allotment, counts: NDArray[Any], law: Law) -> float:
     return law.variance * float((weighed / total * squares.sum() + squares).max()) / total**2
 
 
-def _on_total(probability: float, how: str, law: Law) -> list[str]:
-    if probability < _UNLIKELY:
-        return []
-    what = "principal values" if law.support == "reals" else "over releases whose total is not 0"
-    likely = f"The noisy total is 0 or less with probability {probability:.2g}, {how}"
-    return [f"{likely}, where shares mean nothing; the figures are {what}."]
-
-
 def _sampled(
     problem: Rule | Allotment | Formula,
     entities: Entities,
@@ -272,17 +313,13 @@ def _sampled(
 ) -> dict[str, Any]:
     from evenhand.decide.sampled import sampled_rule, sampled_shares  # noqa: PLC0415 - brings the tables
 
-    notes = []
+    notes: list[str] = []
     if isinstance(problem, Rule):
         drawn = sampled_rule(problem, entities.counts, laws, post=dict(steps), **asked)
     else:
         counts, law = entities.counts[problem.count], laws[problem.count]
         drawn = sampled_shares(problem, counts, law, post=dict(steps), **asked)
-        if drawn.nonpositive or drawn.unpaid:
-            notes.append(
-                f"In {drawn.nonpositive:,} of {drawn.draws:,} draws the total was 0 or less and in "
-                f"{drawn.unpaid:,} there were no shares; averages over such draws are not to be relied on."
-            )
+        notes = _on_draws(drawn)
     return {
         "bias": drawn.bias,
         "variance": drawn.variance,
@@ -291,6 +328,19 @@ def _sampled(
         "method": f"sampled, because {why}" if why else "sampled",
         "notes": notes,
     }
+
+
+def _on_draws(drawn: Sampled) -> list[str]:
+    """Return in how many draws there was nothing to divide by, if there were any."""
+    said = (
+        [f"{DRAWN_TOTAL_WORDS} {drawn.nonpositive:,} of {drawn.draws:,} draws"] if drawn.nonpositive else []
+    )
+    if drawn.unpaid:
+        said.append(f"there were no shares in {drawn.unpaid:,} of {drawn.draws:,} draws")
+    whole = ", and ".join(said)
+    return (
+        [f"{whole[0].upper()}{whole[1:]}; averages over such draws are not to be relied on."] if said else []
+    )
 
 
 def _decided(

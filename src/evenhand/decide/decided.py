@@ -84,6 +84,8 @@ class Decided:
         How many people of each group live in each entity.
     budget : float, optional
         What is divided, for an allotment.
+    approximate : bool
+        Whether the bias is an approximation whose error is only estimated.
     coupled : bool
         Whether the entities share noise, so that what happens to one tells about another.
     notes : sequence of str
@@ -120,6 +122,7 @@ class Decided:
     counts: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     populations: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     budget: float | None = None
+    approximate: bool = False
     coupled: bool = False
     notes: Sequence[str] = ()
     banner: str = BANNER
@@ -161,8 +164,8 @@ class Decided:
 
     @property
     def exact(self) -> bool:
-        """Whether the bias comes from a formula, a sum or an integral, and not from draws."""
-        return self.standard_error is None
+        """Whether the bias is a sum, an integral or a closed form: not from draws, and not approximate."""
+        return self.standard_error is None and not self.approximate
 
     @property
     def expected(self) -> Values:
@@ -268,7 +271,12 @@ class Decided:
         return _read_only(self.bias * self._money(budget, owner="Decided.misallocated"))
 
     def moved(self, budget: float | None = None) -> float:
-        """Return how much money ends up elsewhere on average: half the sum of all gains and losses."""
+        """Return how much money ends up elsewhere on average: half the sum of all gains and losses.
+
+        Where shares add up to 1 in every release, gains and losses are equal and each is this much. Shares
+        that need not, as those of some mitigations, may pay more than the budget or less, and half of that is
+        in it too.
+        """
         return float(np.abs(self.misallocated(budget)).sum() / 2)
 
     def cost(self, budget: float | None = None) -> float:

@@ -59,7 +59,7 @@ def as_html(decided: Decided) -> str:
 
 
 def _sentences(decided: Decided) -> list[str]:
-    how = decided.method if decided.exact else f"{decided.method}, {decided.draws:,} draws"
+    how = decided.method if decided.draws is None else f"{decided.method}, {decided.draws:,} draws"
     what = "Rule" if decided.kind == "rule" else "Allotment"
     told = [
         f"{what}: {visible_formula(decided.problem)}",
@@ -78,7 +78,7 @@ def _sentences(decided: Decided) -> list[str]:
             f"Of a budget of {decided.budget:,.0f}, {decided.moved():,.2f} ends up elsewhere on average; "
             f"making up for all losses costs {decided.cost():,.2f}."
         )
-    if not decided.exact:
+    if decided.draws is not None:
         told.append("From draws, alpha and sums of losses come out too large on average.")
     return told + list(decided.notes)
 
@@ -95,7 +95,7 @@ def _heading(decided: Decided) -> str:
 def _rows(decided: Decided) -> list[list[str]]:
     money = decided.budget is not None and decided.kind == "allotment"
     heads = ["truth", "probability of a flip"] if decided.kind == "rule" else ["true share", "bias"]
-    sampled = [] if decided.exact else ["standard error"]
+    sampled = [] if decided.standard_error is None else ["standard error"]
     rows = [["entity", *heads, *(["money"] if money else []), *sampled]]
     return rows + [_row(decided, each, money=money) for each in decided.most_affected(_SHOWN)]
 

@@ -103,8 +103,9 @@ def _signs(terms: Terms, bound: Fraction, arrays: list[npt.NDArray[Any]]) -> npt
     signs = np.where(clear, np.sign(total), 0).astype(np.int8)
     unclear = np.nonzero(~clear)
     exactly = [np.broadcast_to(array, total.shape)[unclear].tolist() for array in arrays]
-    settled = [_exact_sign(terms, bound, values) for values in zip(*exactly, strict=True)]
-    signs[unclear] = settled
+    rows = list(zip(*exactly, strict=True))
+    settled = {row: _exact_sign(terms, bound, row) for row in set(rows)}  # clamped counts are 0 over and over
+    signs[unclear] = [settled[row] for row in rows]
     return signs
 
 

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Comparison", "compare"]
 
+_NOTHING = 1e-15  # part of a budget that is left of sums by rounding
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
@@ -70,6 +72,7 @@ class Comparison:
             "epsilon": [_epsilon(way) for way in self.ways],
             "alpha": [way.alpha for way in self.ways],
             "moved": [way.moved for way in self.ways],
+            "overspent": [way.overspent for way in self.ways],
             "mean_absolute_error": [way.mean_absolute_error for way in self.ways],
             "standard_error": [way.standard_error for way in self.ways],
             "method": [way.decided.method for way in self.ways],
@@ -90,13 +93,18 @@ class Comparison:
         moved = "moved" if self.budget is None else "moved (money)"
         if any(way.decided.kind == "rule" for way in self.ways):
             moved = "wrong decisions"
-        rows = [["way", "guarantee", "alpha", moved, "mean absolute error"]]
+        beyond = [] if moved == "wrong decisions" else ["beyond the budget"]
+        rows = [["way", "guarantee", "alpha", moved, *beyond, "mean absolute error"]]
         for way in self.ways:
-            amount = f"{way.moved:.3g}" if self.budget is None else f"{way.moved * self.budget:,.0f}"
-            rows.append(
-                [way.name, _promised(way), f"{way.alpha:.3g}", amount, f"{way.mean_absolute_error:.3g}"]
-            )
+            amounts = [self._amount(way.moved), *([self._amount(way.overspent)] if beyond else [])]
+            error = f"{way.mean_absolute_error:.3g}"
+            rows.append([way.name, _promised(way), f"{way.alpha:.3g}", *amounts, error])
         return rows
+
+    def _amount(self, part: float) -> str:
+        if abs(part) < _NOTHING:
+            part = 0.0
+        return f"{part:.3g}" if self.budget is None else f"{part * self.budget:,.0f}"
 
 
 def compare(
@@ -177,7 +185,8 @@ def _laplace(noise: Any) -> bool:
 
 
 def _epsilon(way: Mitigation) -> float | None:
-    return None if way.guarantee.epsilon is None else float(way.guarantee.epsilon)
+    nothing = way.guarantee.trust == "none" or way.guarantee.epsilon is None
+    return None if nothing else float(way.guarantee.epsilon or 0)
 
 
 def _promised(way: Mitigation) -> str:

@@ -19,6 +19,7 @@ from evenhand.decide.mitigation import (
     seeded,
 )
 from evenhand.decide.reciprocal import Reciprocal, reciprocal_mean
+from evenhand.decide.wording import total_notes
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.laws import DiscreteLaplace, Laplace, Law
 from evenhand.privacy.units import Unit
@@ -129,6 +130,7 @@ def linear_proxy(
         method=f"one over the noisy total: {found.method}",
         standard_error=None,
         draws=None,
+        notes=() if own is None else total_notes(float(own.cdf(-true_total)), "", own),
     )
 
 

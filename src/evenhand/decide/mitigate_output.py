@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from evenhand.decide.allotment import Allotment
 
-__all__ = ["output_perturbation", "share_sensitivity", "share_sensitivity_here"]
+__all__ = ["check_public", "output_perturbation", "share_sensitivity", "share_sensitivity_here"]
 
 _MOST_PAIRED = 3_000
 
@@ -50,7 +50,7 @@ def output_perturbation(
 
     .. math:: \tilde P_i = P_i + \mathrm{Lap}(\Delta / \varepsilon), \quad
               \Delta = \frac{2 a_{max}}{L + a_{max}} \text{ (add or remove one)}, \quad
-              \Delta = \frac{4 a_{max}}{L} \text{ (replace one)}
+              \Delta = \min\Big(2, \frac{2 a_{max}}{L}\Big) \text{ (replace one)}
 
     where :math:`L` is ``least_total``, below which the weighted total cannot fall. The bias is 0 for every
     entity and every entity has the same error, :math:`\Delta / \varepsilon`, however small its share is.
@@ -80,7 +80,8 @@ def output_perturbation(
 
     Notes
     -----
-    [1]_ prints :math:`2 a_{max} / L` and takes :math:`L = 0.9 Z` from the table.
+    [1]_ prints :math:`2 a_{max} / L`, which :func:`share_sensitivity` proves for a person who is replaced. It
+    takes :math:`L = 0.9 Z` from the table.
 
     References
     ----------
@@ -105,7 +106,7 @@ def output_perturbation(
     law, chosen = law_of(problem, noise), unit_of(noise, unit, owner=owner)
     if not isinstance(law, Laplace | DiscreteLaplace):
         raise InvalidParameterError("noise", owner=owner, must_be="Laplace noise", got=noise)
-    _check_public(least_total, least_part, declared_public)
+    check_public(least_total, least_part, declared_public)
     source = seeded(rng, owner=owner)
     guarantee = promise(problem, noise, unit, owner=owner)
     from evenhand.decide.bias import bias  # noqa: PLC0415 - brings the tables
@@ -139,7 +140,18 @@ def output_perturbation(
 
 
 def share_sensitivity(largest_weight: float, least_total: float, unit: Unit | str) -> float:
-    """Return by how much one person can change all shares together, whatever the table.
+    r"""Return by how much one person can change all shares together, whatever the table.
+
+    Let a table have the total :math:`Y` without one person, who adds a weight :math:`a` at one entity, or
+    :math:`b` at another, so that the totals are :math:`Z = Y + a \le Z' = Y + b`. All other weighted counts
+    add up to :math:`Y`, so the shares differ in all by at most
+
+    .. math:: Y \Big(\frac1Z - \frac1{Z'}\Big) + \frac aZ + \frac b{Z'}
+              = \Big(1 - \frac aZ\Big) - \Big(1 - \frac b{Z'}\Big) + \frac aZ + \frac b{Z'} = \frac{2 b}{Z'}.
+
+    With :math:`a = 0` that is a person who is added: at most :math:`2 a_{max} / (L + a_{max})`. With a person
+    who is replaced it is at most :math:`2 a_{max} / L`, and at most 2, since :math:`Z' \ge b`. Both are met,
+    the second by two entities of the largest weight.
 
     Parameters
     ----------
@@ -156,7 +168,7 @@ def share_sensitivity(largest_weight: float, least_total: float, unit: Unit | st
     True
     """
     if Unit(unit) is Unit.REPLACE_ONE:
-        return 4 * largest_weight / least_total
+        return min(2.0, 2 * largest_weight / least_total)
     return 2 * largest_weight / (least_total + largest_weight)
 
 
@@ -199,7 +211,8 @@ def share_sensitivity_here(weights: ArrayLike, counts: ArrayLike, unit: Unit | s
     return float(change.max(initial=0.0))
 
 
-def _check_public(least_total: float | None, least_part: float | None, declared_public: object) -> None:
+def check_public(least_total: Any, least_part: Any, declared_public: object) -> None:
+    """Refuse a least total that is not public, or none at all."""
     owner = "output_perturbation"
     if (least_total is None) == (least_part is None):
         must_be = "given, and 'least_part' left out, or the other way round"

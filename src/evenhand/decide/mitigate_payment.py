@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.decide.mitigate_plain import plain_release
-from evenhand.decide.mitigation import Mitigation, allotment_only, mitigated
+from evenhand.decide.mitigation import Mitigation, allotment_only, mitigated, uncovered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from evenhand.decide.allotment import Allotment
-    from evenhand.privacy.guarantee import Guarantee
     from evenhand.privacy.units import Unit
 
 __all__ = ["cost_of_privacy", "fairness_payment"]
@@ -37,8 +36,9 @@ def fairness_payment(
     is the cost of privacy: what it takes, beyond the budget :math:`B`, for nobody to lose on average. Nobody
     gives anything back, so those who gain still do.
 
-    **Guarantee.** That of the release, for the shares alone. The payments are computed from the true counts:
-    paid out or published as they are, they are not covered, and shares and payments together have none.
+    **Guarantee.** None. Who is paid, and how much, is computed from the true counts, which no noise covers:
+    shares and payments together tell about people whatever the noise on the counts is. The shares alone have
+    the guarantee of the plain release.
 
     Parameters
     ----------
@@ -63,8 +63,11 @@ def fairness_payment(
     >>> paid = fairness_payment(shares, {"x": [30, 50, 80]}, Laplace(2), unit="add or remove one")
     >>> [f"{each:.3e}" for each in paid.bias]
     ['0.000e+00', '0.000e+00', '1.582e-04']
-    >>> paid.words
-    'Whoever loses on average is paid their loss, from the true counts: 158.16 beyond the budget of 1000000.'
+    >>> print(paid.words)
+    Whoever loses on average is paid their loss, from the true counts: 158.16 beyond the budget of 1000000.
+    Nothing is promised.
+    >>> str(paid.guarantee.trust)
+    'none'
     """
     owner = "fairness_payment"
     allotment_only(problem, owner=owner)
@@ -73,25 +76,20 @@ def fairness_payment(
     money = f"{extra:.3g} of the budget beyond it"
     if problem.budget is not None:
         money = f"{extra * float(problem.budget):.2f} beyond the budget of {problem.budget}"
-    words = f"Whoever loses on average is paid their loss, from the true counts: {money}."
-    note = "The payments come from the true counts and are not covered by the guarantee."
+    words = (
+        f"Whoever loses on average is paid their loss, from the true counts: {money}. Nothing is promised."
+    )
+    note = "The payments come from the true counts, which no guarantee covers."
     return mitigated(
         "fairness payment",
         words,
-        _for_shares(plain.guarantee),
+        uncovered(plain.guarantee),
         plain.decided,
         (plain.mean_absolute_error, plain.standard_error),
         bias=np.maximum(plain.bias, 0.0),
         notes=(*plain.decided.notes, note),
         method=f"{plain.decided.method}; losses paid",
     )
-
-
-def _for_shares(guarantee: Guarantee) -> Guarantee:
-    """Return the guarantee of the release, which says itself that payments are no part of it."""
-    assumed = "the shares alone are published: the payments come from the true counts, and are not covered"
-    record = guarantee.to_dict() | {"assumptions": [*guarantee.assumptions, assumed]}
-    return type(guarantee).from_dict(record)
 
 
 def cost_of_privacy(bias: Any) -> float:

@@ -9,6 +9,7 @@ add up to 0. The series of :mod:`~evenhand.decide.allotment_series` goes through
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from evenhand.decide.allotment_series import RELATIVE
 from evenhand.decide.allotment_tails import EVENT
 from evenhand.decide.cumulants import even_moments, standard_cumulants
 from evenhand.decide.mitigate_plain import plain_release, release_error
-from evenhand.decide.mitigation import Mitigation, law_of, mitigated, promise, seeded
+from evenhand.decide.mitigation import Mitigation, assuming, law_of, mitigated, promise, seeded
 from evenhand.release.postprocess import SumTo
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["constrained_bias", "sum_constraint"]
 
+_ASSUMED = "the total that counts are moved to add up to is public"
 _MOST_ORDERS = 10
 _AIM = 1e-12
 _ROUNDING = 1024 * np.finfo(np.float64).eps
@@ -56,7 +58,7 @@ def sum_constraint(
     The biases of the counts move by the same, so the alpha of the counts stays as it is; that of shares does
     not.
 
-    **Guarantee.** That of the plain release, as :math:`S` is public: post-processing.
+    **Guarantee.** That of the plain release, which it assumes :math:`S` to be public for: post-processing.
 
     Parameters
     ----------
@@ -98,7 +100,7 @@ def sum_constraint(
             return mitigated(
                 "sum constraint",
                 words,
-                promise(problem, noise, unit, owner=owner),
+                assuming(promise(problem, noise, unit, owner=owner), _ASSUMED),
                 plain,
                 release_error(problem, plain, noise, [step], source),
                 bias=values,
@@ -110,7 +112,8 @@ def sum_constraint(
                 notes=(),
             )
     named: dict[str, Any] = {"name": "sum constraint", "words": words, "post": [step]}
-    return plain_release(problem, data, noise, unit=unit, draws=draws, rng=rng, progress=progress, **named)
+    made = plain_release(problem, data, noise, unit=unit, draws=draws, rng=rng, progress=progress, **named)
+    return replace(made, guarantee=assuming(made.guarantee, _ASSUMED))
 
 
 def constrained_bias(

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Mitigation",
     "allotment_only",
+    "assuming",
     "error_of",
     "law_of",
     "mitigated",
@@ -87,11 +88,17 @@ class Mitigation:
     def moved(self) -> float:
         """What goes wrong on average, in all.
 
-        For shares, the part of the budget that goes to other entities than it should: half the sum of
-        absolute biases. For a rule, the expected number of wrong decisions.
+        For shares, half the sum of absolute biases, as a part of the budget. Where biases add up to 0 that is
+        what goes to other entities than it should. A way that pays more than the budget, or less, has half of
+        that in it too; `overspent` is by how much. For a rule, the expected number of wrong decisions.
         """
         whole = float(np.abs(self.bias).sum())
         return whole / 2 if self.decided.kind == "allotment" else whole
+
+    @property
+    def overspent(self) -> float:
+        """What is paid beyond the budget on average, as a part of it; below 0 if some is left over."""
+        return math.fsum(self.bias) if self.decided.kind == "allotment" else 0.0
 
     def __repr__(self) -> str:
         error = f"mean absolute error {self.mean_absolute_error:.3g}"
@@ -220,6 +227,12 @@ def restated(guarantee: Guarantee, *, law: Law, proof: str, assumptions: Sequenc
         proof=proof,
         assumptions=(*guarantee.assumptions, *assumptions),
     )
+
+
+def assuming(guarantee: Guarantee, assumed: str) -> Guarantee:
+    """Return the same guarantee with one more thing that it assumes."""
+    record = guarantee.to_dict() | {"assumptions": [*guarantee.assumptions, assumed]}
+    return type(guarantee).from_dict(record)
 
 
 def uncovered(guarantee: Guarantee) -> Guarantee:

@@ -32,6 +32,7 @@ __all__ = [
 ]
 
 _CLEARLY = 2.0
+_WORSE = 1.2  # times the typical error now
 _FAR = 2.0  # times the largest expected misallocation
 
 
@@ -312,8 +313,21 @@ def _other_way(reading: DecideReading, now: float) -> str:
     value = _needed(reading, best)
     if value + _doubt(reading, best) < now and _shown(reading, value) != _shown(reading, now):
         drawn = "" if reading.is_exact(best) else " (drawn, not exact)"
-        return f"'{way_title(best)}' would bring it to {_shown(reading, value)}{drawn}"
+        promised = math.isfinite(reading.value("claimed_epsilon", best))
+        none = "" if promised else ", with no promise to anybody"
+        rest = f"{drawn}{_at_what(reading, best)}{none}"
+        return f"'{way_title(best)}' would bring it to {_shown(reading, value)}{rest}"
     return "nothing else that was tried clearly comes to less"
+
+
+def _at_what(reading: DecideReading, other: Setting) -> str:
+    """Return that one release is further off than now, where it clearly is."""
+    if reading.is_rule:
+        return ""
+    now, then = reading.value("mean_error"), reading.value("mean_error", other)
+    if not then > _WORSE * now:
+        return ""
+    return f", with a typical error of {reading.amounts.text(then)} in place of {reading.amounts.text(now)}"
 
 
 def _doubt(reading: DecideReading, other: Setting) -> float:

@@ -98,7 +98,7 @@ _OF_A_RULE = {
 _OF_AN_ALLOTMENT = {
     "largest_misallocation": "largest expected misallocation of an entity",
     "largest_error": "largest typical error of an entity",
-    "moved": "money that is expected to move between entities",
+    "moved": "half of all expected gains and losses, which is what moves between entities if all is paid out",
     "cost_of_privacy": "money that makes up for every expected loss",
     "overspent": "money that is expected to be paid beyond the budget",
 }

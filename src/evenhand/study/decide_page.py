@@ -24,7 +24,7 @@ from evenhand.study.decide_page_method import (
 )
 from evenhand.study.decide_page_ways import cost_section, ways_section
 from evenhand.study.decide_reading import read_decision
-from evenhand.study.decide_wording import chance_text, few_text
+from evenhand.study.decide_wording import chance_text, few_text, setting_words
 from evenhand.study.page_method import is_warning, sources_of
 from evenhand.study.wording import counted, listed, plain
 
@@ -170,6 +170,12 @@ def notes(reading: DecideReading) -> list[Note]:
         why = f" Kinds of error: {listed([plain(kind) for kind in kinds])}." if kinds else ""
         counts = f"{len(results.failures):,} failed, {len(results.missing):,} not run"
         said.append(Note("bad", f"**Cells are missing: {counts}.** They are in no number.{why}"))
+    totals = reading.total_notes()
+    if totals:
+        most_private = min(totals, key=lambda each: each.epsilon or math.inf)
+        words = setting_words(most_private)
+        text = f"**The noisy total may be 0 or less.** {words}: {plain(totals[most_private], longest=400)}"
+        said.append(Note("warn", text))
     found = reading.outcome()
     if found is not None and not reading.is_exact():
         said.append(

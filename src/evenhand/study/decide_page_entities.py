@@ -190,7 +190,7 @@ def entities_section(reading: DecideReading) -> Section:
     return Section(
         heading=_entities_heading(reading),
         lead=f"The {len(shown)} most affected {reading.noun.many}, in the order that you choose.{rest} "
-        "The CSV holds what is kept of each.",
+        "The CSV has more of each.",
         tables=(table,),
         anchor="entities",
     )

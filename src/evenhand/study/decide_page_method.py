@@ -85,7 +85,7 @@ def numbers_section(reading: DecideReading) -> Section:
         names = ("alpha", "expected_wrong", "expected_refused", "largest_flip")
     else:
         header += [
-            "To move\nexpected",
+            "Misallocated\nexpected",
             "Gain or loss\nlargest",
             "Typical error\nmean",
             "Cost of privacy\nto make up",

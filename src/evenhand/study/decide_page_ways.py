@@ -33,14 +33,15 @@ def ways_section(reading: DecideReading) -> Section | None:
     axis = (
         Axis("wrong decisions expected", reading.noun.many)
         if reading.is_rule
-        else reading.amounts.axis("money expected to move", values.values())
+        else reading.amounts.axis("misallocated on average", values.values())
     )
     chart = bars_chart(
         axis,
         bars,
         name="mitigations",
         alt=f"{heading}. {said}.",
-        caption=f"**{_exactness(reading)}** {_where(reading)}. Dark: what this page is about.",
+        caption=f"**{_exactness(reading)}** {_where(reading)}.{_meaning(reading)} "
+        "Dark: what this page is about.",
     )
     return Section(
         heading=heading,
@@ -67,7 +68,7 @@ def _heading(reading: DecideReading, values: dict[Setting, float]) -> str:
     if not known:
         return "None of the ways gave a result"
     best, worst = min(known, key=known.__getitem__), max(known, key=known.__getitem__)
-    what = "wrong decisions" if reading.is_rule else "money moved"
+    what = "wrong decisions" if reading.is_rule else "money misallocated"
     if known[best] == known[worst]:
         return f"All ways come to the same: {what} {_shown(reading, known[best])}"
     return (
@@ -75,6 +76,10 @@ def _heading(reading: DecideReading, values: dict[Setting, float]) -> str:
         f"'{way_title(worst)}': "
         f"{_shown(reading, known[worst])}"
     )
+
+
+def _meaning(reading: DecideReading) -> str:
+    return "" if reading.is_rule else " Misallocated: half of all expected gains and losses."
 
 
 def _exactness(reading: DecideReading) -> str:
@@ -107,7 +112,7 @@ def _table(reading: DecideReading) -> Table:
         names = ("expected_wrong", "expected_refused", "largest_flip", "alpha")
     else:
         header = [
-            "Way", "ε, δ\nclaimed", "To move\nexpected", "Gain or loss\nlargest",
+            "Way", "ε, δ\nclaimed", "Misallocated\nexpected", "Gain or loss\nlargest",
             f"Typical error\nmean {noun.one}", "α", "Cost of privacy\nto make up",
             "Overspent\nbeyond the budget",
         ]  # fmt: skip

@@ -11,7 +11,7 @@ import numpy as np
 from evenhand.errors import EvenhandError, PlanError
 from evenhand.schema import Column, Domain, Schema
 from evenhand.schema.text import brief
-from evenhand.study.decide_weights import product_of
+from evenhand.study.decide_weight_text import weight_of
 from evenhand.study.facts import Facts
 from evenhand.study.prepare import Prepared
 from evenhand.study.versions import versions
@@ -29,6 +29,7 @@ __all__ = ["PreparedEntities", "entities_of", "prepare_entities"]
 
 _LARGEST_FILE = 2_000_000_000  # bytes, as of every file of one's own
 _COUNTS = Domain.integers(0, 10**15)
+_UNUSED = ("lightgbm", "dp-accounting")
 _NOBODY = np.zeros(0, dtype=np.uint8)
 
 
@@ -78,7 +79,7 @@ def prepare_entities(plan: Plan, task: DecideTask, *, frame: Any = None) -> Prep
         privileged=0,
         sizes=tuple(int(each.sum()) for each in populations.values()),
         fingerprint=_fingerprint(names, counts, weights, populations),
-        versions={name: number for name, number in versions().items() if name != "lightgbm"},
+        versions={name: number for name, number in versions().items() if name not in _UNUSED},
         notes=(*plan.notes, *notes),
     )
     return PreparedEntities(facts, counts, _NOBODY, _NOBODY, names, weights, populations)
@@ -123,7 +124,7 @@ def _columns(loaded: Any) -> Mapping[str, Any]:
 def _read(task: DecideTask, columns: Mapping[str, Any]) -> Entities:
     from evenhand.decide.entities import Entities  # noqa: PLC0415 - only where something is decided
 
-    public = () if task.weight is None else product_of(task.weight, parameter="weight", owner="").names
+    public = () if task.weight is None else weight_of(task.weight, parameter="weight", owner="").names
     named = (("name", (task.name,) if task.name else ()), ("weight", public), ("groups", task.groups))
     counted = ("count" if task.rule is None else "rule", task.inputs)
     for where, names in (counted, *named):
@@ -136,7 +137,7 @@ def _read(task: DecideTask, columns: Mapping[str, Any]) -> Entities:
     try:
         return Entities.read(columns, name=task.name, counts=task.inputs, groups=task.groups)
     except EvenhandError as error:
-        _refuse("data", f"cannot be decided on. {error}")
+        _refuse("data", f"cannot be decided on{_because(error)}")
 
 
 def _weights(task: DecideTask, columns: Mapping[str, Any], *, rows: int) -> NDArray[np.float64] | None:
@@ -147,12 +148,18 @@ def _weights(task: DecideTask, columns: Mapping[str, Any], *, rows: int) -> NDAr
         return np.ones(rows)
     from evenhand.decide.entity_columns import read_weights  # noqa: PLC0415 - only where money is allotted
 
-    product = product_of(task.weight, parameter="weight", owner="DecideTask")
+    written = weight_of(task.weight, parameter="weight", owner="DecideTask")
     try:
-        public = {name: read_weights(columns, name) for name in product.names}
-        return np.asarray(read_weights({"weight": product.of(public, rows=rows)}, "weight"))
+        public = {name: read_weights(columns, name) for name in written.names}
+        return np.asarray(read_weights({task.weight: written.of(public, rows=rows)}, task.weight))
     except EvenhandError as error:
-        _refuse("task.weight", f"cannot weigh the entities. {error}")
+        _refuse("task.weight", f"cannot weigh the entities{_because(error)}")
+
+
+def _because(error: EvenhandError) -> str:
+    """Return what a table must be, for somebody who typed names of columns."""
+    must_be = getattr(error, "must_be", "")
+    return f": the data must be {must_be}." if must_be else f". {error}"
 
 
 def _check_total(entities: Entities, weights: NDArray[np.float64], task: DecideTask) -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand.decide.wording import TOTAL_WORDS
 from evenhand.errors import InvalidParameterError
 from evenhand.study.decide_names import ENTITY_SIZES
 from evenhand.study.decide_ways import way_of
@@ -158,14 +159,30 @@ class DecideReading:
             None,
         )
 
+    def total_notes(self) -> dict[Setting, str]:
+        """Return, by setting, how likely a noisy total of 0 or less is, where that was worth a note."""
+        found = {}
+        for setting in self.protected:
+            outcome = self.outcome(setting)
+            said = [note for note in (outcome.notes if outcome else ()) if note.startswith(TOTAL_WORDS)]
+            if said:
+                found[setting] = said[0]
+        return found
+
     @cached_property
     def entities(self) -> tuple[Entity, ...]:
         """The entities that were kept, the most affected first; those of one name with their rows."""
         found = self.outcome()
         kept = () if found is None else found.entities
         times = Counter(name for name, _ in kept)
+        before = f"{self.noun.one} " if self.task.name is None else ""  # a number alone says nothing
         return tuple(
-            Entity(plain(name) if times[name] == 1 else f"{plain(name)} (row {int(each['place']) + 1})", each)
+            Entity(
+                f"{before}{plain(name)}"
+                if times[name] == 1
+                else f"{plain(name)} (row {int(each['place']) + 1})",
+                each,
+            )
             for name, each in kept
         )
 

@@ -12,8 +12,9 @@ from evenhand.errors import InvalidParameterError
 from evenhand.privacy.rational import as_text, exact
 from evenhand.study.cells import Setting
 from evenhand.study.decide_names import MEASURES_OF_A_RULE, MEASURES_OF_AN_ALLOTMENT, MITIGATIONS, NOISES
-from evenhand.study.decide_ways import JOIN, Way, checked_post
-from evenhand.study.decide_weights import product_of
+from evenhand.study.decide_ways import JOIN, Way, check_needs, checked_post
+from evenhand.study.decide_weight_text import weight_of
+from evenhand.study.decide_weights import Sum
 from evenhand.study.release_grid import TableMechanism
 from evenhand.study.release_task import UNITS
 
@@ -47,8 +48,8 @@ class DecideTask:
     count : str, optional
         The column of counts by which money is allotted.
     weight : str, optional
-        A public column by which the count is weighted, or a product of some, such as
-        ``"index * cost / 100"``. By default all weigh the same.
+        A public column by which the count is weighted, or several with numbers, + - * / and brackets, such
+        as ``"index * (cost + 20) / 100"``. By default all weigh the same.
     budget : number, optional
         The money that is allotted. Without it the shares are compared.
     name : str, optional
@@ -140,7 +141,7 @@ class DecideTask:
         made = {
             "rule": None if rule is None else repr(_parsed(rule)),
             "count": None if count is None else _column("count", count),
-            "weight": None if weight is None else product_of(weight, parameter="weight", owner=_OWNER).text,
+            "weight": None if weight is None else weight_of(weight, parameter="weight", owner=_OWNER).text,
             "budget": None if budget is None else _money(budget),
             "name": None if name is None else _column("name", name),
             "groups": _distinct("groups", [_column("groups", each) for each in _listed(groups)]),
@@ -171,6 +172,7 @@ class DecideTask:
             if not (kind.of_rules if self.rule is not None else kind.of_allotments):
                 what = "allotments" if kind.of_allotments else "rules"
                 _refuse("mitigations", f"ones that fit: '{way.name}' is for {what}", way.name)
+            check_needs(way, [each.name for each in self.mechanisms])
 
     # --- what is asked ----------------------------------------------------------------------------
 
@@ -202,7 +204,10 @@ class DecideTask:
         """The rule, or the share, as one reads it."""
         if self.rule is not None:
             return self.rule
-        return str(self.count) if self.weight is None else f"{self.count} * {self.weight}"
+        if self.weight is None:
+            return str(self.count)
+        added = isinstance(weight_of(self.weight, parameter="weight", owner=_OWNER), Sum)
+        return f"{self.count} * ({self.weight})" if added else f"{self.count} * {self.weight}"
 
     def settings(self) -> Iterator[Setting]:
         """Yield every setting once: the plain release, post-processing, then mitigations."""

@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evenhand._validate import one_of
 from evenhand.errors import InvalidParameterError
@@ -15,7 +15,10 @@ from evenhand.study.decide_names import MITIGATIONS
 from evenhand.study.plain import plain_mapping
 from evenhand.study.release_steps import checked_step
 
-__all__ = ["JOIN", "Way", "checked_post", "way_of", "way_title"]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["JOIN", "Way", "check_needs", "checked_post", "way_of", "way_title"]
 
 JOIN = "+"
 """Stands between the steps of post-processing in the name of a setting."""
@@ -75,6 +78,33 @@ class Way:
 
     def __hash__(self) -> int:
         return hash((self.name, json.dumps(self.parameters, sort_keys=True)))
+
+
+def check_needs(way: Way, mechanisms: Sequence[str]) -> None:
+    """Refuse a mitigation without what it cannot do without, before anything runs."""
+    given = way.parameters
+    if way.name == "sum-constraint" and given.get("total") is None:
+        how = f"{way.name}=5000, or 'total' in a plan"
+        must_be = f"given with the public total of the counts for '{way.name}': {how}"
+        raise InvalidParameterError("mitigations", owner=_OWNER, must_be=must_be, got="none")
+    if way.name != "output-perturbation":
+        return
+    if given.get("least_total") is None and given.get("least_part") is None:
+        must_be = (
+            f"given with a public least total for '{way.name}', below which the weighted total cannot fall, "
+            f"and which is known without the table: {way.name}=5000, or 'least_total' in a plan"
+        )
+        raise InvalidParameterError("mitigations", owner=_OWNER, must_be=must_be, got="none")
+    from evenhand.decide.mitigate_output import check_public  # noqa: PLC0415 - starts numpy
+
+    try:
+        check_public(*(given.get(name) for name in ("least_total", "least_part", "declared_public")))
+    except InvalidParameterError as error:
+        must_be = f"right for '{way.name}': '{error.parameter}' must be {error.must_be}"
+        raise InvalidParameterError("mitigations", owner=_OWNER, must_be=must_be, got="another") from None
+    if any(each != "laplace" for each in mechanisms):
+        must_be = f"without '{way.name}' unless all noise is of 'laplace'"
+        raise InvalidParameterError("mitigations", owner=_OWNER, must_be=must_be, got=way.name)
 
 
 def checked_post(given: object) -> tuple[str, ...]:

@@ -1,141 +1,171 @@
-"""Weights of an allotment as a plan writes them: a product of public columns and numbers."""
+"""Weights of an allotment as a plan writes them: public columns and numbers with + - * / and brackets."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.errors import InvalidParameterError
+from evenhand.decide.numerals import numeral
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
 
-__all__ = ["Product", "product_of"]
+    Values = NDArray[np.float64]
 
-_LONGEST = 1_000
-_SMALLEST = 1e-50
-_SHOWN = 30  # characters to either side of the place
-_PIECE = re.compile(
-    r"\s*(?:(?P<number>(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\w.]))|`(?P<quoted>[^`]+)`|(?P<name>[^\W\d]\w*)"
-    r"|(?P<sign>[*/]))"
-)
+__all__ = ["Product", "Sum", "Weight", "multiplied", "negative", "summed"]
 
 
 @dataclass(frozen=True)
 class Product:
-    """A number times columns, each to the power of 1 or -1.
+    """A number times columns and sums, each to the power of 1 or -1.
 
     Parameters
     ----------
     factor : Fraction
-    columns : tuple of (str, int)
-        Names in the order in which they are written, with 1 for a factor and -1 for a divisor.
+    columns : tuple of (str or Sum, int)
+        Names and sums in the order in which they are written, factors with 1 before divisors with -1.
 
     Examples
     --------
-    >>> product_of("students * exp_index / 100", parameter="formula", owner="allocate")
+    >>> from evenhand.study.decide_weight_text import weight_of
+    >>> weight_of("students * exp_index / 100", parameter="formula", owner="allocate")
     Product(factor=Fraction(1, 100), columns=(('students', 1), ('exp_index', 1)))
     """
 
     factor: Fraction
-    columns: tuple[tuple[str, int], ...]
+    columns: tuple[tuple[str | Sum, int], ...]
 
     @property
     def names(self) -> tuple[str, ...]:
         """The columns, each once."""
-        return tuple(dict.fromkeys(name for name, _ in self.columns))
+        inside = ([each] if isinstance(each, str) else each.names for each, _ in self.columns)
+        return tuple(dict.fromkeys(name for names in inside for name in names))
 
     @property
     def text(self) -> str:
         """The product as a plan writes it; it stands for itself when it is read again."""
-        above = [_spelled(name) for name, power in self.columns if power > 0]
-        if self.factor.numerator != 1 or not above:
-            above = [str(self.factor.numerator), *above]
-        below = [_spelled(name) for name, power in self.columns if power < 0]
-        below = [str(self.factor.denominator), *below] if self.factor.denominator != 1 else below
-        return " / ".join([" * ".join(above), *below])
+        above = [_spelled(each) for each, power in self.columns if power > 0]
+        below = [_spelled(each) for each, power in self.columns if power < 0]
+        first, *divisor = numeral(self.factor).split("/")  # a decimal where that is exact and short
+        if above and self.factor.numerator == 1:
+            first, divisor = "1", [str(self.factor.denominator)]
+        above = above if above and first == "1" else [first, *above]
+        return " / ".join([" * ".join(above), *(each for each in divisor if each != "1"), *below])
 
-    def without(self, name: str) -> Product:
-        """Return what stands beside one factor, which must be among the columns."""
-        rest = list(self.columns)
-        rest.remove((name, 1))
-        return Product(self.factor, tuple(rest))
+    def beside(self, name: str) -> Weight | None:
+        """Return what one column is multiplied by; None if the whole is not proportional to it.
 
-    def of(self, columns: Mapping[str, NDArray[Any]], *, rows: int) -> NDArray[np.float64]:
+        >>> from evenhand.study.decide_weight_text import weight_of
+        >>> weight_of("poor * (index + 2) / 3", parameter="formula", owner="allocate").beside("poor").text
+        '(index + 2) / 3'
+        """
+        holds = [each == name or (isinstance(each, Sum) and name in each.names) for each, _ in self.columns]
+        if sum(holds) != 1:
+            return None
+        part, power = self.columns[holds.index(True)]
+        inner = _ONE if isinstance(part, str) else part.beside(name)
+        if power < 0 or inner is None:
+            return None
+        rest = tuple(pair for pair, is_it in zip(self.columns, holds, strict=True) if not is_it)
+        return multiplied(Product(self.factor, rest), inner)
+
+    def of(self, columns: Mapping[str, NDArray[Any]], *, rows: int) -> Values:
         """Return the product for every row; a divisor of nought gives what is not finite."""
         values = np.full(rows, float(self.factor))
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            for name, power in self.columns:
-                column = np.asarray(columns[name], dtype=np.float64)
+            for each, power in self.columns:
+                held = columns[each] if isinstance(each, str) else each.of(columns, rows=rows)
+                column = np.asarray(held, dtype=np.float64)
                 values = values * column if power > 0 else values / column
         return values
 
 
-def product_of(text: object, *, parameter: str, owner: str) -> Product:
-    """Return the product that a text stands for.
+@dataclass(frozen=True)
+class Sum:
+    """Two or more products that are added up; the factor of one that is taken away is below 0.
 
-    Names that are no plain words are put in backquotes.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is anything else; the message has a caret below the column at fault.
+    Parameters
+    ----------
+    terms : tuple of Product
 
     Examples
     --------
-    >>> product_of("2 * `exp index`", parameter="weight", owner="DecideTask").text
-    '2 * `exp index`'
+    >>> from evenhand.study.decide_weight_text import weight_of
+    >>> weight_of("index - (2 * rent - 1)", parameter="weight", owner="DecideTask").text
+    'index - 2 * rent + 1'
     """
-    if not isinstance(text, str) or not text.strip() or len(text) > _LONGEST:
-        must_be = f"a product of columns, such as 'students * index', of at most {_LONGEST:,} letters"
-        raise InvalidParameterError(parameter, owner=owner, must_be=must_be, got=text)
-    factor, columns, sign, at = Fraction(1), [], "*", 0
-    expects_value = True
-    end = len(text.rstrip())
-    while at < end:
-        found = _PIECE.match(text, at)
-        if found is None or (found["sign"] is None) != expects_value:
-            start = at + len(text[at:]) - len(text[at:].lstrip())
-            _refuse(text, start, expects_value=expects_value, parameter=parameter, owner=owner)
-        at = found.end()
-        if found["sign"]:
-            sign = found["sign"]
-        elif found["number"]:
-            number = _fraction(found["number"].replace("_", ""))
-            if number is None:
-                _refuse(text, found.start("number"), expects_value=True, parameter=parameter, owner=owner)
-            factor = factor * number if sign == "*" else factor / number
-        else:
-            columns.append((found["quoted"] or found["name"], 1 if sign == "*" else -1))
-        expects_value = bool(found["sign"])
-    if expects_value or not Fraction(_SMALLEST) <= factor <= 1 / Fraction(_SMALLEST):
-        _refuse(text, end, expects_value=True, parameter=parameter, owner=owner)
-    return Product(factor, tuple(columns))
+
+    terms: tuple[Product, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns, each once."""
+        return tuple(dict.fromkeys(name for term in self.terms for name in term.names))
+
+    @property
+    def text(self) -> str:
+        """The sum as a plan writes it; it stands for itself when it is read again."""
+        said = self.terms[0].text
+        for term in self.terms[1:]:
+            sign = "-" if term.factor < 0 else "+"
+            said += f" {sign} {Product(abs(term.factor), term.columns).text}"
+        return said
+
+    def beside(self, name: str) -> Weight | None:
+        """Return what one column is multiplied by; None if the whole is not proportional to it."""
+        found = [term.beside(name) for term in self.terms]
+        known = [each for each in found if each is not None]
+        return summed(known) if len(known) == len(found) else None
+
+    def of(self, columns: Mapping[str, NDArray[Any]], *, rows: int) -> Values:
+        """Return the sum for every row."""
+        with np.errstate(invalid="ignore", over="ignore"):
+            return np.asarray(sum(term.of(columns, rows=rows) for term in self.terms))
 
 
-def _fraction(text: str) -> Fraction | None:
-    """Return a number exactly, or None if it is 0 or far too small or large; its size is looked at first."""
-    if not _SMALLEST <= float(text) <= 1 / _SMALLEST:
-        return None
-    return Fraction(text)
+Weight = Product | Sum
+"""What a weight is."""
+
+_ONE = Product(Fraction(1), ())
 
 
-def _refuse(text: str, at: int, *, expects_value: bool, parameter: str, owner: str) -> NoReturn:
-    expected = "a column, or a number from 1e-50 to 1e50" if expects_value else "* or /, or the end"
-    start, stop = max(0, at - _SHOWN), at + _SHOWN
-    before, after = "..." if start else "", "..." if stop < len(text) else ""
-    line = "".join(each if each.isprintable() else "?" for each in text[start:stop])
-    caret = " " * (len(before) + at - start) + "^"
-    hint = f"column {at + 1} must hold {expected}.\n    {before}{line}{after}\n    {caret}"
-    must_be = "a product of columns and numbers"
-    raise InvalidParameterError(parameter, owner=owner, must_be=must_be, got="something else", hint=hint)
+def multiplied(first: Weight, second: Weight, *, power: int = 1) -> Weight:
+    """Return the product of two, or with a power of -1 their quotient; brackets that do nothing are gone."""
+    left, right = _as_product(first), _as_product(second)
+    factor = left.factor * right.factor**power
+    parts = (*left.columns, *((each, own * power) for each, own in right.columns))
+    ordered = tuple(sorted(parts, key=lambda part: -part[1]))
+    if factor == 1 and len(ordered) == 1 and isinstance(ordered[0][0], Sum) and ordered[0][1] > 0:
+        return ordered[0][0]
+    return Product(factor, ordered)
 
 
-def _spelled(name: str) -> str:
-    return name if re.fullmatch(r"[^\W\d]\w*", name) else f"`{name}`"
+def summed(parts: Iterable[Weight]) -> Weight:
+    """Return the sum of some; brackets that do nothing are gone."""
+    terms: list[Product] = []
+    for part in parts:
+        terms += part.terms if isinstance(part, Sum) else [part]
+    return terms[0] if len(terms) == 1 else Sum(tuple(terms))
+
+
+def negative(weight: Weight) -> Weight:
+    """Return the same below 0."""
+    if isinstance(weight, Sum):
+        return Sum(tuple(Product(-term.factor, term.columns) for term in weight.terms))
+    return Product(-weight.factor, weight.columns)
+
+
+def _as_product(weight: Weight) -> Product:
+    return weight if isinstance(weight, Product) else Product(Fraction(1), ((weight, 1),))
+
+
+def _spelled(part: str | Sum) -> str:
+    if isinstance(part, Sum):
+        return f"({part.text})"
+    return part if re.fullmatch(r"[^\W\d]\w*", part) else f"`{part}`"

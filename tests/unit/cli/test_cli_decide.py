@@ -92,6 +92,9 @@ def test_json_is_one_object(call, towns):
     told = json.loads(done.stdout)
 
     assert told["command"] == "decide"
+    assert told["entities"] == 5
+    assert "people" not in told
+    assert told["summary"][0]["notes"] == []
     assert len(told["answers"]) == 3
     assert told["summary"][0]["way"] == "Plain release"
     assert told["summary"][0]["method"] == "exact"
@@ -99,6 +102,20 @@ def test_json_is_one_object(call, towns):
     assert told["summary"][0]["most_affected"][0]["name"] in ROWS["town"]
     assert told["files"]["entities"].endswith("entities.csv")
     assert told["exit"] == 0
+
+
+def test_a_total_that_may_be_nought_is_told_with_its_chance(call, tmp_path):
+    """Where the noise can swallow the total, shares mean nothing, whatever their averages are."""
+    path = tmp_path / "few.csv"
+    path.write_text("town,poor\nAsh,2\nBay,1\n")
+    done = call("allocate", path, "--count", "poor", "--epsilon", "0.5,20", "--out", "study")
+    many = call("allocate", path, "--count", "poor", "--epsilon", "0.5,0.6,0.7,0.8,0.9", "--json")
+    told = json.loads(many.stdout)
+
+    assert "Warning Laplace noise at ε = 0.5: The noisy total is 0 or less with probability 0.3" in said(done)
+    assert said(done).count("The noisy total is 0 or less") == 1
+    assert "and so in 2 other settings." in said(many)
+    assert told["summary"][0]["notes"][0].startswith("The noisy total is 0 or less with probability 0.3")
 
 
 def test_quiet_prints_paths_alone(call, towns):
@@ -209,6 +226,12 @@ def test_money_is_answered_in_three_sentences_with_a_report(call, towns):
         (["--formula", "poor"], "poor", None),
         (["--formula", "poor * `cost index` / 100"], "poor", "`cost index` / 100"),
         (["--formula", "`cost index` * poor", "--count", "poor"], "poor", "`cost index`"),
+        (
+            ["--formula", "(poor + poor / 2) * (`cost index` + people)"],
+            "poor",
+            "(`cost index` + people) * (1 + 0.5)",
+        ),
+        (["--formula", "100 / people * poor"], "poor", "100 / people"),
     ],
 )
 def test_the_share_is_a_count_and_a_weight_or_a_formula(call, towns, tmp_path, words, count, weight):
@@ -226,15 +249,30 @@ def test_the_share_is_a_count_and_a_weight_or_a_formula(call, towns, tmp_path, w
         (["--count", "rich"], "--count: Column 'rich'"),
         (["--count", "poor", "--weight", "rich"], "--weight: Column 'rich'"),
         (["--formula", "poor", "--weight", "people"], "--formula and --weight contradict"),
-        (["--formula", "poor + people"], "--formula must be a product"),
+        (["--formula", "poor + people"], "--formula must be one column of counts times a public weight"),
+        (["--formula", "poor + 5"], "a count with a number added, has to be a column of its own"),
+        (["--formula", "poor * max(people)"], "column 11 must hold one of + - * /, or the end"),
+        (["--formula", "poor * (people"], "column 15 must hold one of + - * /, or )"),
         (["--formula", "rich * poor"], "--formula: Column 'rich'"),
-        (["--formula", "poor * poor"], "--formula must have poor once"),
-        (["--formula", "poor / poor"], "--formula must have poor once"),
-        (["--formula", "1 / poor"], "--formula must have a column of counts as a factor"),
-        (["--formula", "people", "--count", "poor"], "--formula must have poor once"),
+        (["--formula", "poor * poor"], "--formula must be one column of counts times"),
+        (["--formula", "poor / poor"], "--formula must be one column of counts times"),
+        (["--formula", "1 / poor"], "--formula must be one column of counts times"),
+        (["--formula", "people", "--count", "poor"], "--formula must be a column of counts, poor, times"),
         (["--count", "poor", "--budget", "much"], "--budget must be a number"),
         (["--count", "poor", "--budget", "-5"], "--budget must be a number > 0"),
         (["--count", "poor", "--weight", "town"], "cannot weigh the entities"),
+        (
+            ["--count", "poor", "--mitigate", "output-perturbation"],
+            "--mitigate must be given with a public least total for 'output-perturbation'",
+        ),
+        (
+            ["--count", "poor", "--mitigate", "output-perturbation=-3"],
+            "'least_total' must be a finite number > 0",
+        ),
+        (
+            ["--count", "poor", "--mitigate", "sum-constraint"],
+            "--mitigate must be given with the public total of the counts for 'sum-constraint'",
+        ),
     ],
 )
 def test_wrong_use_of_allocate_says_which_option(call, towns, words, expected):

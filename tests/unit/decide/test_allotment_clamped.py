@@ -86,11 +86,29 @@ class TestRealNoise:
         noisy = allotment_clamped.noisy_shares(shares, counts, law)
         step = allotment_clamped._one_step(tuple(post), noisy)
         about = allotment_clamped._About(noisy, allotment_clamped.count_cumulants(noisy, step))
-        mean, error = allotment_clamped._by_transforms(noisy, step, about, squared=False)
+        ((mean, error),) = allotment_clamped._by_transforms(noisy, step, about, (1,))
 
         assert "certified" in found.method
         assert mean - noisy.shares == pytest.approx(found.values, abs=1e-11)
         assert (error < 1e-10).all()
+
+    @pytest.mark.parametrize("law", [Laplace(3), DiscreteLaplace(3)], ids=repr)
+    def test_what_is_left_out_of_the_integral_is_nothing(self, law, monkeypatch):
+        """It stops where its terms have fallen; all of them give the same to the last digits."""
+        shares, counts, post = Allotment([1, 2, 0, 1.5]), [3, 0, 7, 8], [Nonnegative()]
+        short = (
+            allotment_bias(shares, counts, law, post=post),
+            allotment_variance(shares, counts, law, post=post),
+        )
+        monkeypatch.setattr(allotment_clamped, "_FALLEN", 0.0)
+        whole = (
+            allotment_bias(shares, counts, law, post=post),
+            allotment_variance(shares, counts, law, post=post),
+        )
+
+        for one, other in zip(short, whole, strict=True):
+            assert "integral" in one.method
+            assert one.values == pytest.approx(other.values, abs=1e-16, rel=1e-14)
 
     def test_the_variance_has_a_series_too(self):
         """Of many counts; for three large ones the integral does better."""

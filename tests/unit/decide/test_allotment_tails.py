@@ -49,4 +49,4 @@ def test_a_small_total_on_a_grid_has_no_bound_either():
     tail = outside_event(noisy_shares(Allotment([1, 1]), [1, 2], DiscreteLaplace(30)))
 
     assert not np.isfinite(tail.slack)
-    assert tail.covers == "the mean where the total is not 0"
+    assert tail.covers == "the mean, a total of 0 counting as no error"

@@ -74,7 +74,7 @@ class TestFourier:
     def test_it_is_used_where_the_series_is_not_certified(self):
         found = allotment_bias(Allotment([1, 2]), [3, 5], DiscreteLaplace(2))
 
-        assert found.method == "Fourier sum over all totals but 0, error estimated"
+        assert found.method == "Fourier sum over all totals, 0 counting as no error, error estimated"
 
     def test_tables_that_are_too_long_keep_the_series_and_its_bound(self, monkeypatch):
         """Then it is for the caller to sample."""

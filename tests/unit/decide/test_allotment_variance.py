@@ -71,7 +71,7 @@ def test_entities_without_any_effect():
         ([0.5, 0.1, 1], [2, 3, 1], DiscreteGaussian(1), 9),
     ],
 )
-def test_small_totals_have_the_variance_of_the_releases_whose_total_is_not_0(weights, counts, law, reach):
+def test_small_totals_have_a_variance_in_which_a_total_of_0_is_no_error(weights, counts, law, reach):
     """A series that does not reach so far must not pass for the spread of one release."""
     found = bias(Allotment(weights), counts, law)
     mean, slow = by_enumeration(weights, counts, law, reach)
@@ -95,7 +95,11 @@ def test_no_variance_is_below_0_after_a_clamp(weights, counts):
     """A series whose figure is below 0 was taken for one within its bound."""
     law = DiscreteLaplace(2)
     found = allotment_variance(Allotment(weights), counts, law, post=[Nonnegative()])
-    _, slow = by_enumeration(weights, counts, law, 80, step=lambda values: np.maximum(values, 0))
+    some = np.array(weights) > 0  # the others change nothing, and need not be enumerated
+    slow = np.zeros(len(weights))
+    _, slow[some] = by_enumeration(
+        np.array(weights)[some], np.array(counts)[some], law, 80, step=lambda values: np.maximum(values, 0)
+    )
 
     assert found.values == pytest.approx(slow, abs=1e-10)
 

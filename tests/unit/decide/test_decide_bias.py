@@ -178,6 +178,15 @@ def test_clamped_shares_are_exact_and_agree_with_draws():
         assert exact.variance == pytest.approx(drawn.variance, rel=0.1)
 
 
+def test_a_formula_that_never_has_a_total_is_not_said_to_have_one_of_0():
+    root = Formula(lambda x: np.sqrt(x) / np.sqrt(x).sum())
+    with np.errstate(invalid="ignore"):
+        found = bias(root, [1, 4], Laplace(2), draws=200)
+
+    assert found.notes[0].startswith("There were no shares in ")
+    assert "total" not in found.notes[0]
+
+
 def test_wide_noise_has_a_note_on_the_total():
     """The mean does not exist under continuous noise; whoever quotes it must know."""
     found = bias(DISTRICTS, [3, 5, 8], Laplace(10))
@@ -314,7 +323,7 @@ def test_shares_of_nothing_are_refused():
     ("change", "message"),
     [
         ({"problem": "x > 5"}, "must be a Rule, an Allotment or a Formula"),
-        ({"method": "guess"}, "one of 'auto', 'exact', 'sample'"),
+        ({"method": "guess"}, "one of 'auto', 'exact', 'second order', 'sample'"),
         ({"data": 5}, "Entities, a frame, or counts by the names"),
         ({"problem": Formula(lambda x: x * np.nan)}, "finite on the true counts"),
         ({"noise": 0.5}, "a law of noise"),

@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from evenhand.decide import exact_signs
 from evenhand.decide.exact_signs import exceeds
 from evenhand.decide.terms import count, ratio
 
@@ -86,3 +87,21 @@ def test_long_floats_are_read_as_doubles():
         True,
     ]
     assert (count("x") > 0.5).holds({"x": np.array([0.5, 0.75], dtype=np.float16)}).tolist() == [False, True]
+
+
+def test_what_occurs_over_and_over_is_settled_once(monkeypatch):
+    """Clamped counts are 0 in many draws, and as rationals each of them would take 30 microseconds."""
+    asked = []
+    slow = exact_signs._exact_sign
+
+    def counted(terms, bound, values):
+        asked.append(values)
+        return slow(terms, bound, values)
+
+    monkeypatch.setattr(exact_signs, "_exact_sign", counted)
+    terms = (("x", Fraction(1)), ("y", Fraction(-1, 20)))
+    columns = {"x": np.array([0.0, 0, 0, 1, 0.05]), "y": np.array([0.0, 0, 0, 20, 1])}
+    found = exact_signs.exceeds(terms, Fraction(0), columns, strict=False)
+
+    assert found.tolist() == [True] * 5
+    assert sorted(asked) == [(0.0, 0.0), (0.05, 1.0), (1.0, 20.0)]

@@ -5,7 +5,9 @@ import math
 import pytest
 
 from evenhand.report.drawing import Drawing
+from evenhand.study.decide_findings import helps_answer
 from evenhand.study.decide_page import decision_page
+from evenhand.study.decide_reading import read_decision
 from evenhand.study.decide_wording import few_text
 from evenhand.study.findings import answers
 from unit.study._decide_studies import (
@@ -150,9 +152,55 @@ def test_what_is_paid_beyond_the_budget_is_not_said_to_move():
     )
 
 
+def test_a_way_with_a_larger_error_of_one_release_says_so():
+    """Less bias at the price of more noise is no gift."""
+
+    def given(setting):
+        other = setting.strategy == "linear-proxy"
+        measures = {"cost_of_privacy": 0.0, "mean_error": 9_000.0} if other else {}
+        return {**MONEY, "measures": {**MONEY["measures"], **measures}}
+
+    results = made(money_task(mitigations=["linear-proxy"], epsilons=[1]), given)
+
+    assert "would bring it to $0.00, with a typical error of $9,000 in place of $5,000" in helps_answer(
+        read_decision(results)
+    )
+
+
+def test_a_total_that_may_be_nought_stands_above_everything():
+    """At the most private setting at which it may be, wherever the page is about."""
+    note = "The noisy total is 0 or less with probability 0.31, by a Fourier sum, where shares mean nothing."
+
+    def given(setting):
+        few = setting.epsilon is not None and setting.epsilon < 1
+        return {**MONEY, "notes": ["series", *([note] if few else [])]}
+
+    page = decision_page(made(money_task(epsilons=["0.1", "0.5", 1]), given))
+    told = [each.text for each in page.notes if "may be 0 or less" in each.text]
+
+    assert told == [f"**The noisy total may be 0 or less.** Laplace noise at ε = 0.1: {note}"]
+    assert not any("may be 0 or less" in each.text for each in decision_page(money()).notes)
+
+
+def test_a_way_that_promises_nothing_is_not_recommended_without_a_word():
+    """A payment from the true counts may need the least; whoever reads that must read the rest."""
+
+    def given(setting):
+        other = setting.strategy == "shrink"
+        measures = {"cost_of_privacy": 10.0, "claimed_epsilon": math.nan} if other else {}
+        return {**MONEY, "measures": {**MONEY["measures"], **measures}}
+
+    results = made(money_task(mitigations=["shrink"], epsilons=[1]), given)
+
+    assert "would bring it to $10.00, with no promise to anybody" in helps_answer(read_decision(results))
+
+
 def test_an_error_that_is_estimated_is_not_called_a_bound():
     """Some exact methods prove how far they are off at most, others only estimate it."""
-    estimated = {**MONEY, "notes": ["Fourier sum over all totals but 0, error estimated", "It may be 0."]}
+    estimated = {
+        **MONEY,
+        "notes": ["Fourier sum over all totals, 0 counting as no error, error estimated", "It may be 0."],
+    }
     proved = {**MONEY, "notes": ["series with a certified error"]}
 
     def method(said):

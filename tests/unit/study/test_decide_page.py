@@ -259,7 +259,7 @@ def test_ways_are_ranked_and_a_missing_one_is_unknown():
     section = next(each for each in page.sections if each.anchor == "mitigations")
 
     assert section.heading.startswith(
-        "Least money moved with 'Plain release': $400; most with 'Negatives set"
+        "Least money misallocated with 'Plain release': $400; most with 'Negatives set"
     )
     assert section.tables[0].rows[2][2] == "unknown"
     assert section.tables[0].chosen == 1

@@ -265,8 +265,9 @@ def _theorem_11(_: Evidence) -> Checked:
             tight += moved > Fraction(2 * max(weights), least + max(weights))
     why = (
         f"Valid if one person is added or removed, in all {number} tables of three entities, of which "
-        f"{broken} break it. Not an equation: 2 a_max / (L + a_max) holds too ({tight} break it). If one "
-        "person is replaced, twice as much is proved. It needs an L that is public."
+        f"{broken} break it. Not an equation: 2 a_max / (L + a_max) holds too ({tight} break it). It "
+        "holds as well if one person is replaced: the total rises or falls, and then one entity alone gains or "
+        "loses, a_max / L at most. It needs an L that is public."
     )
     return verdict(not broken, why)
 
