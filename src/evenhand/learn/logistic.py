@@ -16,6 +16,7 @@ from evenhand.collect.streams import check_rng, stream_for
 from evenhand.errors import InvalidParameterError, PrivacyWarning
 from evenhand.learn import private_rows as inputs
 from evenhand.learn.descent import Rows, Steps, batches, descend, noises, plan
+from evenhand.learn.parity_rows import remember_rows
 from evenhand.privacy.accounting import LARGEST_NOISE, SMALLEST_NOISE
 from evenhand.privacy.grid_noise import training_guarantee
 from evenhand.privacy.rational import Number, exact, text_above
@@ -223,6 +224,7 @@ class DPLogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.coef_ = weights[:, :width].copy()
         self.intercept_ = weights[:, width].copy() if self.fit_intercept else np.zeros(len(weights))
         self.noise_, self.steps_, self.sampling_ = float(made.noise), schedule.steps, schedule.sampling
+        remember_rows(self, X)
         return self
 
     def _check_numbers(self) -> tuple[Fraction, Fraction]:

@@ -266,8 +266,8 @@ def _theorem_11(_: Evidence) -> Checked:
     why = (
         f"Valid if one person is added or removed, in all {number} tables of three entities, of which "
         f"{broken} break it. Not an equation: 2 a_max / (L + a_max) holds too ({tight} break it). It "
-        "holds as well if one person is replaced: the total rises or falls, and then one entity alone gains or "
-        "loses, a_max / L at most. It needs an L that is public."
+        "holds as well if one person is replaced: the total rises or falls, and then one entity alone gains "
+        "or loses, a_max / L at most. It needs an L that is public."
     )
     return verdict(not broken, why)
 
