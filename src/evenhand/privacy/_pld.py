@@ -33,7 +33,9 @@ _ALLOWED = 2.0**-48  # per step; each of the two errors was measured to be below
 _FURTHER = 100  # steps' worth of allowance for the sums over the composed losses
 _FINE, _COARSE = 100, 10  # points per standard deviation of one step's loss, at least
 _FEWER, _NEAR = 20, 1e-5  # points so near to each other get masses that are mostly rounding
-_MOST_POINTS = 200_000
+_MOST_POINTS = 200_000  # for one step; all steps have ten times as many
+_ROUNDING = 1e-13  # over all points and steps, rounding then adds about a thousandth to the mass
+_HOPELESS = 1_000.0
 _LOG_TAIL = 10.0  # standard deviations of noise within which losses get points of their own
 _SPARE = 1 + 1e-12  # for the logarithm and the exponentials behind an epsilon
 
@@ -81,23 +83,41 @@ def epsilon_at(of: Steps, delta: float, *, coarse: bool = False) -> float:
     the time.
     """
     left = delta - allowance(of.steps)
-    if left <= 0:
+    if left <= 0 or _is_hopeless(of):
         return math.inf
     return max(0.0, float(_composed(of, _interval(of, coarse=coarse)).get_epsilon_for_delta(left))) * _SPARE
 
 
 def delta_at(of: Steps, epsilon: float) -> float:
     """Return a delta that goes with `epsilon`."""
+    if _is_hopeless(of):
+        return 1.0
     found = float(_composed(of, _interval(of, coarse=False)).get_delta_for_epsilon(epsilon / _SPARE))
     return min(1.0, max(0.0, found) * _SPARE + allowance(of.steps))
 
 
+def _is_hopeless(of: Steps) -> bool:
+    """Whether the mean loss is so large that nothing is guaranteed, which then need not be computed.
+
+    The loss is convex in the noise, so its mean is at least that at the mean noise, with and without the row.
+    """
+    size, rate = 1 / (2 * of.noise**2), of.sampling
+    joined = size + math.log(rate + (1 - rate) * math.exp(-size))
+    left = math.log(1 - rate + rate * math.exp(-size))
+    return of.steps * (rate * joined + (1 - rate) * left) > _HOPELESS
+
+
 def _interval(of: Steps, *, coarse: bool) -> float:
-    """Return the distance of the points: a power of ten that fits the loss of one step."""
-    spread = of.sampling / of.noise
+    """Return the distance of the points: a power of ten that fits the loss of one step, and of all."""
+    rate, shift = of.sampling, 1 / of.noise
+    spread = rate * shift
     wanted = spread / _COARSE if coarse else max(spread / _FINE, min(spread / _FEWER, _NEAR))
-    reach = _LOG_TAIL / of.noise + 1 / of.noise**2
-    power = max(math.floor(math.log10(wanted)), math.ceil(math.log10(reach / _MOST_POINTS)))
+    reach = math.log1p(rate * math.expm1(min(_LOG_TAIL * shift + shift**2 / 2, 700.0)))
+    heavy = min(rate * math.sqrt(math.expm1(min(shift**2, 700.0))), math.sqrt(rate) * shift)
+    total = 2 * _LOG_TAIL * heavy * math.sqrt(of.steps)
+    rounding = math.sqrt(of.steps * reach * _ROUNDING)
+    nearest = max(reach / _MOST_POINTS, total / (10 * _MOST_POINTS), rounding)
+    power = max(math.floor(math.log10(wanted)), math.ceil(math.log10(nearest)))
     return float(10.0 ** min(power, -2))
 
 

@@ -97,7 +97,9 @@ class SampledGaussian:
         allowed = checked_delta(delta, steps=self.steps, owner=owner)
         found = epsilon_at(self._for(unit, owner), float_below(allowed))
         if not math.isfinite(found):
-            raise _too_small(delta, owner)
+            raise InvalidParameterError(
+                "noise", owner=owner, must_be="large enough for a finite epsilon", got=float(self.noise)
+            )
         return round_up(Fraction(found), digits=_DIGITS)
 
     def delta(self, epsilon: Number, *, unit: Unit | str) -> Fraction:
