@@ -145,7 +145,8 @@ class ParityPostProcessor(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
 
     References
     ----------
-    .. [1] Ghoukasian (2024). Privacy and fairness in machine learning. Thesis, chapter 3.
+    .. [1] Ghoukasian (2024). Classification Algorithms with Differential Privacy and Fairness Guarantees.
+           Thesis, chapter 3.
 
     Examples
     --------

@@ -136,7 +136,8 @@ def closest_rates(
 
     References
     ----------
-    .. [1] Ghoukasian (2024). Privacy and fairness in machine learning. Thesis, Algorithm 1, Proposition 6.
+    .. [1] Ghoukasian (2024). Classification Algorithms with Differential Privacy and Fairness Guarantees.
+           Thesis, Algorithm 1, Proposition 6.
 
     Examples
     --------

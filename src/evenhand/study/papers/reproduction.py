@@ -37,6 +37,7 @@ PAPERS: Mapping[str, str] = MappingProxyType(
     {
         "arcolezi2023": "(Local) Differential Privacy has NO Disparate Impact on Fairness",
         "makhlouf2024": "On the Impact of Multi-dimensional Local Differential Privacy on Fairness",
+        "ghoukasian2024-central": "Central DP and Fairness in Classification",
         "ghoukasian2024-local": "Local DP as a Pre-processing Technique for Fairness in Classification",
         "zhu2023": "Privacy and Bias Analysis of Disclosure Avoidance Systems",
         "fioretto2021": "Decision Making with Differential Privacy under a Fairness Lens",

@@ -255,7 +255,14 @@ def test_figures_are_written_as_pictures(tmp_path, monkeypatch):
 
 def test_papers_are_found_by_their_key():
     """The command line lists them and runs them by these names."""
-    assert list(PAPERS) == ["arcolezi2023", "makhlouf2024", "ghoukasian2024-local", "zhu2023", "fioretto2021"]
+    assert list(PAPERS) == [
+        "arcolezi2023",
+        "makhlouf2024",
+        "ghoukasian2024-central",
+        "ghoukasian2024-local",
+        "zhu2023",
+        "fioretto2021",
+    ]
     assert all(paper_named(name).title == PAPERS[name] for name in PAPERS)
     assert all(paper_named(name).name == name for name in PAPERS)
     with pytest.raises(UnknownNameError, match="arcolezi2023"):
