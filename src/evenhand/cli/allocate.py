@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -26,10 +27,17 @@ EXAMPLE = """\
 
 _THOUSANDS = re.compile(r"-?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?")
 
+_NOT_ONE_COUNT = (
+    "--formula must be {} times a public weight, such as 'students * (index + 20) / 100'. "
+    "The weight may have columns and numbers with + - * / and brackets. What is no such product, as a sum of "
+    "two counts or a count with a number added, has to be a column of its own, which is then published."
+)
+
 Count = Annotated[str | None, typer.Option(metavar="COLUMN", help="The count that money follows.")]
 Weight = Annotated[str | None, typer.Option(metavar="COLUMN", help="A public weight. [all the same]")]
 Formula = Annotated[
-    str | None, typer.Option(metavar="PRODUCT", help="Instead of both, such as 'students * index / 100'.")
+    str | None,
+    typer.Option(metavar="FORMULA", help="Instead of both, such as 'students * (index + 20) / 100'."),
 ]
 Budget = Annotated[
     str | None, typer.Option(metavar="MONEY", help="What is shared out. [shares are compared]")
@@ -94,7 +102,8 @@ def _money(budget: str | None) -> float | None:
 
 def _share(typed: dict[str, Any], opened: Opened) -> tuple[str, str | None]:
     """Return the count and the weight, from two options or from a formula."""
-    from evenhand.study.decide_weights import product_of  # noqa: PLC0415 - starts numpy
+    from evenhand.study.decide_weight_text import weight_of  # noqa: PLC0415 - starts numpy
+    from evenhand.study.decide_weights import Product  # noqa: PLC0415 - as above
 
     known, count = opened.names, typed["count"]
     if typed["formula"] is None:
@@ -105,19 +114,19 @@ def _share(typed: dict[str, Any], opened: Opened) -> tuple[str, str | None]:
         if weight is None:
             return asked.column_of("--count", count, known), None
         return asked.column_of("--count", count, known), _quoted(asked.column_of("--weight", weight, known))
-    product = product_of(typed["formula"], parameter="formula", owner="allocate")
-    factors = [name for name, power in product.columns if power > 0]
-    if not factors:
-        wrong_use("--formula must have a column of counts as a factor.")
-    for name in product.names:
+    written = weight_of(typed["formula"], parameter="formula", owner="allocate")
+    for name in written.names:
         asked.column_of("--formula", name, known)
-    chosen = factors[0] if count is None else asked.column_of("--count", count, known)
-    if factors.count(chosen) != 1 or (chosen, -1) in product.columns:
+    fitting = [name for name in written.names if written.beside(name) is not None]
+    chosen = asked.column_of("--count", count, known) if count is not None else "".join(fitting[:1])
+    weight = written.beside(chosen) if chosen else None
+    if weight is None:
         wrong_use(
-            f"--formula must have {spelled([chosen])} once, as a factor: shares are linear in the count."
+            _NOT_ONE_COUNT.format(
+                f"a column of counts, {spelled([chosen])}," if chosen else "one column of counts"
+            )
         )
-    rest = product.without(chosen)
-    return chosen, rest.text if rest.columns or rest.factor != 1 else None
+    return chosen, None if weight == Product(Fraction(1), ()) else weight.text
 
 
 def _quoted(name: str) -> str:

@@ -35,6 +35,7 @@ COMMANDS = {
 """Every command and what it does, in the order in which help lists them."""
 
 _OPTIONS = {
+    "ways": "--ways", "gap": "--gap", "strength": "--strength",
     "epsilons": "--epsilon", "epsilon": "--epsilon", "protocols": "--protocol", "protocol": "--protocol",
     "splits": "--split", "split": "--split", "strategies": "--strategy", "strategy": "--strategy",
     "model": "--model", "encoder": "--encoder", "repeats": "--repeats", "rows": "--rows", "seed": "--seed",

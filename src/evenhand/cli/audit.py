@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from evenhand.cli import learn_options as learning
 from evenhand.cli import options as given
 from evenhand.cli.console import Terminal, wrong_use
 from evenhand.cli.refusals import refuse_empty
@@ -23,11 +24,14 @@ EXAMPLE = """\
   evenhand audit --resume --out study
   evenhand audit people.csv --task release --columns county,sex,job \\
       --protected sex --mechanism laplace,suppression --epsilon 0.5,1,2
+  evenhand audit people.csv --task learn --target hired --positive yes \\
+      --protected sex --privileged male --ways dp,dp+parity,fermi+parity --epsilon 1,3
 """
 
 
 _LISTS = (
     "epsilon", "protocol", "split", "strategy", "sensitive", "drop", "columns", "mechanism", "post", "quasi",
+    "ways",
 )  # fmt: skip
 
 
@@ -60,7 +64,7 @@ def audit(  # noqa: PLR0913 - one option each
     encoder: given.Encoder = None,
     columns: given.TableColumns = None,
     mechanism: given.Mechanism = None,
-    unit: given.UnitOfPrivacy = "replace one",
+    unit: given.UnitAsked = None,
     threshold: given.Threshold = None,
     k: given.SmallestGroup = None,
     fraction: given.Fraction = None,
@@ -69,6 +73,10 @@ def audit(  # noqa: PLR0913 - one option each
     bound: given.Bound = None,
     post: given.Post = None,
     quasi: given.Quasi = None,
+    ways: learning.Ways = None,
+    gap: learning.AllowedGap = None,
+    strength: learning.Strength = None,
+    group_as_input: learning.GroupAsInput = False,
     rows: given.Rows = None,
     repeats: given.Repeats = None,
     seed: given.Seed = None,
@@ -84,23 +92,24 @@ def audit(  # noqa: PLR0913 - one option each
 
     Trains on protected rows, predicts for clean ones, compares the groups, and writes report.html, the plan
     and every number to a folder. With --task release it publishes a table of --columns by each mechanism
-    instead, and compares it with the true one. What it computes comes from the true data and is itself not
-    private.
+    instead, and compares it with the true one; with --task learn it trains classifiers with privacy and
+    parity in each of --ways. What it computes comes from the true data and is itself not private.
     """
     from evenhand.cli.conduct import checked, conduct, finish, forecast, free_folder  # noqa: PLC0415 - starts numpy
 
     terminal = Terminal(as_json=as_json, quiet=quiet)
     typed = dict(locals())
     refuse_empty(typed, *_LISTS)
-    if task not in {None, "classify", "release"}:
-        wrong_use(f"--task must be classify or release. Got {task!r} instead.")
+    if task not in {None, "classify", "release", "learn"}:
+        wrong_use(f"--task must be classify, release or learn. Got {task!r} instead.")
     folder = checked(free_folder(out, resume=resume), workers=workers, resume=resume)
     if plan is not None or (resume and data is None):
         job = _planned(terminal, typed, plan or folder / "plan.toml")
     elif data is None:
         wrong_use("DATA is missing: a CSV or Parquet file, or a data set (evenhand datasets lists them).")
     else:
-        job = _new_release(terminal, typed) if task == "release" else _new(terminal, typed)
+        made = {"release": _new_release, "learn": _new_learning}.get(task or "", _new)
+        job = made(terminal, typed)
     chosen = job.plan
     if not resume:
         chosen = forecast(terminal, job.plan, frame=job.frame, workers=workers, ask=not yes)
@@ -156,6 +165,13 @@ def _new_release(terminal: Terminal, typed: dict[str, Any]) -> _Job:
     return _Job(*release_plan(terminal, typed))
 
 
+def _new_learning(terminal: Terminal, typed: dict[str, Any]) -> _Job:
+    """Return the study of classifiers that are trained with privacy and parity."""
+    from evenhand.cli.learn_audit import learning_plan  # noqa: PLC0415 - starts numpy
+
+    return _Job(*learning_plan(terminal, typed))
+
+
 def _planned(terminal: Terminal, typed: dict[str, Any], path: Path) -> _Job:
     """Return the study of a plan file, with what was typed besides."""
     from evenhand.cli.planned import planned  # noqa: PLC0415 - used here alone
@@ -169,6 +185,10 @@ def _planned(terminal: Terminal, typed: dict[str, Any], path: Path) -> _Job:
     if plan.task.kind == "decide":
         refuse_any(typed, plan.task.kind)
         return _Job(plan, frame)
+    if plan.task.kind == "learn":
+        from evenhand.cli.learn_audit import changed_learning  # noqa: PLC0415 - starts numpy
+
+        return _Job(changed_learning(plan, typed), frame)
     refuse_strangers(typed, release=release)
     if release:
         return _Job(changed_release(plan, typed), frame)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["decided", "opened_counts", "shared_parts"]
 
+_MOST_WARNINGS = 3
 _LISTS = ("epsilon", "mechanism", "groups", "post", "mitigate")
 
 
@@ -68,7 +69,20 @@ def decided(terminal: Terminal, typed: dict[str, Any], opened: Opened, task: Any
     terminal.say("Plan", f"{settings} setting{'' if settings == 1 else 's'} for {entities}")
     results = conduct(terminal, plan, frame=opened.frame, out=folder, workers=1, resume=False)
     files = _entities(results, plan, opened.frame, folder)
+    _warn_of_totals(terminal, results)
     finish(terminal, results, command=command, out=folder, open_page=typed["open_page"], more=files)
+
+
+def _warn_of_totals(terminal: Terminal, results: Results) -> None:
+    """Say where the noisy total may be 0 or less, and how likely that is."""
+    from evenhand.study.decide_reading import read_decision  # noqa: PLC0415 - starts numpy
+    from evenhand.study.decide_wording import setting_words  # noqa: PLC0415 - as above
+
+    found = read_decision(results).total_notes()
+    for setting, note in list(found.items())[:_MOST_WARNINGS]:
+        terminal.warn(f"{setting_words(setting)}: {note}")
+    if len(found) > _MOST_WARNINGS:
+        terminal.warn(f"and so in {len(found) - _MOST_WARNINGS:,} other settings.")
 
 
 def _entities(results: Results, plan: Plan, frame: Any, folder: Path) -> dict[str, Path]:

@@ -16,7 +16,7 @@ __all__ = [
     "GuessRoles", "Mechanism", "Model", "OneMechanism", "OpenPage", "Out", "PlanFile", "Positive", "Post",
     "Privileged", "Protected", "Protocol", "Quasi", "Quiet", "Repeats", "Resume", "Rho", "Rows",
     "SchemaFile", "Seed", "Sensitive", "SmallestGroup", "Split", "Strategy", "TableColumns", "Target",
-    "Task", "Threshold", "UnitOfPrivacy", "Workers", "Yes", "listed",
+    "Task", "Threshold", "UnitAsked", "UnitOfPrivacy", "Workers", "Yes", "listed",
 ]  # fmt: skip
 
 _PROTOCOLS = ("grr", "blh", "olh", "rappor", "oue", "ss", "the", "optimal")
@@ -106,7 +106,13 @@ PlanFile = Annotated[
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with the study in --out.")]
 GuessRoles = Annotated[bool, typer.Option("--guess", help="Guess the roles that are missing, with reasons.")]
 Epsilon = Annotated[
-    list[str] | None, typer.Option(metavar="LIST", help="Privacy parameters of a whole report. [0.5,1,2,4]")
+    list[str] | None,
+    typer.Option(
+        "--epsilon",
+        "--epsilons",
+        metavar="LIST",
+        help="Privacy parameters of a whole report. [0.5,1,2,4; learn: 1,3]",
+    ),
 ]
 Protocol = Annotated[
     list[str] | None,
@@ -140,7 +146,7 @@ Encoder = Annotated[
         metavar="NAME", help=f"Of {', '.join(_ENCODERS)}. [narrow]", autocompletion=_completed(_ENCODERS)
     ),
 ]
-Repeats = Annotated[int | None, typer.Option(metavar="N", help="Runs of each setting. [10]")]
+Repeats = Annotated[int | None, typer.Option(metavar="N", help="Runs of each setting. [10; learn: 5]")]
 Rows = Annotated[int | None, typer.Option(metavar="N", help="Use N rows, drawn at random. [all]")]
 Seed = Annotated[int | None, typer.Option(metavar="N", help="What everything drawn derives from. [0]")]
 Workers = Annotated[int | None, typer.Option(metavar="N", help="Cells at a time. [one per processor]")]
@@ -158,8 +164,9 @@ Task = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="classify (train on protected rows) or release (publish a table). [classify]",
-        autocompletion=_completed(("classify", "release")),
+        help="classify (train on protected rows), release (publish a table) or learn (train a private "
+        "classifier). [classify]",
+        autocompletion=_completed(("classify", "release", "learn")),
     ),
 ]
 TableColumns = Annotated[
@@ -185,6 +192,14 @@ OneMechanism = Annotated[
 UnitOfPrivacy = Annotated[
     str, typer.Option("--unit", metavar="WORDS", help="'replace one' or 'add or remove one'.")
 ]
+UnitAsked = Annotated[
+    str | None,
+    typer.Option(
+        "--unit",
+        metavar="WORDS",
+        help="'replace one' or 'add or remove one'. [the first; learn: the second]",
+    ),
+]
 Threshold = Annotated[
     int | None, typer.Option(metavar="N", help="Of suppression: smaller counts are not published.")
 ]
@@ -192,7 +207,7 @@ SmallestGroup = Annotated[
     int | None, typer.Option("--k", metavar="N", help="Of k-anonymity: people who look alike.")
 ]
 Fraction = Annotated[float | None, typer.Option(metavar="SHARE", help="Of swapping: records swapped.")]
-Delta = Annotated[str | None, typer.Option(metavar="NUMBER", help="Of Gaussian noise and sampling.")]
+Delta = Annotated[str | None, typer.Option(metavar="NUMBER", help="Of Gaussian noise, sampling and learn.")]
 Rho = Annotated[str | None, typer.Option(metavar="NUMBER", help="Of Gaussian noise, instead of epsilon.")]
 Bound = Annotated[
     int | None, typer.Option(metavar="N", help="A public bound on the count of a cell, never from the rows.")

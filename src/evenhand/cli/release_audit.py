@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.cli import options as given
 from evenhand.cli.console import spelled, wrong_use
+from evenhand.cli.learn_options import LEARN_ONLY, refuse_others
 from evenhand.cli.refusals import refuse_other_marks
 from evenhand.cli.release_options import refuse_unused, typed_parameters
 from evenhand.cli.roles import INFERRED, told_reading, with_choices
@@ -53,11 +54,14 @@ def refuse_strangers(typed: dict[str, Any], *, release: bool) -> None:
         task, other = ("release", "classify") if release else ("classify", "release")
         verb = "belongs" if len(strange) == 1 else "belong"
         wrong_use(f"{', '.join(strange)} {verb} to --task {other}; this is --task {task}.")
+    refuse_others(typed, LEARN_ONLY, task="release" if release else "classify", owner="learn")
 
 
 def refuse_any(typed: dict[str, Any], kind: str) -> None:
     """Refuse every option of a grid, for a plan of this kind names it all itself."""
-    strange = [f"--{name}" for name in (*_CLASSIFY_ONLY, *RELEASE_ONLY, "epsilon") if typed[name]]
+    strange = [
+        f"--{name}" for name in (*_CLASSIFY_ONLY, *RELEASE_ONLY, *LEARN_ONLY, "epsilon") if typed[name]
+    ]
     if strange:
         said = f"{', '.join(strange)} cannot be given with a plan of the task {kind}."
         wrong_use(f"{said} Hint: edit the plan.")
@@ -173,7 +177,7 @@ def _task(schema: Schema, typed: dict[str, Any], columns: tuple[str, ...]) -> Re
         columns,
         mechanisms,
         given.listed(typed["epsilon"]) or _EPSILONS,
-        unit=typed["unit"],
+        unit=typed["unit"] or "replace one",
         bound=typed["bound"],
         post=given.listed(typed["post"]),
         classify=trains,

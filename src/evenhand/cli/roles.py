@@ -57,15 +57,17 @@ def arranged(
     data: str,
     guess: bool,
     bins_only: bool = False,
+    needed: Sequence[str] = tuple(ROLES),
 ) -> Setup:
-    """Return the schema with its roles, and say how it came about."""
+    """Return the schema with its roles, and say how it came about; others than those needed may lack."""
     _refuse_what_is_no_table(opened)
     guesses: tuple[str, ...] = ()
     if guess:
         words, guesses = _guessed(terminal, opened, words)
-    missing = missing_roles(words, opened)
+    missing = [role for role in missing_roles(words, opened) if role in needed]
     if missing:
-        wrong_use(_ask_for(opened, words, missing, command=f"{command} {shlex.quote(data)}", guessed=guess))
+        asked = f"{command} {shlex.quote(data)}"
+        wrong_use(_ask_for(opened, words, missing, command=asked, guessed=guess, needed=needed))
     try:
         made = set_up(opened, words, bins_only=bins_only)
     except SchemaError as error:
@@ -79,10 +81,11 @@ def arranged(
     for note in made.notes:
         terminal.say("Note", note)
     schema = made.schema
+    reported = f"; sensitive {spelled(schema.sensitive)}" if "sensitive" in needed else ""
     terminal.say(
         "Roles",
         f"target {schema.target} = {schema.positive}; protected {schema.protected}, privileged "
-        f"{schema.privileged}; sensitive {spelled(schema.sensitive)}",
+        f"{schema.privileged}{reported}",
     )
     return replace(made, notes=(*made.notes, *guesses))
 
@@ -105,7 +108,15 @@ def _guessed(terminal: Terminal, opened: Opened, words: Words) -> tuple[Words, t
     return found.words, tuple(f"Guessed: {reason}" for reason in found.reasons)
 
 
-def _ask_for(opened: Opened, words: Words, missing: Sequence[str], *, command: str, guessed: bool) -> str:
+def _ask_for(
+    opened: Opened,
+    words: Words,
+    missing: Sequence[str],
+    *,
+    command: str,
+    guessed: bool,
+    needed: Sequence[str],
+) -> str:
     """Say which roles are missing, which columns there are, and show a whole command."""
     from evenhand.study.guess import guess  # noqa: PLC0415 - as above
 
@@ -126,7 +137,7 @@ def _ask_for(opened: Opened, words: Words, missing: Sequence[str], *, command: s
             f"evenhand {command}",
             f"--target {typed['target']} --positive {typed['positive']}",
             f"--protected {typed['protected']} --privileged {typed['privileged']}",
-            f"--sensitive {shlex.quote(_joined(stand_in.sensitive))}",
+            *([f"--sensitive {shlex.quote(_joined(stand_in.sensitive))}"] if "sensitive" in needed else []),
         ]
     )
     asked = f"{'; '.join(wanted)} {say}."

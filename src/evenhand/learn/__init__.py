@@ -7,12 +7,44 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from evenhand.learn.canaries import CanaryAudit, audit_canaries
+    from evenhand.learn.encoding import PublicEncoder
+    from evenhand.learn.fermi import DPFermi
+    from evenhand.learn.logistic import DPLogisticRegression
+    from evenhand.learn.parity import ParityPostProcessor
+    from evenhand.learn.parity_key import PersonKey
+    from evenhand.learn.parity_odds import closest_odds
+    from evenhand.learn.parity_rates import closest_rates
     from evenhand.learn.projection import FairProjection
     from evenhand.learn.training import PrivateTraining
 
-__all__ = ["FairProjection", "PrivateTraining"]
+__all__ = [
+    "CanaryAudit",
+    "DPFermi",
+    "DPLogisticRegression",
+    "FairProjection",
+    "ParityPostProcessor",
+    "PersonKey",
+    "PrivateTraining",
+    "PublicEncoder",
+    "audit_canaries",
+    "closest_odds",
+    "closest_rates",
+]
 
-_HOMES = {"FairProjection": "projection", "PrivateTraining": "training"}
+_HOMES = {
+    "CanaryAudit": "canaries",
+    "DPFermi": "fermi",
+    "DPLogisticRegression": "logistic",
+    "FairProjection": "projection",
+    "ParityPostProcessor": "parity",
+    "PersonKey": "parity_key",
+    "PrivateTraining": "training",
+    "PublicEncoder": "encoding",
+    "audit_canaries": "canaries",
+    "closest_odds": "parity_odds",
+    "closest_rates": "parity_rates",
+}
 
 
 def __getattr__(name: str) -> Any:

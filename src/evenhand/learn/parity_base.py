@@ -78,8 +78,10 @@ class Base:
                     hint="train on more rows, or one classifier for all groups.",
                 )
             made = clone(model)
-            extra = {"group": self._names(codes[here])} if _takes_group(made.fit) else {}
-            made.fit(own_rows, own_labels, **extra)
+            if _takes_group(_last(made).fit):
+                made.fit(own_rows, own_labels, **{f"{_prefix(made)}group": self._names(codes[here])})
+            else:
+                made.fit(own_rows, own_labels)
             remember_rows(made, own_rows)
             models.append(made)
         return Base(tuple(models), self.labels, self.single)
@@ -121,7 +123,7 @@ class Base:
         return out
 
     def _predicted(self, model: Any, X: Any, codes: NDArray[np.intp]) -> NDArray[Any]:  # noqa: N803 - as above
-        extra = {"group": self._names(codes)} if _takes_group(model.predict) else {}
+        extra = {"group": self._names(codes)} if _takes_group(_last(model).predict) else {}
         return np.asarray(model.predict(X, **extra))
 
     def _names(self, codes: NDArray[np.intp]) -> NDArray[Any]:
@@ -148,6 +150,11 @@ def _takes_group(method: Any) -> bool:
 
 def _last(model: Any) -> Any:
     return model.steps[-1][1] if hasattr(model, "steps") else model
+
+
+def _prefix(model: Any) -> str:
+    """Return what scikit-learn wants before the name of an argument for the last step of a pipeline."""
+    return f"{model.steps[-1][0]}__" if hasattr(model, "steps") else ""
 
 
 def _promised(model: Any) -> Guarantee | None:

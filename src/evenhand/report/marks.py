@@ -22,6 +22,7 @@ __all__ = [
     "SizePanel",
     "Sized",
     "Spot",
+    "Traded",
 ]
 
 
@@ -65,6 +66,29 @@ class Point:
     x: Estimate
     y: Estimate
     undominated: bool = False
+
+
+@dataclass(frozen=True)
+class Traded:
+    """One setting of a trade-off between accuracy and gap, with what is promised about the gap.
+
+    Parameters
+    ----------
+    label : str
+        Of the way; settings of one way share it and differ in epsilon.
+    epsilon : float, optional
+        None where there is no privacy.
+    x, y : Estimate
+    bound, far_bound : float, optional
+        On what is expected of `y`, and on `y` with a stated confidence; None where nothing bounds it.
+    """
+
+    label: str
+    epsilon: float | None
+    x: Estimate
+    y: Estimate
+    bound: float | None = None
+    far_bound: float | None = None
 
 
 @dataclass(frozen=True)

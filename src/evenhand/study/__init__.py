@@ -9,6 +9,7 @@ from evenhand.study.events import Cancel, Cancelled, CellDone, CellFailed, Finis
 from evenhand.study.facts import Facts
 from evenhand.study.follow import WorkerDied, follow
 from evenhand.study.grid import Collect, Mechanism
+from evenhand.study.learn_task import LearnTask
 from evenhand.study.outcome import Failure, Outcome
 from evenhand.study.plan import Plan
 from evenhand.study.release_grid import TableMechanism
@@ -32,6 +33,7 @@ __all__ = [
     "Facts",
     "Failure",
     "Finished",
+    "LearnTask",
     "Mechanism",
     "Outcome",
     "Plan",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.privacy.rational import as_text
 from evenhand.report.words import epsilon_of
+from evenhand.study.learn_ways import WAYS
 from evenhand.study.release_names import title_of
 
 if TYPE_CHECKING:
@@ -27,7 +28,8 @@ class Setting:
     Parameters
     ----------
     protocol : str
-        Name of a protocol, of a mechanism that publishes a table, or ``"none"``.
+        Name of a protocol, of a mechanism that publishes a table, of a way to train a classifier, or
+        ``"none"``.
     epsilon : Fraction, optional
         Privacy parameter of a person's whole report, or of a published table; None where nothing is
         protected, and for a mechanism that has none.
@@ -82,7 +84,7 @@ class Setting:
     def __str__(self) -> str:
         if not self.is_protected:
             return "unprotected"
-        words = [title_of(self.protocol)]
+        words = [WAYS[self.protocol].title if self.protocol in WAYS else title_of(self.protocol)]
         for name, value in sorted(self.parameters.items()):  # settings that differ never read the same
             words.append(name if value is True else f"{name}={value}")
         words += [self.strategy] if self.strategy not in {UNPROTECTED, "independent"} else []

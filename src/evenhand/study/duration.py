@@ -121,10 +121,13 @@ def subset(prepared: Prepared, rows: int) -> Prepared:
         return prepared
     order = np.argsort(prepared.target, kind="stable")
     chosen = np.sort(order[np.linspace(0, people - 1, rows).astype(np.intp)])
+    features = getattr(prepared, "features", None)  # of a study of classifiers
+    more = {} if features is None else {"features": features[chosen]}
     return replace(
         prepared,
         facts=replace(prepared.facts, people=rows),
         codes={name: codes[chosen] for name, codes in prepared.codes.items()},
         target=prepared.target[chosen],
         group=prepared.group[chosen],
+        **more,
     )

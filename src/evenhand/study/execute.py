@@ -12,6 +12,7 @@ from evenhand.measure import MEASURES, RATES, group_report
 from evenhand.privacy.randomness import SeededSource
 from evenhand.study.decide_task import DecideTask
 from evenhand.study.features import check_encoder, feature_matrix, layout
+from evenhand.study.learn_task import LearnTask
 from evenhand.study.models import classifier, number_type
 from evenhand.study.outcome import Outcome
 from evenhand.study.parts import parts
@@ -87,6 +88,10 @@ def execute(cell: Cell, *, plan: Plan, prepared: Prepared) -> Outcome:
         from evenhand.study.decide_execute import execute_decision  # noqa: PLC0415 - only where it is the task
 
         return execute_decision(cell, plan=plan, prepared=prepared)
+    if isinstance(task, LearnTask):
+        from evenhand.study.learn_execute import execute_learning  # noqa: PLC0415 - only where it is the task
+
+        return execute_learning(cell, plan=plan, prepared=prepared)
     check_encoder(task.encoder, cell.setting)
     seed = plan.seed + cell.repeat
     seconds = dict.fromkeys(STEPS, 0.0)

@@ -52,5 +52,9 @@ def answers(results: Results, *, chosen: object = None) -> tuple[str, str, str]:
         from evenhand.study.decide_findings import decision_answers  # noqa: PLC0415 - only where it is the task
 
         return decision_answers(results, chosen=chosen)
+    if results.plan.task.kind == "learn":
+        from evenhand.study.learn_findings import learning_answers  # noqa: PLC0415 - only where it is the task
+
+        return learning_answers(results, chosen=chosen)
     reading = read(results, chosen=chosen)
     return accuracy_answer(reading), gap_answer(reading), choice_answer(reading)

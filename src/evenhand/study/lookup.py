@@ -111,7 +111,7 @@ def _amount(wanted: object) -> Fraction | None:
 
 
 def _words(text: str) -> list[str]:
-    joined = re.sub(r"\s*=\s*", "=", text.casefold())
+    joined = re.sub(r"\s*([=+])\s*", r"\1", text.casefold())
     return [word for word in re.split(r"[,\s]+", joined) if word and word not in _PLAIN_WORDS]
 
 

@@ -10,6 +10,7 @@ from evenhand._validate import one_of
 from evenhand.measure.gaps import COMPARED, DIFFERENCES, NO_DISPARITY
 from evenhand.measure.rates import RATES
 from evenhand.study.decide_names import SIGNED_NUMBERS, WORDS_OF_A_DECISION
+from evenhand.study.learn_names import GROUP_SHARES, WORDS_OF_LEARNING
 from evenhand.study.release_names import SIGNED, WORDS_OF_A_RELEASE
 
 if TYPE_CHECKING:
@@ -50,7 +51,11 @@ WORDS = {
 """Each measure in a few words, as inside a sentence."""
 
 
-_SHARES = ("delta", "suppressed", "bias_exact", "delta_tight", "exact", "largest_flip")
+_SHARES = (
+    "delta", "suppressed", "bias_exact", "delta_tight", "exact", "largest_flip", "fair_gap", "bound",
+    "bound_95", "changed", "flipped",
+)  # fmt: skip
+_OWN = {**WORDS_OF_A_RELEASE, **WORDS_OF_A_DECISION, **WORDS_OF_LEARNING}
 
 
 def measure_named(name: object, known: Collection[str], *, parameter: str, owner: str) -> str:
@@ -76,9 +81,10 @@ def in_words(measure: str, *, kind: str = "") -> str:
     >>> in_words("alpha", kind="decide")
     'largest minus smallest bias of an entity'
     """
-    if kind == "decide" or measure not in {*WORDS, *WORDS_OF_A_RELEASE}:
+    if kind == "decide":
         return WORDS_OF_A_DECISION.get(measure, measure)
-    return WORDS.get(measure) or WORDS_OF_A_RELEASE.get(measure, measure)
+    every = {**WORDS_OF_LEARNING, **WORDS_OF_A_DECISION, **WORDS_OF_A_RELEASE, **WORDS}
+    return every.get(measure, measure)
 
 
 def is_signed(measure: str) -> bool:
@@ -92,7 +98,7 @@ def possible(measure: str) -> tuple[float, float]:
     >>> possible("acc"), possible("spd"), possible("di")
     ((0.0, 1.0), (-1.0, 1.0), (0.0, inf))
     """
-    if measure in {*WORDS_OF_A_RELEASE, *WORDS_OF_A_DECISION} and measure not in (*SIGNED, *SIGNED_NUMBERS):
+    if measure in _OWN and measure not in (*SIGNED, *SIGNED_NUMBERS):
         return 0.0, (1.0 if measure in _SHARES else np.inf)
     if measure not in WORDS:
         return -np.inf, np.inf
@@ -101,7 +107,9 @@ def possible(measure: str) -> tuple[float, float]:
 
 def possible_rate(rate: str) -> tuple[float, float]:
     """Return the smallest and the largest value that a rate of a group, or its number of people, can have."""
-    return (-np.inf if rate in (*SIGNED, *SIGNED_NUMBERS) else 0.0), (1.0 if rate in RATES else np.inf)
+    return (-np.inf if rate in (*SIGNED, *SIGNED_NUMBERS) else 0.0), (
+        1.0 if rate in (*RATES, *GROUP_SHARES) else np.inf
+    )
 
 
 def goodness(measure: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -114,4 +122,4 @@ def goodness(measure: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
     """
     if measure in NO_DISPARITY:
         return -np.abs(values - NO_DISPARITY[measure])
-    return -np.abs(values) if measure in {*WORDS_OF_A_RELEASE, *WORDS_OF_A_DECISION} else values
+    return -np.abs(values) if measure in _OWN else values

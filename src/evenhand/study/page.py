@@ -71,6 +71,10 @@ def page_of(results: Results, *, chosen: object = None, command: str = "") -> Pa
         from evenhand.study.decide_page import decision_page  # noqa: PLC0415 - only where it is the task
 
         return decision_page(results, chosen=chosen, command=command)
+    if results.plan.task.kind == "learn":
+        from evenhand.study.learn_page import learning_page  # noqa: PLC0415 - only where it is the task
+
+        return learning_page(results, chosen=chosen, command=command)
     reading = read(results, chosen=chosen)
     found = (
         guarantee_section(reading),

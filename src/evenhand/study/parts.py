@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.study.classify import Classify
+    from evenhand.study.learn_task import LearnTask
     from evenhand.study.release_task import ReleaseTask
 
     Rows = NDArray[np.intp]
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
 __all__ = ["parts"]
 
 
-def parts(task: Classify | ReleaseTask, target: NDArray[Any], *, seed: int) -> list[tuple[Rows, Rows]]:
+def parts(
+    task: Classify | ReleaseTask | LearnTask, target: NDArray[Any], *, seed: int
+) -> list[tuple[Rows, Rows]]:
     """Return pairs of training and test rows, stratified by the target: one, or one for each fold.
 
     Examples

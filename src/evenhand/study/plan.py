@@ -13,6 +13,7 @@ from evenhand.study.cells import Cell, Setting
 from evenhand.study.classify import Classify
 from evenhand.study.decide_task import DecideTask
 from evenhand.study.grid import Collect
+from evenhand.study.learn_task import LearnTask
 from evenhand.study.plan_toml import plan_from, read_plan, written
 from evenhand.study.release_task import ReleaseTask
 from evenhand.study.source import DataSource
@@ -31,6 +32,12 @@ class _Usually(int):
 
 
 _USUALLY = _Usually(10)
+_FEWER = {DecideTask.kind: 1, LearnTask.kind: 5}
+_WHERE = {
+    ReleaseTask.kind: "a table is published",
+    DecideTask.kind: "something is decided",
+    LearnTask.kind: "classifiers are trained",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,15 +52,16 @@ class Plan:
         Domains and roles. A data set brings its own; a file needs one.
     collect : Collect
         The mechanisms, epsilons, splits and strategies that are tried. Only for :class:`Classify`; a
-        :class:`ReleaseTask` and a :class:`DecideTask` have their own.
-    task : Classify, ReleaseTask or DecideTask
-        What is done with the protected rows, which table is published, or what is decided from counts.
+        :class:`ReleaseTask`, a :class:`DecideTask` and a :class:`LearnTask` have their own.
+    task : Classify, ReleaseTask, DecideTask or LearnTask
+        What is done with the protected rows, which table is published, what is decided from counts, or which
+        classifiers are trained.
     measures : tuple of str
         Of :data:`evenhand.measure.MEASURES`, or of the task's own: what reports and tables show. All of them
         are stored.
     repeats : int
-        How many times each setting is run, with other splits, models and draws. By default 10, and 1 where
-        something is decided, since those results are exact.
+        How many times each setting is run, with other splits, models and draws. By default 10; 1 where
+        something is decided, since those results are exact; and 5 where private classifiers are trained.
     seed : int
         Everything that is drawn derives from it. The split of repeat r has the random state ``seed + r``.
     name : str
@@ -99,13 +107,10 @@ class Plan:
                 raise InvalidParameterError(parameter, owner=_OWNER, must_be=must_be, got=got)
         object.__setattr__(self, "measures", self._measures())
         if not isinstance(self.task, Classify) and self.collect != Collect():
-            what = "a table is published" if isinstance(self.task, ReleaseTask) else "something is decided"
-            must_be = f"left out where {what}, for the task names the mechanisms"
+            must_be = f"left out where {_WHERE[self.task.kind]}, for the task names the mechanisms"
             raise InvalidParameterError("collect", owner=_OWNER, must_be=must_be, got="one")
-        usual = (
-            1 if isinstance(self.task, DecideTask) and isinstance(self.repeats, _Usually) else self.repeats
-        )
-        repeats = integer("repeats", usual, owner=_OWNER, low=1, high=100_000)
+        usual = _FEWER.get(self.task.kind) if isinstance(self.repeats, _Usually) else None
+        repeats = integer("repeats", usual or self.repeats, owner=_OWNER, low=1, high=100_000)
         object.__setattr__(self, "repeats", repeats)
         object.__setattr__(self, "seed", integer("seed", self.seed, owner=_OWNER, low=0, high=2**31))
         if not _is_text(self.name):

@@ -64,6 +64,19 @@ _KEYS = {
         "draws",
         "currency",
     ),
+    "learn": (
+        "kind",
+        "ways",
+        "epsilons",
+        "delta",
+        "gap",
+        "unit",
+        "holdout",
+        "test",
+        "group_as_input",
+        "strength",
+        "epochs",
+    ),
 }
 
 

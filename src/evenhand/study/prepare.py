@@ -12,6 +12,7 @@ from evenhand.errors import PlanError
 from evenhand.privacy.randomness import SeededSource
 from evenhand.study.decide_task import DecideTask
 from evenhand.study.facts import Facts
+from evenhand.study.learn_task import LearnTask
 from evenhand.study.release_prepare import check_release, check_split, positive_rows, table_schema
 from evenhand.study.release_task import ReleaseTask
 from evenhand.study.requirements import check_rows, check_schema, check_size, check_task
@@ -104,8 +105,13 @@ def prepare(plan: Plan, *, frame: Any = None) -> Prepared:
     loaded, schema, notes = _loaded(plan, frame)
     if isinstance(plan.task, ReleaseTask):
         return _prepared_table(plan, plan.task, loaded, schema, notes)
-    check_schema(schema, plan.collect)
-    check_task(plan.task, plan.collect)
+    if isinstance(plan.task, LearnTask):
+        from evenhand.study.learn_prepare import check_learning  # noqa: PLC0415 - only where it is the task
+
+        check_learning(plan.task, schema)
+    else:
+        check_schema(schema, plan.collect)
+        check_task(plan.task, plan.collect)
     table = Table.encode(loaded, schema)
     dropped = 0 if table.kept is None else len(loaded) - len(table.kept)
     del loaded
@@ -116,7 +122,8 @@ def prepare(plan: Plan, *, frame: Any = None) -> Prepared:
     sizes = np.bincount(group, minlength=protected.size)
     groups = _groups(protected, sizes)
     privileged = protected.domain.code(schema.privileged)
-    check_size(plan.task, schema, people=len(target))
+    if not isinstance(plan.task, LearnTask):
+        check_size(plan.task, schema, people=len(target))
     check_rows(plan.task, target=target, sizes=sizes[: len(groups)], schema=schema)
     facts = Facts(
         label=_label(plan),
@@ -131,7 +138,12 @@ def prepare(plan: Plan, *, frame: Any = None) -> Prepared:
         notes=(*plan.notes, *notes, *sampled),
     )
     features = {name: codes[name] for name in schema.names if name != schema.target}
-    return Prepared(facts, features, target, group)
+    prepared = Prepared(facts, features, target, group)
+    if isinstance(plan.task, LearnTask):
+        from evenhand.study.learn_prepare import prepare_learning  # noqa: PLC0415 - only where it is the task
+
+        return prepare_learning(plan.task, prepared)
+    return prepared
 
 
 def _prepared_table(
@@ -224,5 +236,5 @@ def _fingerprint(schema: Schema, codes: Mapping[str, Codes]) -> str:
 
 
 def _versions(plan: Plan) -> dict[str, str]:
-    boosted = plan.task.model == "lightgbm"
-    return {name: number for name, number in versions().items() if boosted or name != "lightgbm"}
+    needed = {"lightgbm": plan.task.model == "lightgbm", "dp-accounting": isinstance(plan.task, LearnTask)}
+    return {name: number for name, number in versions().items() if needed.get(name, True)}

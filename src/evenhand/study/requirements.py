@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from evenhand.schema import Schema
     from evenhand.study.classify import Classify
     from evenhand.study.grid import Collect
+    from evenhand.study.learn_task import LearnTask
     from evenhand.study.release_task import ReleaseTask
 
 __all__ = ["check_rows", "check_schema", "check_size", "check_task"]
@@ -86,7 +87,11 @@ def check_size(task: Classify, schema: Schema, *, people: int) -> None:
 
 
 def check_rows(
-    task: Classify | ReleaseTask, *, target: NDArray[np.uint8], sizes: NDArray[np.intp], schema: Schema
+    task: Classify | ReleaseTask | LearnTask,
+    *,
+    target: NDArray[np.uint8],
+    sizes: NDArray[np.intp],
+    schema: Schema,
 ) -> None:
     """Refuse rows from which no training and test part can be made, or in which a group has nobody."""
     fewest = int(np.bincount(target, minlength=2).min())

@@ -15,6 +15,8 @@ from evenhand.study.decide_names import (
     SIZE_PARTS,
 )
 from evenhand.study.decide_task import DecideTask
+from evenhand.study.learn_names import RATES_OF_LEARNING
+from evenhand.study.learn_task import LearnTask
 from evenhand.study.release_names import GROUP_NUMBERS, SIZE_NUMBERS, SIZES
 from evenhand.study.release_task import ReleaseTask
 
@@ -109,6 +111,8 @@ def names_of(task: Task | None) -> Known:
     if isinstance(task, DecideTask):
         parts = tuple(f"{part}_{size.key}" for part in SIZE_PARTS for size in ENTITY_SIZES)
         return Known(task.measures, GROUPS_OF_A_RULE if task.is_rule else GROUPS_OF_AN_ALLOTMENT, parts)
+    if isinstance(task, LearnTask):
+        return Known(task.measures, RATES_OF_LEARNING, ())
     if not isinstance(task, ReleaseTask):
         return Known()
     rates = (*GROUP_NUMBERS, *((*RATES, PEOPLE) if task.classify else ()))

@@ -18,6 +18,7 @@ __all__ = ["as_html", "as_text"]
 
 _KEY_MEASURES = ("acc", "sp_gap", "eo_gap")
 _KEYS = {
+    "learn": ("acc", "sp_gap", "fair_gap", "bound"),
     "release": ("delta", "l1_error", "alpha", "acc"),
     "decide": ("alpha", "largest_flip", "expected_wrong", "largest_misallocation", "cost_of_privacy"),
 }

@@ -10,7 +10,7 @@ import evenhand
 
 __all__ = ["versions"]
 
-_PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "pyarrow", "narwhals", "lightgbm")
+_PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "pyarrow", "narwhals", "lightgbm", "dp-accounting")
 
 
 def versions() -> dict[str, str]:

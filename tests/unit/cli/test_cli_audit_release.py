@@ -68,7 +68,7 @@ def test_mechanisms_are_chosen_by_whether_others_know_columns(call, file, fake):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--task", "publish"], "--task must be classify or release"),
+        (["--task", "publish"], "--task must be classify, release or learn"),
         (["--task", "release"], "--columns is missing"),
         (["--task", "release", "--columns", "sex,jb"], "did you mean 'job'"),
         (["--task", "release", "--columns", "sex,job"], "--protected is missing"),

@@ -278,6 +278,14 @@ def test_a_classifier_that_takes_groups_is_told_them():
     assert len(model.predict(X, group=names)) == len(X)
 
 
+def test_so_is_the_last_step_of_a_pipeline():
+    """Features are usually encoded by a step before it."""
+    model = fitted(estimator=make_pipeline("passthrough", GroupAware()), prefit=False)
+
+    assert model.estimator_[-1].seen_ == [0, 1, 2]
+    assert len(model.predict(X, group=GROUP)) == len(X)
+
+
 def test_decoupled_classifiers_are_trained_on_their_groups():
     model = fitted(estimator={a: Column(epsilon=2) for a in (0, 1, 2)}, prefit=False, epsilon=1)
 

@@ -8,6 +8,7 @@ from evenhand.report.charts.measures import measures_chart
 from evenhand.report.charts.moved import moved_chart
 from evenhand.report.charts.sizes import sizes_chart
 from evenhand.report.charts.spots import spots_chart
+from evenhand.report.charts.tradeoff import tradeoff_chart
 
 __all__ = [
     "bars_chart",
@@ -18,4 +19,5 @@ __all__ = [
     "moved_chart",
     "sizes_chart",
     "spots_chart",
+    "tradeoff_chart",
 ]

@@ -33,7 +33,13 @@ _PLOT_HEIGHT = 150.0
 
 
 def measures_chart(
-    panels: Sequence[Panel], *, chosen_epsilon: float | None, name: str, alt: str, caption: str
+    panels: Sequence[Panel],
+    *,
+    chosen_epsilon: float | None,
+    name: str,
+    alt: str,
+    caption: str,
+    base: str = "unprotected",
 ) -> Chart:
     """Draw measures against epsilon as small multiples.
 
@@ -49,6 +55,8 @@ def measures_chart(
         The value that keeps its label on the axis and is set in bold.
     name, alt, caption : str
         As in :class:`evenhand.report.Chart`.
+    base : str
+        What the dashed value is called.
 
     Returns
     -------
@@ -70,7 +78,9 @@ def measures_chart(
         drawn = []
         for place, panel in enumerate(ordered):
             first = place == 0 or ordered[place - 1].row != panel.row
-            drawn.append(_draw(panel, values[panel.axis.title], tested, chosen_epsilon, width, name_it=first))
+            over = values[panel.axis.title]
+            named = base if first else ""
+            drawn.append(_draw(panel, over, tested, chosen_epsilon, width, base=named))
         pictures.append("".join(drawn))
     missing = sum(not math.isfinite(each.value) for panel in panels for _, _, each in _every(panel))
     return Chart(
@@ -78,9 +88,9 @@ def measures_chart(
         wide=pictures[0],
         narrow=pictures[1],
         alt=alt,
-        data=_data(ordered),
+        data=_data(ordered, base),
         caption=left_out(caption, missing, what="values"),
-        legend=_legend(panels),
+        legend=_legend(panels, base),
         rows=tuple(rows) if any(rows) else (),
         columns=columns,
     )
@@ -93,7 +103,7 @@ def _draw(
     chosen: float | None,
     width: float,
     *,
-    name_it: bool,
+    base: str,
 ) -> str:
     margins = Margins(40, 52, 8, 46)
     plot_width = width - margins.left - margins.right
@@ -105,7 +115,7 @@ def _draw(
     if across is None or not values:
         nothing_drawn(drawing)
         return drawing.svg()
-    _reference(drawing, panel, across, up, name_it=name_it)
+    _reference(drawing, panel, across, up, name=base)
     digits = digits_between(up.ticks)
     _others(drawing, panel)
     for line in panel.lines:
@@ -115,7 +125,7 @@ def _draw(
     return drawing.svg()
 
 
-def _reference(drawing: Drawing, panel: Panel, across: Log, up: Linear, *, name_it: bool) -> None:
+def _reference(drawing: Drawing, panel: Panel, across: Log, up: Linear, *, name: str) -> None:
     """Draw the unprotected value as a dashed line on the band of its interval."""
     base, times = panel.baseline, panel.axis.times
     if base is None or not math.isfinite(base.value):
@@ -127,8 +137,8 @@ def _reference(drawing: Drawing, panel: Panel, across: Log, up: Linear, *, name_
         low, top = (height - up(end) for end in band)
         drawing.blocks([Segment(0, top, width, low)], fill="ink", opacity=0.08, pixels=True)
     drawing.rules([Segment(0, level, width, level)], stroke="ink2", width=1.4, dash=(5, 4), pixels=True)
-    if name_it:
-        size = width_of("unprotected") + 4
+    if name:
+        size = width_of(name) + 4
         taken = [box for line in panel.lines for box in _covered(line, times, across, up)]
         places = [
             Box(left, y, size, 15.0)
@@ -137,7 +147,7 @@ def _reference(drawing: Drawing, panel: Panel, across: Log, up: Linear, *, name_
             if 0 <= y <= height - 15
         ]
         best = min(places, key=lambda box: sum(box.overlap(other) for other in taken))
-        drawing.words(Word(best.left + 2, best.top + 12, "unprotected", colour="ink2"))
+        drawing.words(Word(best.left + 2, best.top + 12, name, colour="ink2"))
 
 
 def _covered(line: Line, times: float, across: Log, up: Linear) -> Iterator[Box]:
@@ -235,7 +245,7 @@ def _values(panels: Sequence[Panel], title: str) -> list[float]:
     return found
 
 
-def _legend(panels: Sequence[Panel]) -> tuple[LegendKey, ...]:
+def _legend(panels: Sequence[Panel], base: str) -> tuple[LegendKey, ...]:
     labels = {line.label: line.spotlight for panel in panels for line in panel.lines}
     spotlight = [label for label, lit in labels.items() if lit]
     others = [label for label, lit in labels.items() if not lit]
@@ -248,17 +258,17 @@ def _legend(panels: Sequence[Panel]) -> tuple[LegendKey, ...]:
     bases = [panel.baseline for panel in panels if panel.baseline and math.isfinite(panel.baseline.value)]
     if bases:
         band = ", band: its interval" if any(span(each, 1.0) for each in bases) else ""
-        keys.append(LegendKey(f"unprotected{band}", "dashed", "ink2"))
+        keys.append(LegendKey(f"{base}{band}", "dashed", "ink2"))
     return tuple(keys)
 
 
-def _data(panels: Sequence[Panel]) -> dict[str, list[object]]:
+def _data(panels: Sequence[Panel], base: str) -> dict[str, list[object]]:
     columns: dict[str, list[object]] = {
         key: [] for key in ("row", "measure", "unit", "line", "epsilon", "value", "low", "high")
     }
     for panel in panels:
         entries = [(line.label, epsilon, each) for line, epsilon, each in _every(panel)]
-        entries += [("unprotected", None, panel.baseline)] if panel.baseline else []  # type: ignore[list-item]
+        entries += [(base, None, panel.baseline)] if panel.baseline else []  # type: ignore[list-item]
         triple = estimate_columns("value", [each for _, _, each in entries], times=panel.axis.times)
         for place, (label, epsilon, _) in enumerate(entries):
             row = (panel.row, panel.axis.title, panel.axis.unit, label, epsilon)

@@ -1,0 +1,209 @@
+"""evenhand audit --task learn: a table, three sentences, a report; wrong use ends with 2 and says why."""
+
+import csv
+import json
+import random
+
+import pytest
+
+from evenhand.cli import learn_audit
+from evenhand.cli.learn_options import WAYS as TYPED
+from evenhand.cli.learn_options import completed_way
+from evenhand.cli.learn_summary import _cells, _heads
+from evenhand.report.drawing import Drawing
+from evenhand.study.learn_reading import read_learning
+from evenhand.study.learn_ways import WAYS
+from evenhand.study.plan import Plan
+from evenhand.study.results import Results
+from unit.study._learn_studies import made, measures
+
+PICTURE = '<svg width="10" height="10"><rect width="5" height="5" fill="#000"/></svg>'
+ROLES = ["--target", "hired", "--positive", "yes", "--protected", "sex", "--privileged", "m"]
+SMALL = ["--epsilon", "3", "--repeats", "2", "--workers", "1", "--yes"]
+
+
+@pytest.fixture(autouse=True)
+def _quick(request, monkeypatch):
+    """Leave out pictures, and the page too unless a test looks at it: both have tests of their own."""
+    monkeypatch.setattr(Drawing, "svg", lambda _: PICTURE)
+    monkeypatch.setattr(Drawing, "_add", lambda *_, **__: None)
+    if "whole_page" not in request.fixturenames:
+        monkeypatch.setattr(Results, "report", lambda _, path: path.write_text("page"))
+
+
+@pytest.fixture
+def whole_page():
+    """Write the page itself."""
+
+
+@pytest.fixture
+def people(tmp_path):
+    draw = random.Random(7)
+    path = tmp_path / "people.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        lines = csv.writer(file)
+        lines.writerow(["age", "sex", "town", "hired"])
+        for _ in range(400):
+            sex, age = draw.choice("fm"), draw.randint(18, 65)
+            chance = 0.3 + 0.3 * (sex == "m") + 0.2 * (age > 40)
+            lines.writerow([age, sex, draw.choice(["Ash", "Bay"]), "yes" if draw.random() < chance else "no"])
+    return path
+
+
+def said(done):
+    return " ".join(done.output.split())
+
+
+@pytest.mark.usefixtures("whole_page")
+def test_a_file_and_its_roles_give_a_table_sentences_and_a_report(call, people, tmp_path):
+    ways = ["--ways", "plain+parity,dp", "--ways", "dp + projection"]
+    done = call("audit", people, "--task", "learn", *ROLES, *ways, *SMALL, "--out", "study")
+    folder = tmp_path / "study"
+    page = (folder / "report.html").read_text(encoding="utf-8")
+
+    assert done.exit_code == 0, said(done)
+    assert "target hired = yes; protected sex, privileged m" in said(done)
+    assert "sensitive" not in said(done)
+    assert "4 settings x 2 repeats = 8 cells, on 400 rows and 4 columns" in said(done)
+    assert "not private (ε = 3)" in said(done)
+    assert "Not private, not for publication" in page
+    assert Plan.load(folder / "plan.toml").task.ways == ("plain+parity", "dp", "dp+projection")
+    assert (folder / "cells.csv").is_file()
+
+
+def test_the_same_command_gives_the_same_bytes_and_resume_adds_to_them(call, people, tmp_path):
+    typed = ["audit", people, "--task", "learn", *ROLES, "--ways", "dp", *SMALL]
+    for folder in ("one", "two"):
+        assert call(*typed, "--out", folder).exit_code == 0
+    one, two = (Results.load(tmp_path / folder) for folder in ("one", "two"))
+    more = call("audit", "--resume", "--out", "one", "--ways", "dp,plain+parity", "--workers", "1")
+
+    assert one.canonical() == two.canonical()
+    assert more.exit_code == 0, said(more)
+    assert len(Results.load(tmp_path / "one")) == len(one) + 2
+
+
+def test_machines_get_every_number_and_what_it_rests_on(call, people):
+    typed = ["--task", "learn", *ROLES, "--ways", "dp+parity", *SMALL, "--json", "--delta", "1e-6"]
+    done = call("audit", people, *typed, "--gap", "0.02", "--group-as-input", "--unit", "replace one")
+    found = json.loads(done.stdout)
+    plain, parity = found["summary"]
+
+    assert found["exit"] == 0
+    assert len(found["answers"]) == 3
+    assert (plain["way"], plain["private"]) == ("plain", False)
+    assert (parity["way"], parity["private"]) == ("dp+parity", True)
+    assert parity["delta"]["value"] == pytest.approx(1e-6)
+    assert parity["assumptions"][0] == "unit: replace one"
+    assert set(parity["groups"]["f"]) == {"selection", "changed", "promoted", "refused", "flipped"}
+
+
+def test_local_reports_take_sensitive_columns(call, people):
+    typed = ["audit", people, "--task", "learn", *ROLES, "--ways", "local", *SMALL, "--out", "study"]
+    missing, given = call(*typed), call(*typed, "--sensitive", "town")
+
+    assert missing.exit_code == 2
+    assert "--sensitive (the columns that people randomise" in said(missing)
+    assert given.exit_code == 0, said(given)
+    assert "sensitive town" in said(given)
+
+
+def test_a_narrow_terminal_has_intervals_below():
+    results = made(lambda setting, repeat: measures(0.8 + repeat / 100, 0.2, epsilon=setting.epsilon))
+    cells = _cells(read_learning(results), results.settings[0], beside=False)
+
+    assert len(cells) == len(_heads(beside=False)) == 6
+    assert cells[2][0].startswith("81.0\n78.")
+    assert len(_heads(beside=True)) == 8
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--ways", "dp,svm"], "--ways must be of plain, plain+parity, dp, dp+parity, fermi"),
+        (["--ways", ""], "--ways is empty"),
+        (["--epsilon", "1,zero"], "--epsilon must be a number > 0"),
+        (["--epsilons", "-1"], "--epsilon must be a number > 0"),
+        (["--delta", "0.5"], "--delta must be at most 0.01"),
+        (["--gap", "2"], "--gap must be a number from 0 to 1"),
+        (["--protocol", "grr"], "--protocol belongs to --task classify; this is --task learn"),
+        (["--columns", "sex", "--k", "3"], "--columns, --k belong to --task release; this is --task learn"),
+        (["--ways", "dp", "--sensitive", "age"], "--sensitive is of use to the way local only"),
+        (["--unit", "one row"], "--unit must be one of"),
+    ],
+)
+def test_wrong_words_are_refused_before_anything_runs(call, people, words, told):
+    done = call("audit", people, "--task", "learn", *ROLES, *words)
+
+    assert done.exit_code == 2
+    assert told in said(done)
+
+
+def test_roles_that_lack_are_asked_for_with_a_whole_command(call, people):
+    done = call("audit", people, "--task", "learn", "--target", "hired", "--protected", "sex")
+
+    assert done.exit_code == 2
+    assert "--positive (the value of it that people hope for)" in said(done)
+    assert "evenhand audit --task learn" in said(done)
+    assert "--sensitive" not in said(done)
+
+
+def test_a_protected_column_with_one_group_is_refused(call, tmp_path):
+    path = tmp_path / "alone.csv"
+    path.write_text(
+        "age,sex,hired\n" + "".join(f"{20 + i},f,{'yes' if i % 2 else 'no'}\n" for i in range(40))
+    )
+    roles = [*ROLES[:-1], "f"]
+    done = call("audit", path, "--task", "learn", *roles)
+
+    assert done.exit_code == 2
+    assert "holds one value only" in said(done)
+
+
+def test_a_missing_package_is_named_with_its_extra(call, people, monkeypatch):
+    monkeypatch.setattr(learn_audit, "find_spec", lambda _: None)
+    done = call("audit", people, "--task", "learn", *ROLES, "--ways", "dp")
+
+    assert done.exit_code == 2
+    assert "pip install 'evenhand[dp]'" in said(done)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--ways", "dp"], "--ways belongs to --task learn; this is --task classify"),
+        (
+            ["--task", "release", "--columns", "sex", "--group-as-input"],
+            "--group-as-input belongs to --task learn",
+        ),
+    ],
+)
+def test_options_of_learning_belong_to_no_other_task(call, people, words, told):
+    done = call("audit", people, *ROLES, *words)
+
+    assert done.exit_code == 2
+    assert told in said(done)
+
+
+def test_help_shows_an_example(call):
+    done = call("audit", "--help")
+
+    assert "--task learn" in said(done)
+    assert "--ways" in said(done)
+
+
+def test_cells_that_failed_have_no_promise_and_no_numbers():
+    results = made(lambda setting, _: measures(0.8, 0.2, epsilon=setting.epsilon), failures=["DP, ε = 1"])
+    cells = {str(each): _cells(read_learning(results), each, beside=True) for each in results.settings}
+
+    assert cells["DP, ε = 1"][1:3] == [("unknown (ε = 1)", "dim"), ("undefined", "")]
+    assert cells["unprotected"][1] == ("nothing", "dim")
+
+
+def test_a_way_is_completed_after_a_comma():
+    assert completed_way("dp,fer") == ["dp,fermi", "dp,fermi+parity"]
+
+
+def test_the_ways_that_are_offered_are_those_there_are():
+    """They are written twice, since completing a word must not start numpy."""
+    assert tuple(WAYS) == TYPED

@@ -1,0 +1,104 @@
+"""A small study of classifiers that is really run, and studies with any numbers one likes."""
+
+import math
+from functools import cache
+
+from evenhand.schema import Column, Domain, Schema
+from evenhand.study.facts import Facts
+from evenhand.study.learn_names import GROUP_SHARES
+from evenhand.study.learn_task import LearnTask
+from evenhand.study.learn_ways import WAYS
+from evenhand.study.outcome import Failure, Outcome
+from evenhand.study.plan import Plan
+from evenhand.study.prepare import prepare
+from evenhand.study.results import Results
+from evenhand.study.run import run
+from evenhand.study.source import DataSource
+
+DATA = DataSource(dataset="causal", options={"n": 1_200})
+
+
+def small_plan(ways=tuple(WAYS), epsilons=(3,), *, repeats=2, data=DATA, **parts):
+    """Return a plan of a study that takes a moment."""
+    return Plan(data=data, task=LearnTask(ways, epsilons, **{"epochs": 2, **parts}), repeats=repeats)
+
+
+@cache
+def small_study():
+    """Run every way once on made-up rows, two repeats."""
+    plan = small_plan()
+    return run(plan, workers=1, progress=False)
+
+
+@cache
+def small_rows():
+    """Return the rows of that study with their features."""
+    return prepare(small_plan())
+
+
+# --- made up ----------------------------------------------------------------------------------------
+
+
+def measures(acc=0.8, gap=0.2, *, epsilon=None, delta=None, bound=math.nan, **more):
+    """Return the measures of a cell; with an epsilon it is private."""
+    found = dict.fromkeys(("eod", "eo_gap", "meo_gap", "spd"), gap)
+    found |= {"acc": acc, "sp_gap": gap, "fair_gap": 0.01, "bound": bound, "bound_95": 2 * bound}
+    found |= {"claimed_epsilon": math.nan if epsilon is None else epsilon, "changed": 0.1, "noise": 1.5}
+    found |= {"delta": (1.0 if epsilon is None else 1e-5) if delta is None else delta, "trained_on": 900.0}
+    return found | {"flipped": math.nan if math.isnan(bound) else 0.05} | more
+
+
+def of_group(selection=0.4, people=200.0, **more):
+    """Return the numbers of a group."""
+    shares = dict.fromkeys(GROUP_SHARES, 0.1)
+    return {"selection": selection, "tpr": 0.7, "fpr": 0.2, "accuracy": 0.8, "people": people} | shares | more
+
+
+def made(given, *, ways=("dp", "dp+parity", "fermi+parity"), epsilons=(1, 3), repeats=3, groups=("f", "m"),
+         failures=(), sizes=None, notes=(), facts_notes=(), **parts):  # fmt: skip
+    """Return results in which `given` says what the cells of a setting came to.
+
+    It is called with a setting and a repeat and returns measures, or measures and the numbers of groups; None
+    stands for a cell that was not run.
+    """
+    task = LearnTask(ways, epsilons, **parts)
+    plan = Plan(data=DataSource(path="people.csv"), task=task, repeats=repeats)
+    outcomes = []
+    for cell in plan.cells():
+        found = given(cell.setting, cell.repeat)
+        if found is None:
+            continue
+        if str(cell.setting) in failures:
+            outcomes.append(Outcome(cell, failure=Failure("ValueError", "no")))
+            continue
+        numbers, people = found if isinstance(found, tuple) else (found, None)
+        told = people or {group: of_group() for group in groups}
+        outcomes.append(Outcome(cell, numbers, told, {}, {"train": 1.0}, notes=notes))
+    return Results(plan, _facts(groups, sizes, facts_notes), outcomes)
+
+
+def _facts(groups, sizes, notes):
+    schema = Schema(
+        [
+            Column("sex", Domain.categorical(list(groups))),
+            Column("age", Domain.integers(18, 90)),
+            Column("hired", Domain.categorical(["no", "yes"])),
+        ],
+        target="hired",
+        positive="yes",
+        protected="sex",
+        privileged=groups[-1],
+    )
+    sizes = sizes or (400,) * len(groups)
+    return Facts(
+        label="people.csv",
+        schema=schema,
+        people=sum(sizes),
+        dropped=0,
+        groups=tuple(groups),
+        privileged=len(groups) - 1,
+        sizes=tuple(sizes),
+        fingerprint="ab" * 32,
+        versions={"python": "3.11"},
+        notes=tuple(notes),
+    )

@@ -1,0 +1,409 @@
+"""The page on classifiers: what it says follows from the numbers, and no more than they carry."""
+
+import math
+
+import pytest
+
+from evenhand.errors import InvalidParameterError
+from evenhand.report.drawing import Drawing
+from evenhand.report.html import render
+from evenhand.study.findings import answers
+from evenhand.study.learn_page_tradeoff import epsilon_heading
+from evenhand.study.learn_reading import read_learning
+from evenhand.study.page import page_of
+from evenhand.study.release_wording import delta_text
+from unit.study._learn_studies import made, measures, of_group, small_study
+
+PICTURE = '<svg width="10" height="10"><rect width="5" height="5" fill="#000"/></svg>'
+JITTER = (-0.001, 0.0, 0.001)
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch):
+    """Leave out pictures, which have tests of their own."""
+    monkeypatch.setattr(Drawing, "svg", lambda _: PICTURE)
+    monkeypatch.setattr(Drawing, "_add", lambda *_, **__: None)
+
+
+def usual(setting, repeat, **changes):
+    """Return DP that costs a point, and parity that costs five and leaves a gap of one; Fermi costs two."""
+    wiggle = JITTER[repeat % 3]
+    if not setting.is_protected:
+        return measures(0.85, 0.2), {"f": of_group(0.2), "m": of_group(0.4)}
+    epsilon = None if setting.epsilon is None else float(setting.epsilon)
+    found = {
+        "dp": measures(0.84 + wiggle, 0.21 + wiggle, epsilon=epsilon),
+        "dp+parity": measures(0.80 + wiggle, 0.012 + wiggle, epsilon=epsilon, bound=0.02),
+        "fermi": measures(0.82 + wiggle, 0.05 + wiggle, epsilon=epsilon),
+        "fermi+parity": measures(0.83 + wiggle, 0.012 - wiggle, epsilon=epsilon, bound=0.02),
+        "dp+projection": measures(0.82 + wiggle, 0.03, bound=math.nan),
+        "plain+parity": measures(0.81 + wiggle, 0.012, bound=0.018),
+        "local": measures(0.845 + wiggle, 0.2, epsilon=epsilon, delta=0.0),
+    }[setting.protocol]
+    return {**found, **changes}, {"f": of_group(0.3 + wiggle), "m": of_group(0.31 + wiggle)}
+
+
+def sections(page):
+    return {section.anchor: section for section in page.sections}
+
+
+# --- sentences --------------------------------------------------------------------------------------
+
+
+def test_three_sentences_say_cost_gap_and_choice():
+    cost, gap, choice = answers(made(usual))
+
+    assert cost.startswith("**DP at ε = 1 costs 1.0 points (")
+    assert "85.0% of the test rows are right without privacy and 84.0% with." in cost
+    assert gap.startswith("**Fermi + parity at ε = 1 narrows the gap by 18.8 points (")
+    assert "20.0 points for the plain classifier and 1.2 for this one" in gap
+    assert "cannot be told from the 1.0 points that equal rates would show by chance" in gap
+    assert "at most 2.0 points on average, and at most 4.0 with 95% (means over repeats)." in gap
+    assert choice.startswith(
+        "**Fermi + parity is more accurate than DP + parity, with no clear difference of gaps**: DP (84.0%,"
+    )
+    assert "is more accurate with a wider gap; Fermi + parity needs everybody's group" in choice
+
+
+def test_a_difference_that_is_not_clear_is_not_claimed():
+    def noisy(setting, repeat):
+        if not setting.is_protected:
+            return measures(0.85, 0.2)
+        sign = (-1) ** repeat
+        return measures(0.85 + 0.02 * sign, 0.2 + 0.03 * sign, epsilon=float(setting.epsilon))
+
+    cost, gap, choice = answers(made(noisy, ways=["dp", "fermi"], repeats=4))
+
+    assert "DP at ε = 1 does not clearly change accuracy" in cost
+    assert "a change of" in cost
+    assert "DP at ε = 1 does not clearly change the gap" in gap
+    assert "Accuracy does not clearly change." in gap
+    assert "Nothing bounds the gap of other people." in gap
+    assert choice == "**No private way at this ε clearly does better than DP**: Fermi cannot be told from it."
+
+
+def test_privacy_that_changes_nothing_is_said_to():
+    def same(setting, _):
+        return measures(0.85, 0.2, epsilon=None if setting.epsilon is None else float(setting.epsilon))
+
+    assert answers(made(same, ways=["dp"]))[0] == (
+        "**DP at ε = 1 is as accurate as the plain classifier, in every repeat**: 85.0% of the test rows are "
+        "right without privacy and 85.0% with."
+    )
+
+
+def test_one_repeat_claims_nothing():
+    results = made(usual, repeats=1)
+    cost, gap, choice = answers(results)
+    page = page_of(results)
+
+    assert cost.startswith("**One repeat cannot tell what DP at ε = 1 costs**")
+    assert gap.startswith("**One repeat cannot tell what DP at ε = 1 does to the gap**")
+    assert ", to be compared with the 1.0 points" in gap
+    assert choice.startswith("**One repeat cannot tell which private way does better.**")
+    assert any("A single repeat has no intervals" in note.text for note in page.notes)
+    assert sections(page)["changes"].heading == "One repeat cannot tell whose predictions DP at ε = 1 changes"
+    assert sections(page)["epsilons"].heading == "One repeat cannot tell what a larger ε buys DP"
+
+
+def test_a_wider_gap_and_a_gain_are_called_so():
+    def other(setting, repeat):
+        if not setting.is_protected:
+            return measures(0.8, 0.1)
+        return measures(0.82 + JITTER[repeat % 3], 0.15 + JITTER[repeat % 3], epsilon=float(setting.epsilon))
+
+    cost, gap, choice = answers(made(other, ways=["dp"]))
+
+    assert "DP at ε = 1 gains 2.0 points" in cost
+    assert "widens the gap by 5.0 points" in gap
+    assert "clearly more than the 1.0 points" in gap
+    assert "It gains 2.0 points" in gap
+    assert choice.startswith("**No recommendation: DP is the only private way at its ε.**")
+
+
+def test_a_gap_below_that_of_equal_rates_is_said_to_be():
+    def less(setting, repeat):
+        return {**usual(setting, repeat)[0], "fair_gap": 0.5}
+
+    assert ", less than the 50.0 points" in answers(made(less))[1]
+
+
+def test_without_two_groups_in_a_test_equal_rates_are_not_spoken_of():
+    def alone(setting, repeat):
+        return {**usual(setting, repeat)[0], "fair_gap": math.nan}
+
+    assert "equal rates" not in answers(made(alone))[1]
+
+
+def test_better_rivals_are_named_where_another_setting_is_asked_for():
+    _, _, choice = answers(made(usual), chosen="dp+parity 1")
+
+    assert choice.startswith(
+        "**Fermi + parity is more accurate than DP + parity, with no clear difference of gaps**"
+    )
+    assert "DP (84.0%, gap 21.0) is more accurate with a wider gap" in choice
+    trade = answers(made(usual), chosen="dp 1")[2]
+    assert "DP + parity (80.0%, gap 1.2) and Fermi + parity (83.0%, gap 1.2) are less accurate" in trade
+
+
+def test_what_promises_nothing_recommends_nothing():
+    results = made(usual, ways=["plain+parity", "dp+projection"])
+    cost, gap, choice = answers(results)
+
+    assert cost.startswith("**No way with privacy alone was trained**")
+    assert gap.startswith("**Plain + parity narrows the gap")
+    assert choice.startswith("**This way promises nothing to anybody**")
+
+
+def test_the_plain_way_alone_is_a_page_too():
+    page = page_of(made(usual, ways=["plain"]))
+
+    assert page.answers[1].startswith("**The plain classifier has a gap of 20.0 points**")
+    assert page.answers[2].startswith("**Plain logistic regression promises nothing to anybody**")
+    assert set(sections(page)) == {"promise", "numbers"}
+    assert render(page)
+
+
+def test_cells_that_failed_are_said_and_their_way_is_unknown():
+    def some(setting, repeat):
+        return None if setting.protocol == "fermi+parity" else usual(setting, repeat)
+
+    results = made(some, failures=["DP + parity, ε = 1"])
+    page = page_of(results, chosen="dp+parity 1")
+
+    assert any("Cells are missing: 3 failed, 6 not run" in note.text for note in page.notes)
+    assert (
+        page.answers[1]
+        == "**What becomes of the gap is not known**: no cell of DP + parity at ε = 1 is done."
+    )
+    rows = {row[0]: row for row in sections(page)["numbers"].tables[0].rows}
+    assert rows["Fermi + parity"][1] == "unknown"
+    assert render(page)
+
+
+# --- the rule ---------------------------------------------------------------------------------------
+
+
+def test_the_page_is_about_the_private_way_that_no_other_beats():
+    assert str(read_learning(made(usual)).chosen) == "Fermi + parity, ε = 1"
+    assert str(read_learning(made(usual, ways=["dp", "fermi"])).chosen) == "Fermi, ε = 1"
+    assert str(read_learning(made(usual, epsilons=(3, 9))).chosen) == "Fermi + parity, ε = 3"
+
+
+def test_a_way_that_voids_its_promise_is_never_chosen_over_a_private_one():
+    assert str(read_learning(made(usual, ways=["dp+projection", "dp"])).chosen) == "DP, ε = 1"
+
+
+def test_a_setting_that_is_not_there_is_refused():
+    with pytest.raises(InvalidParameterError):
+        page_of(made(usual), chosen="local 1")
+
+
+# --- sections ---------------------------------------------------------------------------------------
+
+
+def test_the_promise_names_neighbours_rows_and_what_it_rests_on():
+    notes = ("unit: add or remove one", "trust: central", "each person is one row", "the classes are public")
+    page = page_of(made(usual, notes=notes))
+    section = sections(page)["promise"]
+    facts = {fact.term: fact.text for fact in section.facts}
+
+    assert section.heading == f"Fermi + parity promises one person ε = 1 and δ = {delta_text(1e-5)}"
+    assert facts["Neighbouring data"].startswith("add or remove one: one row is added or removed")
+    assert facts["Rows in the accounting"] == "900, taken as public, with a noise multiplier of 1.500"
+    assert "each person is one row; the classes are public" in facts["Rests on"]
+    assert "each of the two has the whole ε" in facts["Rates for parity"]
+    assert facts["At decision time"].startswith("everybody's group must be known")
+    assert "simulation" in facts["Noise"]
+
+
+def test_the_promise_is_said_for_the_neighbours_it_is_about():
+    removed, replaced = (
+        sections(page_of(made(usual, ways=["dp"], unit=unit)))["promise"].lead
+        for unit in ("add or remove one", "replace one")
+    )
+    local = sections(page_of(made(usual, ways=["local"], epsilons=(30,))))["promise"].lead
+
+    assert removed.startswith("Whether one person's row is among the rows changes the chance")
+    assert "by at most a factor of 2.72 plus" in removed
+    assert replaced.startswith("Another row in the place of one person's changes the chance")
+    assert local.startswith("Another answer in one person's report")
+    assert "by a factor too large to be a promise." in local
+
+
+def test_a_domain_that_was_read_from_the_rows_is_not_covered():
+    leak = "The domains of the columns were read from the rows, and that is a leak."
+    page = page_of(made(usual, facts_notes=[leak, "The study uses 500 of the rows."]))
+
+    assert any(
+        "does not cover how the columns were declared" in n.text for n in sections(page)["promise"].notes
+    )
+    assert any(leak in note.text for note in page.notes)
+    assert "The study uses 500 of the rows." in page.method
+
+
+def test_a_delta_of_one_person_is_warned_of():
+    page = page_of(made(lambda s, r: usual(s, r, delta=0.005) if s.is_protected else usual(s, r)))
+
+    assert any("δ is at least one in the 800 rows" in note.text for note in sections(page)["promise"].notes)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "heading", "decided"),
+    [
+        (
+            "dp+projection 1",
+            "DP + projection promises nothing to anybody",
+            "everybody's group must be known.",
+        ),
+        (
+            "plain+parity",
+            "Plain + parity promises nothing to anybody",
+            "everybody's group must be known. Parity",
+        ),
+        ("local 1", "Local promises one person ε = 1", "nobody's group need be known"),
+        ("unprotected", "Plain promises nothing to anybody", "nobody's group need be known"),
+    ],
+)
+def test_other_ways_say_what_they_promise(chosen, heading, decided):
+    ways = ["plain+parity", "dp", "dp+projection", "local"]
+    page = page_of(made(usual, ways=ways, notes=("unit: one report", "trust: local")), chosen=chosen)
+    section = sections(page)["promise"]
+
+    assert section.heading == heading
+    assert {fact.term: fact.text for fact in section.facts}["At decision time"].startswith(decided)
+    assert render(page)
+
+
+def test_a_group_that_is_a_feature_must_be_known():
+    page = page_of(made(usual, ways=["dp"], group_as_input=True))
+    facts = {fact.term: fact.text for fact in sections(page)["promise"].facts}
+
+    assert facts["At decision time"] == "everybody's group must be known, as it is a feature"
+    assert [row[-1] for row in sections(page)["numbers"].tables[0].rows] == ["yes"] * 3
+
+
+def test_what_is_not_private_is_tagged_and_explained():
+    page = page_of(made(usual, ways=["dp", "dp+projection"]))
+    section = sections(page)["numbers"]
+    [table] = section.tables
+
+    assert section.heading == "Of 5 settings, 2 are private"
+    assert [table.rows[row][1].partition("\n")[0] for row, _ in table.tags] == ["not private"] * 2
+    assert "DP + projection is not private" in section.notes[0].text
+
+
+def test_the_table_has_what_equal_rates_show_beside_the_gap_and_the_bounds():
+    [table] = sections(page_of(made(usual)))["numbers"].tables
+    rows = {(row[0], row[1]): row for row in table.rows}
+    row = rows["DP + parity", f"ε = 1\nδ\u00a0=\u00a0{delta_text(1e-5)}"]
+
+    assert row[3].startswith("**1.2**\n")
+    assert row[4:7] == ["1.0", "2.0", "4.0"]
+    assert table.data["way"][0] == "plain"
+    assert table.sunk == 0
+
+
+def test_who_moves_is_told_by_group_and_in_every_way():
+    section = sections(page_of(made(usual)))["changes"]
+    [table] = section.tables
+
+    assert (
+        section.heading
+        == "With Fermi + parity at ε = 1, selected more often: sex = f; selected less often: sex = m"
+    )
+    assert [row[0] for row in table.rows] == ["DP", "DP + parity", "Fermi + parity"]
+    assert table.rows[0][-1] == "none"
+    assert table.rows[1][-1].startswith("5.0")
+    assert table.chosen == 2
+
+
+def test_groups_that_do_not_move_are_not_said_to():
+    def still(setting, repeat):
+        people = {"f": of_group(0.3, 20.0), "m": of_group(0.3 + 0.0001 * repeat)}
+        return usual(setting, repeat)[0], people
+
+    section = sections(page_of(made(still)))["changes"]
+
+    assert section.heading == "No group's selection rate clearly changes with Fermi + parity at ε = 1"
+    assert "Few people: on average a test has 20 of sex = f" in section.notes[0].text
+
+
+def test_many_groups_are_cut_to_the_largest():
+    groups = tuple(f"group {place}" for place in range(14))
+    results = made(lambda s, r: usual(s, r)[0], groups=groups, sizes=range(10, 24), ways=["dp"])
+    section = sections(page_of(results))["changes"]
+
+    assert len(section.charts[0].data["group"]) == 36
+    assert "Not drawn: 2 smaller groups." in section.charts[0].caption
+    assert "10 smaller groups in the CSV" in section.tables[0].caption
+
+
+def test_what_a_larger_epsilon_buys_is_said_of_the_chosen_way():
+    def better(setting, repeat):
+        numbers, people = usual(setting, repeat)
+        rise = 0.03 if setting.epsilon == 3 else 0.0
+        return {**numbers, "acc": numbers["acc"] + rise + JITTER[repeat] * bool(rise)}, people
+
+    assert epsilon_heading(read_learning(made(better))).startswith("Fermi + parity gains 3.0 points")
+    assert "not clearly more accurate from ε = 1 to 3" in epsilon_heading(read_learning(made(usual)))
+    assert epsilon_heading(read_learning(made(usual), chosen="unprotected")) == "What each ε buys"
+    assert "epsilons" not in sections(page_of(made(usual, epsilons=(1,))))
+
+
+def test_a_large_epsilon_is_for_comparison_only():
+    page = page_of(made(usual, epsilons=(1, 20)))
+
+    assert any("ε above 10 is for comparison only" in note.text for note in page.notes)
+
+
+def test_the_page_says_first_that_it_is_not_private():
+    page = page_of(made(usual))
+
+    assert page.notes[0].text.startswith("**Not private, not for publication.**")
+    assert next(number.label for number in page.numbers) == "Promised to one person"
+    assert page.numbers[3].value == "1.0"
+
+
+def test_a_study_that_was_run_makes_a_page():
+    page = page_of(small_study())
+    html = str(render(page))
+
+    assert "simulation with a seed" in html
+    assert len(page.sections) == 4
+    for word in ("anonymous", "unbiased", "fair model"):
+        assert word not in html
+
+
+def test_method_tells_of_the_ways_that_were_tried_and_of_no_others():
+    every = " ".join(page_of(made(usual, ways=["dp", "fermi", "dp+projection", "local"], strength=5)).method)
+    plain = " ".join(page_of(made(usual, ways=["plain+parity"])).method)
+
+    assert "of strength 5" in every
+    assert "Projection moves scores" in every
+    assert "randomized response" in every
+    assert "Private training" not in plain
+    assert "Parity flips" in plain
+
+
+def test_what_a_way_is_ahead_in_is_said_of_each_rival():
+    def ahead(setting, repeat):
+        numbers, people = usual(setting, repeat)
+        changes = {"dp": {"acc": 0.8 + JITTER[repeat]}, "fermi": {"acc": 0.83 - JITTER[repeat]}}
+        return {**numbers, **changes.get(setting.protocol, {})}, people
+
+    choice = answers(made(ahead, ways=["dp", "fermi", "fermi+parity"], epsilons=(1,)))[2]
+
+    assert choice.startswith(
+        "**Fermi + parity is more accurate than DP, with a smaller gap and has a smaller gap than Fermi, "
+        "with no clear difference of accuracy**"
+    )
+
+
+def test_a_mark_above_its_bound_is_explained():
+    def above(setting, repeat):
+        numbers, people = usual(setting, repeat)
+        return {**numbers, "bound": 0.001, "bound_95": 0.0005}, people
+
+    assert "A mark may lie above its bound" in sections(page_of(made(above)))["trade-off"].lead
+    assert "A mark may lie above its bound" not in sections(page_of(made(usual)))["trade-off"].lead
