@@ -307,6 +307,7 @@ def test_it_reads_well():
 
 
 def test_the_package_offers_its_names():
-    assert dir(evenhand.learn) == ["FairProjection", "PrivateTraining"]
+    assert dir(evenhand.learn) == sorted(evenhand.learn.__all__)
+    assert all(callable(getattr(evenhand.learn, name)) for name in evenhand.learn.__all__)
     with pytest.raises(AttributeError, match=r"module 'evenhand\.learn' has no attribute 'Nothing'"):
         evenhand.learn.Nothing  # noqa: B018 - looking it up is the test
