@@ -18,6 +18,7 @@ from evenhand.learn.fermi_inputs import public_groups, read_groups
 from evenhand.learn.parity_rows import remember_rows
 from evenhand.learn.private_rows import public_classes, read_features, read_labels
 from evenhand.privacy.rational import text_above
+from evenhand.privacy.units import Trust
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -84,11 +85,11 @@ class DPFermi(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         `as_printed`.
     kind : {"parity", "odds"}
         Whether answers are to be independent of the group, or so within each true class.
-    as_printed : {False, "paper", "thesis"}
-        Reproduce the published noise: with the whole penalty as in [1]_, or with the part of it that the
-        program of [2]_ minimises, where the group named first counts. The batches are shuffled, the noise is
-        that of the published formula, which relies on an assumed bound on every row's gradient. See
-        `published_`; `guarantee_` says that nothing is guaranteed.
+    as_printed : {False, True, "paper", "thesis"}
+        Reproduce the published noise: with the whole penalty as in [1]_ (``"paper"``, or True), or with the
+        part of it that the program of [2]_ minimises, where the group named first counts. The batches are
+        shuffled, the noise is that of the published formula, which relies on an assumed bound on every row's
+        gradient. See `published_`; `guarantee_` says that nothing is guaranteed.
     rows : int, optional
         The public number of rows. Without it their number is taken to be public.
     groups, classes : sequence, optional
@@ -157,7 +158,7 @@ class DPFermi(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         matrix_rate: float | None = None,
         average: bool | None = None,
         kind: Literal["parity", "odds"] = "parity",
-        as_printed: Literal["paper", "thesis", False] = False,
+        as_printed: Literal["paper", "thesis"] | bool = False,
         rows: int | None = None,
         groups: Sequence[Any] | None = None,
         classes: Sequence[Any] | None = None,
@@ -228,7 +229,8 @@ class DPFermi(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         one_of("kind", self.kind, ("parity", "odds"), owner=_OWNER)
         if self.as_printed is False or self.as_printed is None:
             return False
-        one_of("as_printed", self.as_printed, ("paper", "thesis"), owner=_OWNER)
+        if self.as_printed is not True:
+            one_of("as_printed", self.as_printed, ("paper", "thesis"), owner=_OWNER)
         if self.kind != "parity":
             must_be = "'parity' with 'as_printed', which has no other"
             raise InvalidParameterError("kind", owner=_OWNER, must_be=must_be, got=self.kind)
@@ -268,10 +270,12 @@ class DPFermi(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._simulated = getattr(self, "_simulated", False) or simulated
         if len(before) == 1:
             spent = text_above(sum((each.loss.amount for each in self._fits), Fraction(0)))
+            told = f"has spent epsilon = {spent} by now, and each further fit adds to it"
+            if any(each.trust is Trust.NONE for each in self._fits):
+                told = "is promised nothing, since the published noise guarantees nothing"
             warnings.warn(
-                "This model is fitted a second time: a person whose row was in both fits has spent epsilon "
-                f"= {spent} by now, and each further fit adds to it; see guarantee_. "
-                "Hint: clone the model for rows of other people.",
+                f"This model is fitted a second time: a person whose row was in both fits {told}; see "
+                "guarantee_. Hint: clone the model for rows of other people.",
                 PrivacyWarning,
                 stacklevel=3,
             )

@@ -66,7 +66,7 @@ def read_groups(
                 "name the groups with groups=[...] if one of them may have no rows; cut numbers into classes."
             )
             must_be = f"labels of at least two groups, and of at most {MOST_GROUPS:,}"
-            _refuse("group", owner, must_be, "others", hint=hint)
+            _refuse("group", owner, must_be, "one group" if len(seen) < 2 else "more groups", hint=hint)
         return codes.astype(np.int64), seen
     where = {label: place for place, label in enumerate(groups)}
     places = np.array([where.get(label, -1) for label in seen], dtype=np.int64)

@@ -14,6 +14,7 @@ from evenhand.learn.fermi_inputs import noisy_shares
 from evenhand.learn.fermi_printed import PrintedSettings, published_noise, train_printed
 from evenhand.learn.fermi_steps import Clipped, rows_of, train
 from evenhand.learn.private_rows import assumptions_about, positive
+from evenhand.privacy.accounting import LARGEST_EPSILON
 from evenhand.privacy.grid_noise import Block, training_guarantee
 from evenhand.privacy.guarantee import Guarantee
 from evenhand.privacy.randomness import SeededSource
@@ -71,17 +72,22 @@ class Trained:
 
 @dataclass(frozen=True)
 class Budget:
-    """The scale of the noise on the group counts, and the noise of the steps."""
+    """The scale of the noise on the group counts, the noise of the steps, and how they are made."""
 
     scale: Fraction
     steps: TrainingGuarantee
+    settings: Clipped
 
 
 def setting(model: Any, name: str) -> Any:
     """Return a parameter of the model, or what is usual in its place."""
     given = getattr(model, name)
     value = (_PRINTED if model.as_printed else _USUAL)[name] if given is None else given
-    return bool(value) if name == "average" else _positive(name, value)
+    if name != "average":
+        return _positive(name, value)
+    if not isinstance(value, (bool, np.bool_)):
+        raise InvalidParameterError("average", owner=OWNER, must_be="True or False", got=value)
+    return bool(value)
 
 
 def _positive(name: str, value: Any) -> Fraction:
@@ -103,9 +109,13 @@ def schedule_of(model: Any, rows: int) -> Schedule:
 
 
 def budget_of(model: Any, schedule: Schedule, *, width: int, cells: int) -> Budget:
-    """Return the noise that keeps counts and steps together within epsilon and delta."""
+    """Return the noise that keeps counts and steps together within epsilon and delta.
+
+    Every public number is looked at here, so that nothing is spent on one that is refused.
+    """
     unit = Unit(one_of("unit", model.unit, _UNITS, owner=OWNER))
-    whole = exact(model.epsilon, name="epsilon", owner=OWNER, above=0)
+    whole = exact(model.epsilon, name="epsilon", owner=OWNER, above=0, most=LARGEST_EPSILON)
+    delta = exact(model.delta, name="delta", owner=OWNER, above=0, most=1)
     part = exact(model.group_epsilon, name="group_epsilon", owner=OWNER, above=0)
     share = exact(model.share, name="share", owner=OWNER, above=0)
     if part >= whole:
@@ -120,13 +130,27 @@ def budget_of(model: Any, schedule: Schedule, *, width: int, cells: int) -> Budg
     ]
     steps = training_guarantee(
         whole - counted.epsilon,
-        model.delta,
+        delta,
         sampling=schedule.sampling,
         steps=schedule.steps,
         unit=unit,
         blocks=blocks,
     )
-    return Budget(counted.scale, steps)
+    return Budget(counted.scale, steps, _settings(model, steps, schedule, width))
+
+
+def _settings(model: Any, steps: TrainingGuarantee, schedule: Schedule, width: int) -> Clipped:
+    first, second = steps.grids
+    return Clipped(
+        width=width,
+        strength=_strength(model),
+        clips=(float(first.clip), float(second.clip)),
+        reaches=(first.longest, second.longest),
+        rates=(float(setting(model, "rate")), float(setting(model, "matrix_rate"))),
+        batch=schedule.batch,
+        radius=float(_positive("radius", model.radius)),
+        average=setting(model, "average"),
+    )
 
 
 def promise_of(model: Any, budget: Budget, schedule: Schedule) -> Guarantee:
@@ -155,16 +179,6 @@ def clipped(model: Any, rows: Examples, budget: Budget, schedule: Schedule, sour
     """Train on clipped rows with exact noise."""
     odds, (first, second) = model.kind == "odds", budget.steps.grids
     kinds, width = 2 if odds else 1, rows.inputs.shape[1]
-    settings = Clipped(
-        width=width,
-        strength=_strength(model),
-        clips=(float(first.clip), float(second.clip)),
-        reaches=(first.longest, second.longest),
-        rates=(float(setting(model, "rate")), float(setting(model, "matrix_rate"))),
-        batch=schedule.batch,
-        radius=float(_positive("radius", model.radius)),
-        average=setting(model, "average"),
-    )
     stored = rows_of(rows.inputs, rows.labels, rows.codes, odds=odds)
     shares = noisy_shares(rows.codes, stored.kinds, (kinds, rows.groups), scale=budget.scale, source=source)
     shape, steps = (kinds, 2 * rows.groups), schedule.steps
@@ -177,7 +191,7 @@ def clipped(model: Any, rows: Examples, budget: Budget, schedule: Schedule, sour
             noises(lambda size: second.draw(size, source), shape, steps),
             strict=True,
         ),
-        settings,
+        budget.settings,
         schedule=schedule,
     )
     return Trained(weights, matrix, shares, float(budget.steps.noise), steps, schedule.sampling)
@@ -202,7 +216,7 @@ def printed(model: Any, rows: Examples, source: Source) -> Trained:
         )
     schedule = plan(n, batch=model.batch, epochs=model.epochs, owner=OWNER)
     settings = PrintedSettings(
-        mode=model.as_printed,
+        mode="thesis" if model.as_printed == "thesis" else "paper",
         epochs=model.epochs,
         batch=schedule.batch,
         rates=(float(setting(model, "rate")), float(setting(model, "matrix_rate"))),
@@ -239,10 +253,8 @@ def printed(model: Any, rows: Examples, source: Source) -> Trained:
 
 
 def no_promise() -> Guarantee:
-    """Return the statement that goes with the published noise."""
-    return Guarantee.nothing(
-        unit=Unit.REPLACE_ONE, proof=PUBLISHED, in_clear=_COLUMNS, assumptions=(PUBLISHED,)
-    )
+    """Return the statement that goes with the published noise; what it rests on is said in `published_`."""
+    return Guarantee.nothing(unit=Unit.REPLACE_ONE, in_clear=_COLUMNS)
 
 
 def _generator(source: Source) -> Generator:

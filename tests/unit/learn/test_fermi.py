@@ -206,6 +206,24 @@ def test_the_published_noise_is_marked_as_no_guarantee(mode):
     assert fitted(as_printed=mode, rng=None, epochs=1).simulated_
 
 
+def test_true_is_the_published_noise_with_the_whole_penalty():
+    model, paper = fitted(as_printed=True, strength=1), fitted(as_printed="paper", strength=1)
+
+    assert (model.coef_ == paper.coef_).all()
+    assert model.published_ == paper.published_
+    assert model.guarantee_.trust is Trust.NONE
+
+
+@pytest.mark.parametrize("modes", [("paper", "thesis"), (False, "paper"), ("paper", False)], ids=str)
+def test_a_second_fit_names_no_epsilon_where_one_of_them_promises_nothing(modes):
+    """An epsilon beside the published noise would be read as what was spent at most."""
+    model = fitted(as_printed=modes[0])
+    with pytest.warns(PrivacyWarning, match="is promised nothing") as told:
+        model.set_params(as_printed=modes[1]).fit(X, Y, group=GROUP)
+
+    assert not any("epsilon" in str(each.message) for each in told)
+
+
 def test_fitting_again_with_a_guarantee_forgets_the_published_formula():
     model = fitted(as_printed="paper")
     with pytest.warns(PrivacyWarning):
@@ -272,6 +290,29 @@ def test_a_refused_fit_spends_nothing():
     with pytest.raises(NotFittedError):
         _ = model.guarantee_
     model.fit(X, Y, group=GROUP)
+
+    assert model.guarantee_.epsilon <= 4
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"strength": -1},
+        {"radius": 0},
+        {"rate": -1},
+        {"matrix_rate": 0},
+        {"average": "no"},
+        {"epsilon": 501},
+        {"delta": 2},
+    ],
+    ids=str,
+)
+def test_a_public_number_that_is_refused_spends_nothing(given):
+    """The next fit would otherwise count, and warn of, a release that never was."""
+    model = DPFermi(**(QUICK | given))
+    with pytest.raises(InvalidParameterError, match=f"'{next(iter(given))}' parameter of DPFermi"):
+        model.fit(X, Y, group=GROUP)
+    model.set_params(**(DPFermi().get_params() | QUICK)).fit(X, Y, group=GROUP)
 
     assert model.guarantee_.epsilon <= 4
 

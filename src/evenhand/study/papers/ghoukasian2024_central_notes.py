@@ -47,7 +47,8 @@ DEPARTURES = (
     (
         "Rates are divided by the size of their own group, and so are the scales of their noise, as in the "
         "proof and the published code. Algorithm 2 as printed has the other group's size; what that does is "
-        "a claim of its own."
+        "a claim of its own. Formulas were read in a text that a machine made of the pages, which may lose "
+        "bars and subscripts; a misprint may be the machine's."
     ),
     (
         "One classifier is trained, with the group among its inputs, as in the published code. Groups have "

@@ -85,8 +85,8 @@ def _coordinate(size: int, other: int, ones: NDArray[np.float64], more: int, eps
         first = np.log(size) - epsilon * size * np.abs(at - before)
         second = np.log(other) - epsilon * other * np.abs(at - after)
         found.append((first - second).max())
-    low = epsilon * np.abs(size * before - other * after).max()
-    high = epsilon * np.abs(size * (1 - before) - other * (1 - after)).max()
+    low = epsilon * (other * after - size * before).max()
+    high = epsilon * (other * (1 - after) - size * (1 - before)).max()
     return float(max(*found, low, high))
 
 
