@@ -52,6 +52,7 @@ BAD_FEATURES = {
     "ragged": [[number]] * 19 + [[number, number]],
     "objects": np.array([[{SECRET: 1}]] * 20),
     "lists": np.array([[[number], [number, 1]]] * 20, dtype=object),
+    "masked": np.ma.masked_array(GOOD, mask=np.arange(40).reshape(20, 2) == 7),
     "fewer columns": GOOD[:, :1],
 }
 BAD_LABELS = {
@@ -61,6 +62,7 @@ BAD_LABELS = {
     "too few": LABELS[:-1],
     "several types": np.array([SECRET, 1] * 10, dtype=object),
     "two columns": np.full((20, 2), number),
+    "complex numbers": LABELS + 1j * number,
     "others than declared": np.array([SECRET, "no"] * 10),
 }
 

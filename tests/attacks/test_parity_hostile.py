@@ -65,6 +65,10 @@ def test_no_message_holds_a_label_a_row_or_a_number_of_rows():
         {"data": (X, Y[:417], GROUP)},
         {"data": (X, Y, GROUP[:417])},
         {"prefit": False, "data": (X, np.zeros_like(Y), GROUP)},
+        {"prefit": False, "data": (X, np.array([417, None] * 300, dtype=object), GROUP)},
+        {"prefit": False, "data": (X, np.array(["secretlabel", 417] * 300, dtype=object), GROUP)},
+        {"prefit": False, "data": (X, (417 + Y).astype(object), GROUP)},
+        {"prefit": False, "data": (X, 417j * Y, GROUP)},
     ]
     for given in wrong:
         with pytest.raises(EvenhandError) as caught:

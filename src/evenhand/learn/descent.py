@@ -150,14 +150,15 @@ def batches(
     width = -(-rows // _LANES)
     room = np.empty(rows, dtype=np.int64)
     at_once = max(1, _DECIDED_AT_ONCE // max(1, rows))
+    told_every = max(1, _DECIDED_AT_ONCE // schedule.rows)  # `at_once` would tell the private number
     for first in range(0, schedule.steps, at_once):
         words = np.empty((min(at_once, schedule.steps - first), width), dtype=np.uint64)
         cost = halvings + (_LANES * 0.5**halvings if below else 0)
         feed(sampled_words, words.reshape(-1), (halvings, below), source, units=np.uint64, words=cost)
-        for joined in words:
+        for done, joined in enumerate(words, first + 1):
             yield room[: members(joined, rows, room)].copy()
-        if progress is not None:
-            progress(first + len(words), schedule.steps)
+            if progress is not None and (done % told_every == 0 or done == schedule.steps):
+                progress(done, schedule.steps)
 
 
 def _halved(sampling: Fraction) -> tuple[int, np.uint64]:

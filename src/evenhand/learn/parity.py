@@ -39,6 +39,7 @@ __all__ = ["ParityPostProcessor"]
 
 _OWNER = inputs.OWNER
 _HELD_OUT = "no person whose rows trained the classifier is among those the rates are counted in"
+_OWN_GROUP = "nobody's rows trained the classifiers of two groups"
 _COIN = "who trains the classifier and whom the rates are counted in is decided by a coin for each row"
 _SAME_ROWS = "the rates are counted in the rows that trained the classifier"
 _READ = "the groups were read from the rows, and are public all the same"
@@ -241,6 +242,7 @@ class ParityPostProcessor(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
         self._take_base(base, labels)
         assumed = (
             _SAME_ROWS if same_rows else _HELD_OUT if self.prefit else _COIN,
+            *([_OWN_GROUP] if self.prefit and len(set(map(id, base.models))) > 1 else []),
             *([_READ] if declared is None else []),
             _CLASSES,
         )
@@ -277,7 +279,6 @@ class ParityPostProcessor(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
                 "positive", owner=_OWNER, must_be="a class of the classifier", got=self.positive
             )
         self._base, self.groups_ = base, labels
-        self.estimator_ = base.estimator()
         self.classes_ = np.asarray(base.models[0].classes_)
         self._positive = classes[1] if self.positive is None else self.positive
         for name in ("n_features_in_", "feature_names_in_"):
@@ -313,7 +314,9 @@ class ParityPostProcessor(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
         before = self.__dict__  # fitting again does not undo what was released
         self.rates_guarantee_: Guarantee = sum([made], before.get("rates_guarantee_", 0))
         self.guarantee_: Guarantee = sum([whole], before.get("guarantee_", 0))
-        self.simulated_ = self._source.simulated or self._base.simulated()
+        drawn = self._source.simulated or self._base.simulated()
+        self.simulated_: bool = drawn or before.get("simulated_", False)
+        self.estimator_ = self._base.estimator()  # not before it is counted
         self.rates_ = rates
         return self
 

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
+from evenhand.collect.streams import stream_for
 from evenhand.errors import InvalidParameterError
 from evenhand.learn.parity_inputs import OWNER
 from evenhand.learn.parity_rows import remember_rows, trained_on
@@ -78,6 +79,8 @@ class Base:
                     hint="train on more rows, or one classifier for all groups.",
                 )
             made = clone(model)
+            if not self.single:
+                _own_stream(made, model, place)
             if _takes_group(_last(made).fit):
                 made.fit(own_rows, own_labels, **{f"{_prefix(made)}group": self._names(codes[here])})
             else:
@@ -146,6 +149,13 @@ def _takes_group(method: Any) -> bool:
         return "group" in inspect.signature(method).parameters
     except (TypeError, ValueError):
         return False
+
+
+def _own_stream(made: Any, model: Any, place: int) -> None:
+    """Give a clone draws of its own: with one seed, or copies of one generator, all groups had the same."""
+    rng = getattr(_last(model), "rng", None)
+    if rng is not None:
+        _last(made).set_params(rng=stream_for(rng, f"group {place}"))
 
 
 def _last(model: Any) -> Any:

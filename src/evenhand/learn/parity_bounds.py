@@ -309,11 +309,12 @@ def _sum_tail(ratio: float, least: Values) -> Values:
 @functools.lru_cache(maxsize=64)
 def _reach(scale: Fraction, risk: float) -> int:
     """Return the smallest q such that discrete Laplace noise is farther from 0 with at most that risk."""
-    law, width = DiscreteLaplace(scale), float(scale)
-    most = max(0, math.ceil(width * math.log(2 / risk)))
-    start = max(0, most - math.ceil(width * math.log(2)) - 2)
-    places = np.arange(start, most + 2)
-    return int(places[2 * law.sf(places) <= risk][0])
+    law = DiscreteLaplace(scale)
+    low, high = -1, max(0, math.ceil(float(scale) * math.log(2 / risk))) + 1
+    while high - low > 1:  # halving, as a wide law has more places than fit into memory
+        middle = (low + high) // 2
+        low, high = (low, middle) if 2 * law.sf(middle) <= risk else (middle, high)
+    return high
 
 
 def _each(risk: float, events: int) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -88,12 +88,15 @@ def read_settings(model: Any) -> Settings:
 def declared_groups(groups: Any, estimator: Any) -> tuple[Any, ...] | None:
     """Return the labels of the groups as they were declared; nothing if they were not."""
     keys = tuple(estimator) if isinstance(estimator, Mapping) else None
+    if keys is not None and not 2 <= len(keys) <= _MOST_GROUPS:
+        _refuse("estimator", f"a classifier, or a mapping from 2 to {_MOST_GROUPS:,} groups", "fewer or more")
     if groups is None:
         return keys
     if isinstance(groups, str) or not hasattr(groups, "__iter__"):
         _refuse("groups", "a sequence of the labels of all groups", groups)
     listed = tuple(label.item() if isinstance(label, np.generic) else label for label in groups)
-    if not 2 <= len(set(listed)) == len(listed) <= _MOST_GROUPS:
+    hashable = all(isinstance(label, Hashable) for label in listed)
+    if not hashable or not 2 <= len(set(listed)) == len(listed) <= _MOST_GROUPS:
         _refuse("groups", f"a sequence of 2 to {_MOST_GROUPS:,} different labels", groups)
     if keys is not None and set(keys) != set(listed):
         _refuse("groups", "the labels that 'estimator' has a classifier for", groups)
@@ -139,7 +142,7 @@ def check_two_classes(y: Any) -> None:
     """Refuse labels of more than two classes, or that are no classes."""
     from sklearn.utils.multiclass import type_of_target  # noqa: PLC0415 - slow to import
 
-    kind = type_of_target(y, input_name="y", raise_unknown=True)
+    kind = _mixed_or_complex(y) or type_of_target(y, input_name="y")  # whose own errors may show the labels
     if kind != "binary":
         raise InvalidParameterError(
             "y",
@@ -148,6 +151,14 @@ def check_two_classes(y: Any) -> None:
             got=f"a target of the type {kind}",
             hint=f"Only binary classification is supported. The type of the target is {kind}.",
         )
+
+
+def _mixed_or_complex(y: Any) -> str:
+    if np.iscomplexobj(y):
+        return "complex"
+    array = np.asarray(y)
+    mixed = array.dtype.kind == "O" and len({type(label) for label in array.ravel().tolist()}) > 1
+    return "unknown" if mixed else ""
 
 
 def same_length(name: str, length: int, rows: int, *, place: str) -> None:

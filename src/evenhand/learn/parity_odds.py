@@ -124,10 +124,9 @@ def _rates(table: Values) -> Values:
 
 
 def _solved(table: Values, weights: Values, gap: float, aim: Aim) -> _Found:
-    from scipy.optimize import linprog  # noqa: PLC0415 - slow to import
-
     k = len(table)
-    shares = _shares(table) * np.maximum(weights, _LIGHTEST)[:, None, None]
+    heaviest = max(1.0, float(weights.max()))  # the solver is given no large numbers: it may not survive them
+    shares = _shares(table) * np.maximum(weights / heaviest, _LIGHTEST)[:, None, None]
     changes = np.concatenate([-shares[:, :, 1].sum(axis=1), shares[:, :, 0].sum(axis=1), np.zeros(2)])
     errors = np.concatenate(
         [shares[:, 0, 1] - shares[:, 1, 1], shares[:, 0, 0] - shares[:, 1, 0], np.zeros(2)]
@@ -136,14 +135,23 @@ def _solved(table: Values, weights: Values, gap: float, aim: Aim) -> _Found:
     limits, most = _within(_rates(table), gap)
     bounds = [(0.0, 1.0)] * (2 * k + 2)
     wanted = changes if aim == "changes" else errors
-    best: Any = linprog(wanted, A_ub=limits, b_ub=most, bounds=bounds, **_SOLVER)
+    best = _solution(wanted, A_ub=limits, b_ub=most, bounds=bounds)
     point = best.x
     if aim == "accuracy":
-        face: Any = linprog(changes, **_optimal_face(best, limits, most), **_SOLVER)
+        face = _solution(changes, **_optimal_face(best, limits, most))
         point = face.x if face.status == 0 else point
     dual = float(most @ best.ineqlin.marginals + best.upper.marginals.sum())
     keep, promote = point[:k], point[k : 2 * k]
-    return _Found(keep, promote, float(wanted @ point) + always[aim], dual + always[aim])
+    cost = heaviest * (float(wanted @ point) + always[aim])
+    return _Found(keep, promote, cost, heaviest * (dual + always[aim]))
+
+
+def _solution(costs: Values, **program: Any) -> Any:
+    """Return what the solver found; with its own tolerances where it cannot meet ours."""
+    from scipy.optimize import linprog  # noqa: PLC0415 - slow to import
+
+    found: Any = linprog(costs, **program, **_SOLVER)
+    return found if found.status == 0 else linprog(costs, **program, method=_SOLVER["method"])
 
 
 def _shares(table: Values) -> Values:

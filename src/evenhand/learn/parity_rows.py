@@ -6,6 +6,7 @@ and holds no row.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import weakref
 from dataclasses import dataclass
@@ -31,7 +32,8 @@ _MARKS: weakref.WeakKeyDictionary[Any, _Mark] = weakref.WeakKeyDictionary()
 def remember_rows(estimator: Any, X: Any) -> None:  # noqa: N803 - scikit-learn's name
     """Note that these rows trained the estimator; whatever cannot be noted is left out."""
     kept = weakref.ref(X) if isinstance(X, np.ndarray) else None
-    _MARKS[estimator] = _Mark(_digest(X), kept)
+    with contextlib.suppress(TypeError, ValueError):  # no weak reference to it, no hash, or ragged rows
+        _MARKS[estimator] = _Mark(_digest(X), kept)
 
 
 def trained_on(estimator: Any, X: Any) -> bool:  # noqa: N803 - as above
@@ -50,7 +52,10 @@ def trained_on(estimator: Any, X: Any) -> bool:  # noqa: N803 - as above
     if mark is None:
         return False
     before = None if mark.array is None else mark.array()
-    return _shared(before, X) or mark.digest == _digest(X)
+    try:
+        return _shared(before, X) or mark.digest == _digest(X)
+    except ValueError:  # ragged rows, which are not those that were noted
+        return False
 
 
 def _shared(one: Any, other: Any) -> bool:

@@ -94,6 +94,8 @@ def read_labels(
     if getattr(y, "ndim", 1) == 2 and getattr(y, "shape", (0, 0))[1] == 1:
         y = column_or_1d(y, warn=True)
     column = read_column(y, name="y", owner=owner)
+    if column.dtype.kind == "c":  # scikit-learn's error would show them
+        _refuse("y", owner, "a column of labels", "complex numbers (Complex data not supported)")
     if column.dtype.kind == "f" and np.isinf(column).any():
         _refuse("y", owner, "a column of labels", "a column where Input y contains infinity")
     if len(column) != rows:
@@ -165,7 +167,7 @@ def assumptions_about(
         made = tuple(preprocessing) if not isinstance(preprocessing, str) else (preprocessing,)
         if not all(isinstance(each, str) and each for each in made):
             _refuse("preprocessing", owner, "a list of sentences, or nothing", "something else")
-    counted = ("the number of rows is public",) if rows is None else ()
+    counted = ("the number of rows that train the model is public",) if rows is None else ()
     listed = ("which classes there are is public",) if classes is None else ()
     return (*made, *counted, *listed)
 
@@ -205,6 +207,8 @@ def _without_rows(X: Any, owner: str) -> Any:  # noqa: N803 - as above
 def _from_array(X: Any, owner: str) -> NDArray[Any]:  # noqa: N803 - as above
     if hasattr(X, "toarray"):
         _refuse("X", owner, _TABLE, "a sparse matrix", hint="X.toarray() makes an array of it.")
+    if np.ma.is_masked(X):
+        _refuse("X", owner, "an array without missing values", "a masked array with values masked")
     try:
         array = np.asarray(X)
     except ValueError:

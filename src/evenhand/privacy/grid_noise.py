@@ -42,6 +42,7 @@ from evenhand.privacy.accounting import (
     LARGEST_EPSILON,
     MOST_STEPS,
     SampledGaussian,
+    checked_delta,
     checked_noise,
     checked_sampling,
     noise_for,
@@ -72,6 +73,7 @@ MOST_DRAWS = 10**12
 
 MOST_DIMENSIONS = 1 << 20
 
+_USUAL_DELTA = "1e-5, or a tenth of one over the number of people, is usual."
 _TAIL = 700  # the rare event has probability e**-700 at most, small beside any delta times e**-epsilon
 _DIGITS = 12
 _ROOT_BITS = 40
@@ -344,20 +346,50 @@ def training_guarantee(
         left = _sum_of(_cost(part.dimensions * times, SMALLEST_VARIANCE) for part in parts).room(
             asked, allowed
         )
-        if not all(left):
+        if not left[0]:
             raise _no_room(epsilon, owner)
-        found = Fraction(noise_for(*left, sampling=rate, steps=times, unit=checked))
+        _check_left(left[1], delta, steps=times, owner=owner)
+        found = _looked_for(epsilon, left, sampling=rate, steps=times, unit=checked, owner=owner)
         return TrainingGuarantee(found, _grids(found, parts, times), asked, allowed, rate, times, checked)
     found = checked_noise(noise, owner=owner)
     grids = _grids(found, parts, times)
     cost = _sum_of(grid.cost for grid in grids)
     _, reduced = cost.room(LARGEST_EPSILON + cost.epsilon, allowed)
+    _check_left(reduced, delta, steps=times, owner=owner)
     continuous = SampledGaussian(found, rate, times).epsilon(reduced, unit=checked)
     if continuous > LARGEST_EPSILON:
         must_be = f"large enough for an epsilon of at most {LARGEST_EPSILON}"
         raise InvalidParameterError("noise", owner=owner, must_be=must_be, got=noise)
     stated = cost.total(continuous, reduced)[0]
     return TrainingGuarantee(found, grids, stated, allowed, rate, times, checked)
+
+
+def _check_left(left: Fraction, delta: Number, *, steps: int, owner: str) -> None:
+    """Refuse a delta of which too little is left, and show the one that the caller gave."""
+    try:
+        checked_delta(left or _DUAL, steps=steps, owner=owner)
+    except InvalidParameterError as error:
+        must_be = error.must_be
+    else:
+        return
+    raise InvalidParameterError("delta", owner=owner, must_be=must_be, got=delta, hint=_USUAL_DELTA)
+
+
+def _looked_for(
+    epsilon: object,
+    left: tuple[Fraction, Fraction],
+    *,
+    sampling: Fraction,
+    steps: int,
+    unit: Unit,
+    owner: str,
+) -> Fraction:
+    """Return the smallest multiplier, or refuse the epsilon that the caller gave, not what is left of it."""
+    try:
+        return Fraction(noise_for(*left, sampling=sampling, steps=steps, unit=unit))
+    except InvalidParameterError as error:
+        must_be = error.must_be
+    raise InvalidParameterError("epsilon", owner=owner, must_be=must_be, got=epsilon)
 
 
 def _no_room(epsilon: object, owner: str) -> InvalidParameterError:

@@ -313,6 +313,18 @@ def test_progress_is_told_from_time_to_time_and_at_the_end(monkeypatch):
     assert told == [(4, 9), (8, 9), (9, 9)]
 
 
+def test_progress_does_not_tell_how_many_rows_there_really_are(monkeypatch):
+    """The number of rows is private where another was declared, and a log of the training is not."""
+    monkeypatch.setattr(descent, "_DECIDED_AT_ONCE", 40)
+
+    def calls(rows):
+        told = []
+        list(batches(Schedule(10, 2, 9), rows, source=SeededSource(1), progress=lambda *n: told.append(n)))
+        return told
+
+    assert calls(4) == calls(10) == calls(30)
+
+
 # -- public numbers ------------------------------------------------------------------------------------
 
 

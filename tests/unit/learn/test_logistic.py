@@ -208,7 +208,7 @@ def test_the_guarantee_says_for_whom_of_what_and_on_what_it_rests(uncounted):
     assert (str(told.unit), str(told.trust), told.people) == ("add or remove one", "central", 2_000)
     assert told.protects == ("features", "label")
     assert told.in_clear == ("people scored later",)
-    assert "the number of rows is public" in told.assumptions
+    assert "the number of rows that train the model is public" in told.assumptions
     assert "which classes there are is public" in told.assumptions
     assert "each person is one row" in told.assumptions
     assert any("scaling constants and vocabularies" in each for each in told.assumptions)
@@ -219,7 +219,7 @@ def test_what_is_declared_is_not_assumed(uncounted):
     told = model.guarantee_
 
     assert told.people == 2_100
-    assert "the number of rows is public" not in told.assumptions
+    assert "the number of rows that train the model is public" not in told.assumptions
     assert "which classes there are is public" not in told.assumptions
     assert "ages are cut at 18 and 90" in told.assumptions
     assert (model.steps_, model.sampling_) == (10 * 4, Fraction(1, 4))

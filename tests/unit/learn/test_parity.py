@@ -227,6 +227,20 @@ def test_what_is_assumed_is_said():
     assert any("coin" in each for each in told)
 
 
+def test_classifiers_that_came_trained_are_assumed_to_have_no_person_in_common():
+    """Their largest epsilon counts only then; trained on the same people, all of them add up."""
+    several = {a: Column(epsilon=2).fit(X, Y) for a in (0, 1, 2)}
+
+    def told(estimator, **given):
+        assumed = fitted(epsilon=1, estimator=estimator, **given).guarantee_.assumptions
+        return any("classifiers of two groups" in each for each in assumed)
+
+    assert told(several)
+    assert not told(dict.fromkeys(several, PRIVATE))
+    assert not told(several, prefit=False)
+    assert not told(PRIVATE)
+
+
 def test_only_the_table_with_noise_is_kept():
     """Everything the model knows of the rows must be what was released."""
     model = fitted(epsilon=1, kind="odds")
@@ -242,6 +256,7 @@ def test_a_seed_makes_it_a_simulation():
     assert isinstance(fitted(rng=None)._source, SecureSource)
     assert fitted(epsilon=1, rng=None, estimator=Column(epsilon=1, simulated=True).fit(X, Y)).simulated_
     assert fitted(rng=SeededSource(4)).simulated_
+    assert fitted(epsilon=1).set_params(rng=None).fit(X, group=GROUP).simulated_  # the first fit still was
 
 
 def test_a_pipeline_promises_what_its_last_step_does_unless_a_step_learns():
@@ -327,6 +342,16 @@ def test_a_failed_fit_leaves_nothing_to_predict_with():
         model.predict(X, group=GROUP)
 
 
+def test_a_failed_fit_shows_no_classifier_that_the_guarantee_does_not_count():
+    """It was trained on the rows; fitted again, the guarantee would know of the second training alone."""
+    model = ParityPostProcessor(Column(epsilon=2), epsilon=1, prefit=False, confidence=2, rng=1)
+    with pytest.raises(InvalidParameterError, match="confidence"):
+        model.fit(X, Y, group=GROUP)
+
+    assert not hasattr(model, "estimator_")
+    assert hasattr(model.set_params(confidence=0.9).fit(X, Y, group=GROUP), "estimator_")
+
+
 def test_an_empty_group_is_refused_without_privacy_and_lived_with_under_it():
     """With privacy whether a group is empty is a secret: nothing may be raised because of it."""
     with pytest.raises(InvalidParameterError, match="every group has rows"):
@@ -358,6 +383,8 @@ def test_no_rows_at_all_make_a_model_under_privacy(kind, aim):
         ({"weights": "w"}, "weights"), ({"unit": "one report"}, "unit"), ({"holdout": 0}, "holdout"),
         ({"holdout": 1}, "holdout"), ({"groups": "ab"}, "groups"), ({"groups": 3}, "groups"),
         ({"groups": [0, 0, 1]}, "groups"), ({"groups": [0]}, "groups"), ({"key": b"k"}, "key"),
+        ({"groups": [[0], [1]]}, "groups"), ({"estimator": {}}, "estimator"),
+        ({"estimator": {0: TRAINED}, "data": (X, Y, GROUP * 0)}, "estimator"),
         ({"as_printed": True, "kind": "odds"}, "as_printed"), ({"positive": 5}, "positive"),
         ({"confidence": 1}, "confidence"), ({"estimator": Column}, "estimator"),
         ({"estimator": 3}, "estimator"),

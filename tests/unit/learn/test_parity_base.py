@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from sklearn.pipeline import make_pipeline
 
 from evenhand.errors import InvalidParameterError
 from evenhand.learn.parity_base import Base, rows_of
+from evenhand.privacy.randomness import SeededSource, source_from
 from unit.learn._parity_cases import GROUP, Column, GroupAware, X, Y
 
 LABELS = (0, 1, 2)
@@ -81,6 +83,26 @@ def test_together_disjoint_groups_lose_the_largest_epsilon():
     assert both.epsilon == 3
     assert both.as_unit("replace one").epsilon >= 5
     assert Base.of(models | {1: Column().fit(X, Y)}, LABELS).guarantee() is None
+
+
+@pytest.mark.parametrize("rng", [7, np.random.default_rng(7), SeededSource(7)])
+def test_classifiers_of_two_groups_draw_apart(rng):
+    """Clones with one seed would draw the same noise: in a study the groups' models would err alike."""
+
+    class Draws(Column):
+        def __init__(self, rng=None):
+            super().__init__()
+            self.rng = rng
+
+        def fit(self, X, y):  # noqa: N803 - scikit-learn's name
+            self.drawn_ = source_from(self.rng).words(4).tolist()
+            return super().fit(X, y)
+
+    given = Draws(rng)
+    made = Base.of({a: make_pipeline(given) if a else given for a in LABELS}, LABELS).trained(X, Y, GROUP)
+    drawn = [getattr(model, "steps", [(0, model)])[-1][1].drawn_ for model in made.models]
+
+    assert drawn[0] != drawn[1] != drawn[2] != drawn[0]
 
 
 def test_classes_must_be_two_and_the_same():

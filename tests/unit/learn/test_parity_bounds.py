@@ -68,7 +68,9 @@ def test_a_group_that_seems_empty_is_bounded_by_nothing():
     assert found.printed is None
 
 
-@pytest.mark.parametrize("scale", [Fraction(1, 3), Fraction(1), Fraction(20), Fraction(5000)])
+@pytest.mark.parametrize(
+    "scale", [Fraction(1, 3), Fraction(1), Fraction(20), Fraction(5000), Fraction(10**12)]
+)
 @pytest.mark.parametrize("risk", [0.3, 1e-3, 1e-12])
 def test_noise_stays_within_its_reach_and_no_shorter_one_does(scale, risk):
     law = DiscreteLaplace(scale)

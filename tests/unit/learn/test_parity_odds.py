@@ -81,6 +81,28 @@ def test_it_is_as_accurate_as_fairlearn():
     assert found.cost == pytest.approx(wrong, abs=2e-3)
 
 
+def test_counts_that_differ_by_twelve_orders_of_magnitude_have_a_solution():
+    """A program that gives up after the noise is drawn would lose what was paid for it."""
+    cells = [
+        [0, 0, 0, 0], [306539512890, 131, 289, 0], [4, 219292735905, 0, 13268],
+        [8, 46817408, 503, 80457658549], [7506, 4, 12654877310, 184748897], [11, 0, 8648765751, 402696685822],
+        [17, 5531, 21089222002, 12005291],
+    ]  # fmt: skip
+    counts = np.array(cells).reshape(-1, 2, 2)
+    found = closest_odds(counts, weights=counts.sum(axis=(1, 2)) / counts.sum())
+
+    assert np.ptp(found.target, axis=0).max() <= 1e-8
+    assert found.lower_bound == pytest.approx(found.cost)
+
+
+def test_heavy_weights_change_the_unit_of_the_cost_alone():
+    light, heavy = (closest_odds(TABLE, weights=scale * np.array([1.0, 0.5])) for scale in (1, 1e6))
+
+    assert heavy.keep.tolist() == light.keep.tolist()
+    assert heavy.cost == pytest.approx(1e6 * light.cost)
+    assert heavy.lower_bound == pytest.approx(1e6 * light.lower_bound)
+
+
 def test_the_order_of_the_groups_changes_nothing():
     """Which group is written first is nobody's business."""
     draw = np.random.default_rng(5)

@@ -47,6 +47,22 @@ def test_a_part_of_the_same_memory_is_known_too():
     assert not trained_on(model, ROWS[20:])
 
 
+def test_what_cannot_be_noted_is_left_out():
+    """Noting comes after training: an error there would lose a model that was paid for."""
+
+    class Unhashable(DummyClassifier):
+        __hash__ = None
+
+    ragged, noted, odd = [[1], [2, 3]], DummyClassifier(), Unhashable()
+    remember_rows(odd, ROWS)
+    remember_rows(noted, ragged)
+
+    assert not trained_on(odd, ROWS)
+    assert not trained_on(noted, ragged)
+    remember_rows(noted, ROWS)
+    assert not trained_on(noted, ragged)
+
+
 def test_a_question_that_is_too_hard_is_left_open(monkeypatch):
     def too_hard(*_, **__):
         raise np.exceptions.TooHardError

@@ -212,7 +212,10 @@ def test_assumptions_say_what_is_taken_as_public():
 
     assert len(usual) == 3
     assert "not learnt from the rows" in usual[0]
-    assert usual[1:] == ("the number of rows is public", "which classes there are is public")
+    assert usual[1:] == (
+        "the number of rows that train the model is public",
+        "which classes there are is public",
+    )
     assert declared == ("so it was",)
     assert assumptions_about(preprocessing="one", rows=9, classes=[0, 1], owner="Model") == ("one",)
     with pytest.raises(InvalidParameterError, match="'preprocessing' parameter of Model"):

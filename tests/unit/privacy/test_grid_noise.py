@@ -283,6 +283,22 @@ def test_what_cannot_be_is_refused(given, told):
 
 @pytest.mark.parametrize(
     ("given", "told"),
+    [
+        ({"epsilon": 1, "delta": "1e-15"}, r"'delta' .* well above the rounding .* Got '1e-15'"),
+        ({"epsilon": 1, "delta": "1e-350"}, r"'delta' .* well above the rounding .* Got '1e-350'"),
+        ({"noise": 1, "delta": "1e-15"}, r"'delta' .* well above the rounding .* Got '1e-15'"),
+        ({"noise": 1, "delta": "1e-350"}, r"'delta' .* well above the rounding .* Got '1e-350'"),
+        ({"epsilon": "1e-6", "sampling": 1}, r"'epsilon' .* noise of at most 20,000 .* Got '1e-6'"),
+    ],
+)
+def test_what_is_refused_is_shown_as_it_was_given(given, told):
+    """The grid takes its cost off first; a fraction of many digits is not what anybody asked for."""
+    with pytest.raises(InvalidParameterError, match=told):
+        training_guarantee(**SETTING | {"dimensions": 1, "steps": 1} | given)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
     [((0, 1, 1), "'clip'"), ((1, "0.01", 1), "'noise'"), ((1, 1, 0), "'draws'"), ((1, 1, 10**13), "'draws'")],
 )
 def test_a_grid_that_cannot_be_is_refused(given, told):
