@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -12,13 +10,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from evenhand._validate import one_of
 from evenhand.collect.streams import check_rng, stream_for
-from evenhand.errors import InvalidParameterError, PrivacyWarning
+from evenhand.errors import InvalidParameterError
 from evenhand.learn import fermi_training as training
 from evenhand.learn.fermi_inputs import public_groups, read_groups
+from evenhand.learn.fits import CountsFits
 from evenhand.learn.parity_rows import remember_rows
 from evenhand.learn.private_rows import public_classes, read_features, read_labels
-from evenhand.privacy.rational import text_above
-from evenhand.privacy.units import Trust
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,7 +23,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.learn.fermi_training import Examples, Trained
-    from evenhand.privacy.guarantee import Guarantee
     from evenhand.privacy.rational import Number
 
 __all__ = ["DPFermi"]
@@ -34,7 +30,7 @@ __all__ = ["DPFermi"]
 _OWNER = training.OWNER
 
 
-class DPFermi(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class DPFermi(CountsFits, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     r"""A private logistic classifier whose answers depend little on the group.
 
     The weights :math:`\theta` minimise, over noisy steps,
@@ -213,12 +209,12 @@ class DPFermi(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         source = stream_for(self.rng, f"fit {len(getattr(self, '_fits', ()))}")
         if printed:
             made = training.printed(self, rows, source)
-            self._spend(training.no_promise(), simulated=True)
+            self._count_fit(training.no_promise(), simulated=True)
         else:
             schedule = training.schedule_of(self, len(rows.inputs))
             cells = rows.groups * (2 if self.kind == "odds" else 1)
             budget = training.budget_of(self, schedule, width=rows.inputs.shape[1], cells=cells)
-            self._spend(training.promise_of(self, budget, schedule), simulated=source.simulated)
+            self._count_fit(training.promise_of(self, budget, schedule), simulated=source.simulated)
             made = training.clipped(self, rows, budget, schedule, source)
         self._take(made)
         self.classes_, self.groups_ = classes, groups
@@ -260,38 +256,6 @@ class DPFermi(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.__dict__.pop("published_", None)
         if made.published is not None:
             self.published_ = made.published
-
-    # --- what is promised --------------------------------------------------------------------------
-
-    def _spend(self, guarantee: Guarantee, *, simulated: bool) -> None:
-        """Count a fit, before anything is drawn for it."""
-        before: tuple[Guarantee, ...] = getattr(self, "_fits", ())
-        self._fits = (*before, guarantee)
-        self._simulated = getattr(self, "_simulated", False) or simulated
-        if len(before) == 1:
-            spent = text_above(sum((each.loss.amount for each in self._fits), Fraction(0)))
-            told = f"has spent epsilon = {spent} by now, and each further fit adds to it"
-            if any(each.trust is Trust.NONE for each in self._fits):
-                told = "is promised nothing, since the published noise guarantees nothing"
-            warnings.warn(
-                f"This model is fitted a second time: a person whose row was in both fits {told}; see "
-                "guarantee_. Hint: clone the model for rows of other people.",
-                PrivacyWarning,
-                stacklevel=3,
-            )
-
-    @property
-    def guarantee_(self) -> Guarantee:
-        """What all fits so far promise together to a person whose row was in every one of them."""
-        check_is_fitted(self)
-        total: Guarantee = sum(self._fits)  # type: ignore[assignment]
-        return total
-
-    @property
-    def simulated_(self) -> bool:
-        """Whether a seed was given or noise was not exact, so that the model must not be released."""
-        check_is_fitted(self)
-        return self._simulated
 
     # --- predicting --------------------------------------------------------------------------------
 

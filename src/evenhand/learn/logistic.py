@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -13,17 +11,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from evenhand._validate import integer, one_of
 from evenhand.collect.streams import check_rng, stream_for
-from evenhand.errors import InvalidParameterError, PrivacyWarning
+from evenhand.errors import InvalidParameterError
 from evenhand.learn import private_rows as inputs
 from evenhand.learn.descent import Rows, Steps, batches, descend, noises, plan
+from evenhand.learn.fits import CountsFits
 from evenhand.learn.parity_rows import remember_rows
 from evenhand.privacy.accounting import LARGEST_NOISE, SMALLEST_NOISE
 from evenhand.privacy.grid_noise import training_guarantee
-from evenhand.privacy.rational import Number, exact, text_above
+from evenhand.privacy.rational import Number, exact
 from evenhand.privacy.units import Unit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from fractions import Fraction
 
     from numpy.typing import NDArray
 
@@ -40,7 +40,7 @@ _UNITS = (Unit.ADD_OR_REMOVE_ONE, Unit.REPLACE_ONE)
 _MOST_WEIGHTS = 1 << 20  # times the square of at most 2**20 steps of the grid: below 2**63
 
 
-class DPLogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class DPLogisticRegression(CountsFits, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     r"""Logistic regression trained with differential privacy for every row, features and label.
 
     Gradient descent on random batches, each row's gradient clipped and noise added to every sum [1]_. The
@@ -210,7 +210,7 @@ class DPLogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         schedule = self._schedule(len(features))
         made = self._noise(schedule, shape, clip)
         source = stream_for(self.rng, f"fit {len(getattr(self, '_fits', ()))}")
-        self._spend(made, schedule, assumed, simulated=source.simulated)
+        self._count_fit(_promise(made, schedule, assumed), simulated=source.simulated)
         weights = descend(
             Rows.of(features, labels, constant=bool(self.fit_intercept)),
             np.zeros(shape),
@@ -259,50 +259,6 @@ class DPLogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             clip=clip,
         )
 
-    # --- what is promised ------------------------------------------------------------------------
-
-    def _spend(
-        self, made: TrainingGuarantee, schedule: Schedule, assumed: tuple[str, ...], *, simulated: bool
-    ) -> None:
-        """Count a fit, before anything is drawn for it."""
-        guarantee = made.guarantee(
-            protects=("features", "label"),
-            in_clear=("people scored later",),
-            assumptions=assumed,
-            people=schedule.rows,
-        )
-        before: tuple[Guarantee, ...] = getattr(self, "_fits", ())
-        self._fits = (*before, guarantee)
-        self._simulated = getattr(self, "_simulated", False) or simulated
-        if len(before) == 1:
-            spent = text_above(sum((each.loss.amount for each in self._fits), Fraction(0)))
-            warnings.warn(
-                "This model is fitted a second time: a person whose row was in both fits has spent epsilon "
-                f"= {spent} by now, and each further fit adds to it; see guarantee_. "
-                "Hint: clone the model for rows of other people.",
-                PrivacyWarning,
-                stacklevel=3,
-            )
-
-    @property
-    def guarantee_(self) -> Guarantee:
-        """What all fits so far promise together to a person whose row was in every one of them."""
-        check_is_fitted(self)
-        total: Guarantee = sum(self._fits)  # type: ignore[assignment]
-        return total
-
-    @property
-    def guarantee_per_fit_(self) -> Guarantee:
-        """What the last fit alone promises."""
-        check_is_fitted(self)
-        return self._fits[-1]
-
-    @property
-    def simulated_(self) -> bool:
-        """Whether any of the fits was drawn with a seed, a generator or a source of that kind."""
-        check_is_fitted(self)
-        return self._simulated
-
     # --- predicting ------------------------------------------------------------------------------
 
     def decision_function(self, X: Any) -> Floats:  # noqa: N803 - as above
@@ -342,6 +298,16 @@ class DPLogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         tags = super().__sklearn_tags__()
         tags.non_deterministic = True  # each fit draws anew
         return tags
+
+
+def _promise(made: TrainingGuarantee, schedule: Schedule, assumed: tuple[str, ...]) -> Guarantee:
+    """Return what a fit with this noise promises."""
+    return made.guarantee(
+        protects=("features", "label"),
+        in_clear=("people scored later",),
+        assumptions=assumed,
+        people=schedule.rows,
+    )
 
 
 def _shape_of(features: Floats, classes: NDArray[Any], *, constant: bool) -> tuple[int, int]:

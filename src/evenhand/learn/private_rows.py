@@ -169,7 +169,7 @@ def assumptions_about(
             _refuse("preprocessing", owner, "a list of sentences, or nothing", "something else")
     counted = ("the number of rows that train the model is public",) if rows is None else ()
     listed = ("which classes there are is public",) if classes is None else ()
-    return (*made, *counted, *listed)
+    return (*made, *counted, *listed, "no setting was chosen by looking at the private rows")
 
 
 def positive(name: str, value: Any, *, owner: str, least: float, most: float) -> Fraction:
