@@ -100,7 +100,7 @@ def _cells(reading: LearnReading, setting: Setting, *, beside: bool) -> list[tup
         value, between = _hundred(found.value), _between(found)
         cells += [(value, style), (between, "dim")] if beside else [(f"{value}\n{between}".rstrip(), style)]
     cells.append((_hundred(reading.value("fair_gap", setting).value), ""))
-    bound = reading.value("bound", setting).value
+    bound = reading.bound("bound", setting)
     cells.append((_hundred(bound) if math.isfinite(bound) else "none", ""))
     return cells
 
@@ -111,7 +111,8 @@ def _promise(reading: LearnReading, setting: Setting) -> tuple[str, str]:
 
     if reading.is_private(setting):
         epsilon, delta = reading.worst("claimed_epsilon", setting), reading.worst("delta", setting)
-        return f"ε = {epsilon_of(epsilon)}, δ = {delta_text(delta)}", ""
+        local = reading.way(setting).base == "local"
+        return f"ε = {epsilon_of(epsilon)}, {'reported columns' if local else f'δ = {delta_text(delta)}'}", ""
     if setting.epsilon is None:
         return "nothing", "dim"
     if reading.outcome(setting) is None:

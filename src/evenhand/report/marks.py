@@ -77,10 +77,12 @@ class Traded:
     label : str
         Of the way; settings of one way share it and differ in epsilon.
     epsilon : float, optional
-        None where there is no privacy.
+        None where there is none.
     x, y : Estimate
     bound, far_bound : float, optional
         On what is expected of `y`, and on `y` with a stated confidence; None where nothing bounds it.
+    is_private : bool
+        Whether its epsilon is promised to anybody. Where it is not, or there is none, the mark is hollow.
     """
 
     label: str
@@ -89,6 +91,7 @@ class Traded:
     y: Estimate
     bound: float | None = None
     far_bound: float | None = None
+    is_private: bool = True
 
 
 @dataclass(frozen=True)

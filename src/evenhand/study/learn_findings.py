@@ -79,6 +79,10 @@ def gap_answer(reading: LearnReading) -> str:
     after = reading.value(GAP)
     if not math.isfinite(after.value):
         return f"**What becomes of the gap is not known**: no cell of {reading.name()} is done."
+    if reading.constant():
+        return (
+            f"**{gap_heading(reading)}**: whatever the groups are like, the same answer for all has no gap."
+        )
     if not reading.chosen.is_protected:
         return f"**The plain classifier has a gap of {points(after.value)} points**{_equal(reading)}."
     before, moved = reading.value(GAP, PLAIN_SETTING), reading.change(GAP)
@@ -90,6 +94,8 @@ def gap_answer(reading: LearnReading) -> str:
 def gap_heading(reading: LearnReading) -> str:
     """Return which way the gap goes, as far as it is clear."""
     moved, name = reading.change(GAP), reading.name()
+    if reading.constant():
+        return f"{name} selects {reading.constant()} in any test, so that its gap of 0 says nothing"
     if not moved.has_interval:
         return f"One repeat cannot tell what {name} does to the gap"
     if not moved.is_clear:
@@ -119,14 +125,19 @@ def _equal(reading: LearnReading) -> str:
 
 
 def _bounded(reading: LearnReading) -> str:
-    mean, likely = reading.value("bound").value, reading.value("bound_95").value
-    if not math.isfinite(mean):
+    if not math.isfinite(reading.value("bound").value):
         return " Nothing bounds the gap of other people." if reading.chosen.is_protected else ""
-    over = " (means over repeats)" if reading.results.plan.repeats > 1 else ""
-    return (
-        f" By proved bounds the gap among people like those of the rows is at most {points(mean)} points on "
-        f"average, and at most {points(likely)} with 95%{over}."
-    )
+    words = {"bound": "points on average", "bound_95": "points with 95%"}
+    told = [
+        f"at most {points(reading.bound(name))} {unit}"
+        for name, unit in words.items()
+        if math.isfinite(reading.bound(name))
+    ]
+    if not told:
+        return " Nothing useful bounds the gap of other people: a group has too few rows for it."
+    over = f" (mean{'s' * (len(told) > 1)} over repeats)" if reading.results.plan.repeats > 1 else ""
+    proved = f"By {'proved bounds' if len(told) > 1 else 'a proved bound'} the gap"
+    return f" {proved} among people like those of the rows is {', and '.join(told)}{over}."
 
 
 # --- the choice -----------------------------------------------------------------------------------
@@ -134,19 +145,9 @@ def _bounded(reading: LearnReading) -> str:
 
 def choice_answer(reading: LearnReading) -> str:
     """Say how the chosen way compares with the other private ones at its epsilon."""
-    if not reading.chosen.is_protected or not reading.is_private(reading.chosen):
-        what = (
-            "Plain logistic regression promises" if not reading.chosen.is_protected else "This way promises"
-        )
-        return f"**{what} nothing to anybody**, so there is nothing to choose here; try private ways."
     rivals = rivals_of(reading)
-    if not rivals:
-        return (
-            f"**No recommendation: {reading.way().title} is the only private way at its ε.** "
-            "Try others beside it to have something to compare."
-        )
-    if reading.results.plan.repeats == 1:
-        return "**One repeat cannot tell which private way does better.** Repeat the study to compare them."
+    if nothing := _no_choice(reading, many=len(rivals)):
+        return nothing
     better = [each for each, verdict in rivals.items() if verdict == "better"]
     worse = [each for each, verdict in rivals.items() if verdict == "worse"]
     rest = _rest(reading, rivals)
@@ -160,6 +161,28 @@ def choice_answer(reading: LearnReading) -> str:
         same = [head.removeprefix(named) for head in others]
         return f"**{listed([first, *same], most=3, rest='more such')}**{rest}"
     return f"**No private way at this ε clearly does better than {reading.way().title}**{rest}"
+
+
+def _no_choice(reading: LearnReading, *, many: int) -> str:
+    """Return why there is nothing to choose among so many rivals, if there is not."""
+    title = reading.way().title
+    if not reading.chosen.is_protected or not reading.is_private(reading.chosen):
+        what = "This way promises" if reading.chosen.is_protected else "Plain logistic regression promises"
+        return f"**{what} nothing to anybody**, so there is nothing to choose here; try private ways."
+    if reading.constant():
+        why = f"{title} gives everybody the same answer.** Try a larger ε, more rows or another way."
+        return f"**No recommendation: {why}"
+    if not many and len(reading.private) > 1:
+        why = "every other private way at this ε gives everybody the same answer.**"
+        return f"**No recommendation: {why} Try a larger ε or more rows."
+    if not many:
+        why = (
+            f"{title} is the only private way at its ε.** Try others beside it to have something to compare."
+        )
+        return f"**No recommendation: {why}"
+    if reading.results.plan.repeats == 1:
+        return "**One repeat cannot tell which private way does better.** Repeat the study to compare them."
+    return ""
 
 
 def _ahead(reading: LearnReading, first: Setting, second: Setting, *, many: int) -> str:
@@ -176,7 +199,7 @@ def _ahead(reading: LearnReading, first: Setting, second: Setting, *, many: int)
 
 def rivals_of(reading: LearnReading) -> dict[Setting, str]:
     """Return each other private way at the epsilon with whether it is better, worse, a trade or the same."""
-    others = [each for each in reading.private if each != reading.chosen]
+    others = [each for each in reading.private if each != reading.chosen and not reading.constant(each)]
     found = {}
     for each in others:
         gap = reading.change(GAP, against=each, many=2 * len(others))
@@ -202,6 +225,11 @@ def _rest(reading: LearnReading, rivals: dict[Setting, str]) -> str:
     same = [WAYS[each.protocol].title for each, verdict in rivals.items() if verdict == "same"]
     if same:
         parts.append(f"{listed(same)} cannot be told from it")
+    bases = {WAYS[each.protocol].base for each in (reading.chosen, *rivals)}
+    if "local" in bases and len(bases) > 1:
+        parts.append(
+            "Local promises something else: it hides reported columns from whoever trains, and no others"
+        )
     if reading.way().needs_group:
         parts.append(f"{reading.way().title} needs everybody's group when a decision is made")
     return f": {'; '.join(parts)}." if parts else "."

@@ -8,7 +8,9 @@ What remains of the gap even if there is none is therefore about
           = \int 1 - \prod_g \Phi(x / s_g) - \prod_g \Phi(-x / s_g) \, dx
 
 with independent normal :math:`Z_g` of standard deviation :math:`s_g = \sqrt{p (1 - p) / n_g}`; for two groups
-:math:`\sqrt{2 / \pi} \sqrt{s_1^2 + s_2^2}`.
+:math:`\sqrt{2 / \pi} \sqrt{s_1^2 + s_2^2}`. Shares of small groups are far from normal:
+where :math:`n_g p (1 - p)` is below 25 in some group, binomial distributions stand in the place of the normal
+ones.
 """
 
 from __future__ import annotations
@@ -27,6 +29,8 @@ __all__ = ["changes_by_group", "fair_gap", "share_unlike"]
 
 _REACH = 12.0
 _STEPS = 4_001
+_ENOUGH = 25.0  # a variance of the count from which on it is as good as normal
+_CELLS = 8_192
 
 
 def fair_gap(sizes: Sequence[float] | NDArray[Any], rate: float) -> float:
@@ -52,6 +56,8 @@ def fair_gap(sizes: Sequence[float] | NDArray[Any], rate: float) -> float:
     spread = np.sqrt(rate * (1 - rate) / people)
     if not spread.any():
         return 0.0
+    if (people * rate * (1 - rate)).min() < _ENOUGH:
+        return _binomial_gap(people, rate)
     if len(people) == 2:
         return float(np.sqrt(2 / np.pi) * np.hypot(*spread))
     from scipy.special import ndtr  # noqa: PLC0415 - slow to import
@@ -61,6 +67,15 @@ def fair_gap(sizes: Sequence[float] | NDArray[Any], rate: float) -> float:
     below = np.prod(ndtr(at[:, None] / spread), axis=1)
     above = np.prod(ndtr(-at[:, None] / spread), axis=1)
     return float(min(np.trapezoid(1 - below - above, at), 1.0))
+
+
+def _binomial_gap(people: NDArray[np.float64], rate: float) -> float:
+    """Return the expected range of independent shares, to within one part in the number of cells."""
+    from scipy.special import bdtr  # noqa: PLC0415 - slow to import
+
+    at = (np.arange(_CELLS) + 0.5) / _CELLS
+    below = bdtr(np.floor(at[:, None] * people), people.astype(np.int64), rate)
+    return float(np.mean(1 - np.prod(below, axis=1) - np.prod(1 - below, axis=1)))
 
 
 def share_unlike(first: NDArray[Any], second: NDArray[Any] | None) -> float:

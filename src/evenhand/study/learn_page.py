@@ -93,8 +93,9 @@ def key_numbers(reading: LearnReading) -> tuple[KeyNumber, ...]:
             detail = f"{detail}, no interval"
         before = points(reading.value(measure, PLAIN_SETTING).value)
         numbers.append(KeyNumber(label, after, before, detail))
-    bound = reading.value("bound").value
-    detail = f"bound on the mean gap {points(bound)}" if math.isfinite(bound) else "no bound on the gap"
+    bound, given = reading.bound("bound"), math.isfinite(reading.value("bound").value)
+    detail = "no useful bound on the gap" if given else "no bound on the gap"
+    detail = f"bound on the mean gap {points(bound)}" if math.isfinite(bound) else detail
     numbers.append(
         KeyNumber("Gap of equal rates, points", points(reading.value("fair_gap").value), "", detail)
     )
@@ -105,6 +106,8 @@ def _promise(reading: LearnReading) -> tuple[str, str, str]:
     if not reading.is_private(reading.chosen):
         return "nothing", "", reading.way().title
     epsilon, delta = reading.worst("claimed_epsilon"), reading.worst("delta")
+    if reading.way().base == "local":
+        return f"ε = {epsilon_of(epsilon)}", "", f"for one report, {reading.way().title}"
     return f"ε = {epsilon_of(epsilon)}", "", f"δ = {delta_text(delta)}, {reading.way().title}"
 
 

@@ -162,7 +162,8 @@ def _table(reading: LearnReading) -> Table:
 
 
 def _row(reading: LearnReading, setting: Setting, shown: tuple[str, ...]) -> list[str]:
-    row = [reading.way(setting).title]
+    way = reading.way(setting)
+    row = [f"{way.title}\nnot private" if way.voids else way.title]
     for group in shown:
         row += [_cell(reading.rate(group, name, setting)) for name in ("promoted", "refused")]
     flipped = reading.value("flipped", setting)

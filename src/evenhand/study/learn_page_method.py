@@ -17,7 +17,6 @@ from evenhand.study.wording import counted, listed, outcome_name, plain
 
 if TYPE_CHECKING:
     from evenhand.study.cells import Setting
-    from evenhand.study.estimates import Estimated
     from evenhand.study.learn_reading import LearnReading
 
 __all__ = ["learning_limits", "learning_method", "numbers_section", "promise_section"]
@@ -25,6 +24,7 @@ __all__ = ["learning_limits", "learning_method", "numbers_section", "promise_sec
 _FOLD = 14
 _LONGEST = 420
 _WORTH_SAYING = 20  # epsilon, from which on the factor says nothing
+_SIGNED = "The true-positive difference is that of the privileged group less the others."
 _UNITS = {
     "add or remove one": "one row is added or removed",
     "replace one": "one row is replaced by another",
@@ -91,6 +91,8 @@ def _facts(reading: LearnReading) -> list[Fact]:
         noise = reading.value("noise").value
         multiplier = f", with a noise multiplier of {number(noise, 3)}" if math.isfinite(noise) else ""
         facts.append(Fact("Rows in the accounting", f"{rows:,.0f}, taken as public{multiplier}"))
+    if told and way.needs_accounting:
+        facts.append(Fact("Taken as public", _public(reading)))
     if way.then == "parity":
         facts.append(Fact("Rates for parity", _rates(reading)))
     assumed = [plain(note, longest=_LONGEST) for note in notes[2:]]
@@ -101,6 +103,12 @@ def _facts(reading: LearnReading) -> list[Fact]:
         facts.append(Fact("Noise", f"{said or 'exact'}; drawn with a seed here, so it is a simulation"))
     facts.append(Fact("At decision time", _decided(reading)))
     return facts
+
+
+def _public(reading: LearnReading) -> str:
+    groups = f"the {len(reading.groups)} groups" if reading.way().name != "dp" else ""
+    listed_ones = ["the columns with their lists of values and ranges", "the two classes", groups]
+    return f"{', '.join(filter(None, listed_ones))} and how many rows are expected to train"
 
 
 def _trust(word: str) -> str:
@@ -126,6 +134,8 @@ def _decided(reading: LearnReading) -> str:
         return f"everybody's group must be known.{how}"
     if reading.task.group_as_input:
         return "everybody's group must be known, as it is a feature"
+    if reading.way().base == "local":
+        return "nobody's group need be known; true features are needed of whoever is decided on"
     return "nobody's group need be known"
 
 
@@ -152,7 +162,7 @@ def numbers_section(reading: LearnReading) -> Section:
     order = [PLAIN_SETTING, *reading.beside, *(each for each in reading.others if each not in reading.beside)]
     header = [
         "Way", "Promise", "Accuracy\n%", "Selection gap\npoints", "Equal rates show\npoints",
-        "Bound on the mean\npoints", "Bound with 95%\npoints", "True-positive gap\npoints",
+        "Bound on the mean\npoints", "Bound with 95%\npoints", "True-positive difference\npoints",
         "Error-rate gap\npoints", "Group needed",
     ]  # fmt: skip
     tags = {(place, 1): "bad" for place, each in enumerate(order) if _is_void(reading, each)}
@@ -173,7 +183,7 @@ def numbers_section(reading: LearnReading) -> Section:
         heading=_numbers_heading(reading, order),
         lead=f"One row per way and ε{at}. The CSV holds all {counted(len(reading.results), 'cell')}.",
         tables=(table,),
-        notes=_void_notes(order),
+        notes=(*_void_notes(order), *_constant_notes(reading, order)),
         anchor="numbers",
     )
 
@@ -201,26 +211,40 @@ def _void_notes(order: list[Setting]) -> tuple[Note, ...]:
     )
 
 
+def _constant_notes(reading: LearnReading, order: list[Setting]) -> tuple[Note, ...]:
+    """Return that a way gives everybody the same answer, which is why it has no gap."""
+    said = []
+    for whom in ("nobody", "everybody"):
+        ways = dict.fromkeys(reading.way(each).title for each in order if reading.constant(each) == whom)
+        if ways:
+            verb = "selects" if len(ways) == 1 else "select"
+            who = f"**{listed(list(ways))} {verb} {whom}** in some settings."
+            said.append(Note("warn", f"{who} The same answer for all has no gap."))
+    return tuple(said)
+
+
 def _row(reading: LearnReading, setting: Setting) -> list[str]:
     promise = "nothing"
     if setting.is_protected and reading.outcome(setting) is None:
         promise = "unknown"
     elif reading.is_private(setting):
         epsilon, delta = reading.worst("claimed_epsilon", setting), reading.worst("delta", setting)
-        promise = f"ε = {epsilon_of(epsilon)}\nδ\u00a0=\u00a0{delta_text(delta)}"
+        covers = f"δ\u00a0=\u00a0{delta_text(delta)}"
+        covers = "reported columns only" if reading.way(setting).base == "local" else covers
+        promise = f"ε = {epsilon_of(epsilon)}\n{covers}"
     elif setting.epsilon is not None:
         promise = f"not private\ntrained with ε = {epsilon_of(setting.epsilon)}"
     row = [reading.way(setting).title, promise]
     row += [_cell(reading, name, setting, bold=True) for name in ("acc", "sp_gap")]
-    row.append(_number(reading.value("fair_gap", setting), "unknown"))
-    row += [_number(reading.value(name, setting), "none") for name in ("bound", "bound_95")]
+    row.append(_number(reading.value("fair_gap", setting).value, "unknown"))
+    row += [_number(reading.bound(name, setting), "none") for name in ("bound", "bound_95")]
     row += [_cell(reading, name, setting, bold=True) for name in ("eod", "eo_gap")]
     row.append("yes" if reading.way(setting).needs_group or reading.task.group_as_input else "no")
     return row
 
 
-def _number(found: Estimated, otherwise: str) -> str:
-    return number(100 * found.value) if math.isfinite(found.value) else otherwise
+def _number(share: float, otherwise: str) -> str:
+    return number(100 * share) if math.isfinite(share) else otherwise
 
 
 def _cell(reading: LearnReading, measure: str, setting: Setting, *, bold: bool) -> str:
@@ -237,12 +261,12 @@ def _cell(reading: LearnReading, measure: str, setting: Setting, *, bold: bool) 
 
 def _caption(reading: LearnReading) -> str:
     if reading.results.plan.repeats == 1:
-        return "**One repeat, so there are no intervals** and nothing is bold."
+        return f"**One repeat, so there are no intervals** and nothing is bold. {_SIGNED}"
     repeats = counted(reading.results.plan.repeats, "repeat")
     return (
         f"**Small print: {LEVEL:.0%} t-interval over {repeats}.** Bold: the change from the plain "
         "classifier, paired by repeat, leaves out none, each on its own. Bold does not mean better. Bounds "
-        "are proved and need no repeats; they are means over them."
+        f"are proved and need no repeats; they are means over them. {_SIGNED}"
     )
 
 

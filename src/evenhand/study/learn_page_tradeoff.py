@@ -13,7 +13,7 @@ from evenhand.study.findings_reading import LEVEL
 from evenhand.study.learn_findings import gap_heading
 from evenhand.study.learn_reading import ACCURACY, GAP, PLAIN_SETTING
 from evenhand.study.learn_ways import WAYS, way_title
-from evenhand.study.wording import amount, counted, mark, percent, plain, points
+from evenhand.study.wording import amount, counted, listed, mark, percent, plain, points
 
 if TYPE_CHECKING:
     from evenhand.study.cells import Setting
@@ -66,13 +66,13 @@ def tradeoff_section(reading: LearnReading) -> Section | None:
 
 def tradeoff_heading(reading: LearnReading) -> str:
     """Return the finding: where the chosen way comes to lie."""
-    if not reading.chosen.is_protected:
+    if not reading.chosen.is_protected and not reading.constant():
         return "The plain classifier is what the others are compared with"
     return gap_heading(reading)
 
 
 def _traded(reading: LearnReading, setting: Setting) -> Traded:
-    bounds = [reading.value(name, setting).value for name in ("bound", "bound_95")]
+    bounds = [reading.bound(name, setting) for name in ("bound", "bound_95")]
     known = [each if math.isfinite(each) else None for each in bounds]
     return Traded(
         label=way_title(setting.protocol),
@@ -81,6 +81,7 @@ def _traded(reading: LearnReading, setting: Setting) -> Traded:
         y=mark(reading.value(GAP, setting)),
         bound=known[0],
         far_bound=known[1],
+        is_private=reading.is_private(setting),
     )
 
 
@@ -158,10 +159,12 @@ def epsilon_section(reading: LearnReading) -> Section | None:
     )
     lit = reading.chosen.protocol in WAYS and WAYS[reading.chosen.protocol].takes_epsilon
     ink = f" {way_title(reading.chosen.protocol)} is drawn in ink, the other ways are grey." if lit else ""
+    void = [way_title(name) for name in reading.ways if WAYS[name].voids]
+    not_private = f" {listed(void)} is private at no ε." if void else ""
     return Section(
         heading=heading,
-        lead=f"One panel per measure, one line per way.{ink} The error-rate gap is the larger of the gaps in "
-        "true and in false positive rates.",
+        lead=f"One panel per measure, one line per way.{ink}{not_private} The error-rate gap is the larger "
+        "of the gaps in true and in false positive rates.",
         charts=(chart,),
         anchor="epsilons",
     )

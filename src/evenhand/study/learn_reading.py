@@ -5,7 +5,8 @@ Unless it is told, the setting is found by a rule that chance does not drive:
 1. Epsilon is the one nearest to 1 among those tested, by ratio; of two as near, the smaller.
 2. Among the private ways at this epsilon, or among all if none is private, the first of the plan is taken. A
    later one takes its place if its gap is clearly smaller, or if its gap is not clearly larger and its
-   accuracy clearly higher.
+   accuracy clearly higher. A way that gives everybody the same answer has no gap whatever the groups are
+   like, and is taken only if there is no other.
 
 *Clearly* means that the paired interval leaves out no difference, at a level that is raised for how many ways
 are compared. Where the plan has no way but the plain one, the page is about that.
@@ -14,7 +15,7 @@ are compared. Where the plan has no way but the plain one, the page is about tha
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
@@ -44,6 +45,8 @@ PLAIN_SETTING = Setting()
 """The setting of the plain classifier, which every other is compared with."""
 
 ACCURACY, GAP = "acc", "sp_gap"
+
+_ROUNDING = 1e-9  # far below the share of one row
 
 
 @dataclass(frozen=True)
@@ -100,11 +103,16 @@ class LearnReading:
     def name(self, setting: Setting | None = None) -> str:
         """Return a setting as in a sentence.
 
-        Its title, and its epsilon if it has one.
+        Its title, and its epsilon if it has one; that it is not private in spite of it.
         """
         asked = self.chosen if setting is None else setting
         title = way_title(asked.protocol)
-        return title if asked.epsilon is None else f"{title} at ε = {epsilon_of(asked.epsilon)}"
+        if asked.epsilon is None:
+            return title
+        epsilon = f"ε = {epsilon_of(asked.epsilon)}"
+        if self.way(asked).voids:
+            return f"{title} (not private, trained with {epsilon})"
+        return f"{title} at {epsilon}"
 
     # --- estimates --------------------------------------------------------------------------------
 
@@ -117,7 +125,16 @@ class LearnReading:
     ) -> Estimated:
         """Return the change of a measure within repeats, against the plain classifier unless told."""
         asked = self.chosen if setting is None else setting
-        return paired_change(self.results, asked, measure, against=against, level=strict(many))
+        found = paired_change(self.results, asked, measure, against=against, level=strict(many))
+        if measure not in {ACCURACY, GAP}:
+            return found
+        people = [self.rate(group, "people", PLAIN_SETTING).value for group in self.groups]
+        return _of_shares(found, row=1 / (sum(people) if measure == ACCURACY else max(min(people), 1.0)))
+
+    def bound(self, name: str, setting: Setting | None = None) -> float:
+        """Return a bound, ``"bound"`` or ``"bound_95"``; NaN where there is none or any gap is within it."""
+        found = self.value(name, setting).value
+        return found if found < 1 else math.nan
 
     def beyond_equal(self, setting: Setting | None = None) -> Estimated:
         """Return the gap minus that which equal rates would show on so many test rows, within repeats."""
@@ -132,7 +149,8 @@ class LearnReading:
     def moved(self, group: str, name: str, setting: Setting | None = None) -> Estimated:
         """Return how far a rate of a group is from the plain classifier's; all groups hold together."""
         asked = self.chosen if setting is None else setting
-        return group_change(self.results, asked, group, name, level=strict(len(self.groups)))
+        found = group_change(self.results, asked, group, name, level=strict(len(self.groups)))
+        return _of_shares(found, row=1 / max(self.rate(group, "people", PLAIN_SETTING).value, 1.0))
 
     def worst(self, measure: str, setting: Setting | None = None) -> float:
         """Return the largest value of a measure in any repeat; NaN if there is none."""
@@ -145,6 +163,12 @@ class LearnReading:
         runs = self.runs(setting, "delta")
         known = runs[np.isfinite(runs)]
         return bool(known.size) and bool((known < 1).all())
+
+    def constant(self, setting: Setting | None = None) -> str:
+        """Return whom a setting selects if it is the same answer for all in every repeat, else nothing."""
+        rates = {self.rate(group, "selection", setting).value for group in self.groups}
+        known = {rate for rate in rates if math.isfinite(rate)}
+        return {0.0: "nobody", 1.0: "everybody"}.get(known.pop(), "") if len(known) == 1 else ""
 
     def tested(self, runs: NDArray[np.float64], *, level: float = LEVEL) -> Estimated:
         """Return the estimate from one number per repeat."""
@@ -187,10 +211,28 @@ def read_learning(results: Results, *, chosen: object = None) -> LearnReading:
     field = draft.private or draft.beside
     if not field:
         return draft
+    field = tuple(each for each in field if not draft.constant(each)) or field
     best = field[0]
     for later in field[1:]:
         best = later if _better(draft, later, best, many=2 * (len(field) - 1)) else best
     return LearnReading(results, best, epsilon)
+
+
+def _of_shares(found: Estimated, *, row: float) -> Estimated:
+    """Return a change of a share with limits that are possible and no nearer than a count can tell.
+
+    Limits beyond what is possible are cut, which leaves out no true mean. Where all repeats gave the same
+    change, their spread is taken to be that of one row of a test: shares move in steps of this size, so that
+    a few that agree do not prove the change to the last digit.
+    """
+    if found.low is None or found.high is None:
+        return found
+    reach = 0.0
+    if (found.standard_error or 0.0) < _ROUNDING < abs(found.value) and math.isfinite(row):
+        from scipy.special import stdtrit  # noqa: PLC0415 - slow to import
+
+        reach = float(stdtrit(found.runs - 1.0, 0.5 + found.level / 2)) * row / math.sqrt(found.runs)
+    return replace(found, low=max(found.low - reach, -1.0), high=min(found.high + reach, 1.0))
 
 
 def _better(reading: LearnReading, setting: Setting, other: Setting, *, many: int) -> bool:

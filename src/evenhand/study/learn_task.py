@@ -12,6 +12,7 @@ from evenhand.privacy.rational import as_text, exact
 from evenhand.study.cells import Setting
 from evenhand.study.learn_names import MEASURES_OF_LEARNING
 from evenhand.study.learn_ways import DEFAULT_WAYS, PLAIN, WAYS, way_named
+from evenhand.study.release_names import NO_GUARANTEE
 from evenhand.study.release_task import UNITS
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 __all__ = ["LearnTask"]
 
 _OWNER = "LearnTask"
-_LARGEST_DELTA = 0.01
 _LARGEST_STRENGTH = 1e6
 
 
@@ -202,9 +202,13 @@ def _several(name: str, given: Any) -> list[Any]:
 
 
 def _delta(given: object) -> Fraction:
-    delta = exact(given, name="delta", owner=_OWNER, above=0, most=1)
-    if delta > _LARGEST_DELTA:
-        _refuse("delta", f"at most {_LARGEST_DELTA:g}, above which nothing meaningful is promised", given)
+    must_be = f"a number > 0 and < {NO_GUARANTEE:g}, from which on nothing meaningful is promised"
+    try:
+        delta = exact(given, name="delta", owner=_OWNER, above=0, most=1)
+    except InvalidParameterError:
+        _refuse("delta", must_be, given)
+    if float(delta) >= NO_GUARANTEE:
+        _refuse("delta", must_be, given)
     return delta
 
 

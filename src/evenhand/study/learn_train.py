@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.errors import InvalidParameterError
+from evenhand.errors import InvalidParameterError, PlanError
 from evenhand.privacy.guarantee import Guarantee
 
 if TYPE_CHECKING:
@@ -33,6 +33,11 @@ __all__ = ["Learnt", "Rows", "plain_classifier", "train"]
 
 _MOST_ROUNDS = 1_000
 _SMALL_EPSILON = 0.5  # below which the usual part for the shares of groups would be a large part of it
+_FEW_ROWS = (
+    "The plan field 'schema.roles.protected' names a column of which a group has too few rows for parity: "
+    "none is among those that rates are counted in. Hint: join small groups, use more rows, or leave "
+    "'plain+parity' out of the ways."
+)
 _FEW_FEATURES = 400  # up to which a step that inverts a matrix is quicker than many without
 
 
@@ -187,7 +192,12 @@ def _with_parity(
         groups=list(range(rows.groups)),
         rng=source.for_cell("parity"),
     )
-    post.fit(rows.features, rows.target, group=rows.group)
+    try:
+        post.fit(rows.features, rows.target, group=rows.group)
+    except InvalidParameterError as error:
+        if way.takes_epsilon or error.parameter != "group":
+            raise
+        raise PlanError(_FEW_ROWS, field="schema.roles.protected") from None
 
     def decide(asked: Rows) -> Labels:
         return np.asarray(post.predict(asked.features, group=asked.group)).astype(np.uint8)

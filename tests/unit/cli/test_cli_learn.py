@@ -124,7 +124,8 @@ def test_a_narrow_terminal_has_intervals_below():
         (["--ways", ""], "--ways is empty"),
         (["--epsilon", "1,zero"], "--epsilon must be a number > 0"),
         (["--epsilons", "-1"], "--epsilon must be a number > 0"),
-        (["--delta", "0.5"], "--delta must be at most 0.01"),
+        (["--delta", "0.01"], "--delta must be a number > 0 and < 0.01, from which on nothing"),
+        (["--delta", "tiny"], "--delta must be a number > 0 and < 0.01, from which on nothing"),
         (["--gap", "2"], "--gap must be a number from 0 to 1"),
         (["--protocol", "grr"], "--protocol belongs to --task classify; this is --task learn"),
         (["--columns", "sex", "--k", "3"], "--columns, --k belong to --task release; this is --task learn"),
@@ -198,6 +199,16 @@ def test_cells_that_failed_have_no_promise_and_no_numbers():
 
     assert cells["DP, ε = 1"][1:3] == [("unknown (ε = 1)", "dim"), ("undefined", "")]
     assert cells["unprotected"][1] == ("nothing", "dim")
+
+
+def test_the_table_says_what_a_promise_covers_and_leaves_out_a_bound_that_says_nothing():
+    """A local report protects the reported columns only; a bound of 100 points is true of any gap."""
+    given = lambda setting, _: measures(0.8, 0.2, epsilon=setting.epsilon, bound=1.0)  # noqa: E731 - short
+    results = made(given, ways=["local", "dp+parity"], epsilons=[1])
+    cells = {str(each): _cells(read_learning(results), each, beside=True) for each in results.settings}
+
+    assert cells["Local, ε = 1"][1] == ("ε = 1, reported columns", "")
+    assert cells["DP + parity, ε = 1"][-1] == ("none", "")
 
 
 def test_a_way_is_completed_after_a_comma():

@@ -78,10 +78,22 @@ def test_the_legend_has_what_is_drawn_and_no_more(drawn):
     little = [key.label for key in chart(marks()[:1], floor=None).legend]
 
     assert everything == [
-        "ε = 1, most private", "3", "no privacy", "plain", "up to the bound on the mean gap",
+        "ε = 1, most private", "3", "not private", "plain", "up to the bound on the mean gap",
         "up to the bound with 95%",
     ]  # fmt: skip
     assert little == ["ε = 1"]
+
+
+def test_what_voids_its_promise_is_hollow_and_called_not_private(drawn):
+    """In the tone of its epsilon it would look as private as the others."""
+    void = Traded("DP + projection", 9.0, Estimate(0.78), Estimate(0.03), is_private=False)
+    found = chart([*marks(), void], chosen=void)
+    words = [word.text for word in drawn[0]._words]
+
+    assert [key.label for key in found.legend][:3] == ["ε = 1, most private", "3", "not private"]
+    assert "DP + projection, not private" in words
+    assert "trained with ε = 9: 78.0%, 3.0\u00a0points" in words
+    assert found.data["private"] == [True, True, True, False, False]
 
 
 def test_what_has_no_value_is_left_out_and_counted(drawn):

@@ -48,7 +48,7 @@ def measures(acc=0.8, gap=0.2, *, epsilon=None, delta=None, bound=math.nan, **mo
     return found | {"flipped": math.nan if math.isnan(bound) else 0.05} | more
 
 
-def of_group(selection=0.4, people=200.0, **more):
+def of_group(selection=0.4, people=20_000.0, **more):
     """Return the numbers of a group."""
     shares = dict.fromkeys(GROUP_SHARES, 0.1)
     return {"selection": selection, "tpr": 0.7, "fpr": 0.2, "accuracy": 0.8, "people": people} | shares | more

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from evenhand.errors import MissingExtraError, PlanError
+from evenhand.errors import InvalidParameterError, MissingExtraError, PlanError
 from evenhand.learn.logistic import DPLogisticRegression
 from evenhand.privacy.guarantee import Guarantee
 from evenhand.privacy.randomness import SeededSource
@@ -300,6 +300,17 @@ def test_features_that_would_fill_the_memory_are_refused(monkeypatch):
 
     with pytest.raises(PlanError, match="more than memory holds"):
         prepare_learning(LearnTask(), small_rows())
+
+
+def test_a_group_without_rows_for_parity_is_said_in_words_of_the_study():
+    """The options of the post-processor are not those of a study."""
+    rows = Rows(np.eye(4), np.array([0, 1, 0, 1], np.uint8), np.array([0, 0, 1, 1]), 3)
+
+    with pytest.raises(PlanError, match=r"too few rows.*Hint: join small groups.*leave 'plain\+parity' out"):
+        train(WAYS["plain+parity"], rows, task=LearnTask(), epsilon=None, source=SeededSource(1))
+    strange = replace(rows, group=np.array([0, 0, 1, 7]))
+    with pytest.raises(InvalidParameterError):
+        train(WAYS["dp+parity"], strange, task=LearnTask(epochs=1), epsilon=THREE, source=SeededSource(1))
 
 
 def test_rows_of_one_group_are_refused():

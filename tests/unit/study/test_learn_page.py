@@ -58,7 +58,7 @@ def test_three_sentences_say_cost_gap_and_choice():
     assert gap.startswith("**Fermi + parity at ε = 1 narrows the gap by 18.8 points (")
     assert "20.0 points for the plain classifier and 1.2 for this one" in gap
     assert "cannot be told from the 1.0 points that equal rates would show by chance" in gap
-    assert "at most 2.0 points on average, and at most 4.0 with 95% (means over repeats)." in gap
+    assert "at most 2.0 points on average, and at most 4.0 points with 95% (means over repeats)." in gap
     assert choice.startswith(
         "**Fermi + parity is more accurate than DP + parity, with no clear difference of gaps**: DP (84.0%,"
     )
@@ -407,3 +407,123 @@ def test_a_mark_above_its_bound_is_explained():
 
     assert "A mark may lie above its bound" in sections(page_of(made(above)))["trade-off"].lead
     assert "A mark may lie above its bound" not in sections(page_of(made(usual)))["trade-off"].lead
+
+
+def test_what_voids_its_promise_is_called_so_in_every_part():
+    page = page_of(made(usual, ways=["dp", "dp+projection"]), chosen="dp+projection 1")
+    parts = sections(page)
+    name = "DP + projection (not private, trained with ε = 1)"
+
+    assert page.answers[1].startswith(f"**{name} narrows the gap by")
+    assert parts["changes"].tables[0].rows[1][0] == "DP + projection\nnot private"
+    assert parts["trade-off"].charts[0].data["private"] == [True, True, False, False, False]
+    assert name in parts["trade-off"].charts[0].alt
+    assert "DP + projection is private at no ε" in parts["epsilons"].lead
+
+
+def test_a_bound_that_says_nothing_is_not_called_one():
+    """Of a group with a few rows only that its rate is between 0 and 1 can be proved."""
+
+    def loose(setting, repeat):
+        numbers, people = usual(setting, repeat)
+        return {**numbers, "bound": 1.0, "bound_95": 0.6 if setting.epsilon == 3 else 1.0}, people
+
+    page = page_of(made(loose))
+    later = answers(made(loose), chosen="fermi+parity 3")[1]
+    [table] = sections(page)["numbers"].tables
+
+    assert page.answers[1].endswith(
+        " Nothing useful bounds the gap of other people: a group has too few rows for it."
+    )
+    assert later.endswith("is at most 60.0 points with 95% (mean over repeats).")
+    assert table.rows[1][5:7] == ["none", "none"]
+    assert page.numbers[3].detail == "no useful bound on the gap"
+    assert set(sections(page)["trade-off"].charts[0].data["bound_on_the_mean"]) == {None}
+
+
+def test_intervals_of_changes_hold_what_is_possible_only():
+    def jumping(setting, repeat):
+        numbers, people = usual(setting, repeat)
+        wild = float(repeat == 1) if setting.is_protected else 0.5
+        return {**numbers, "acc": wild}, {**people, "f": of_group(wild)}
+
+    reading = read_learning(made(jumping))
+
+    assert (reading.change("acc").low, reading.change("acc").high) == (-1.0, 1.0)
+    assert (reading.moved("f", "selection").low, reading.moved("f", "selection").high) == (-1.0, 1.0)
+
+
+@pytest.mark.parametrize(("rate", "whom"), [(0.0, "nobody"), (1.0, "everybody")])
+def test_the_same_answer_for_all_is_not_praised_for_its_gap(rate, whom):
+    """It has no gap whatever the groups are like, and would win against every classifier."""
+
+    def constant(setting, repeat):
+        numbers, people = usual(setting, repeat)
+        if setting.protocol != "fermi+parity":
+            return numbers, people
+        return {**numbers, "sp_gap": 0.0}, {"f": of_group(rate), "m": of_group(rate)}
+
+    page = page_of(made(constant), chosen="fermi+parity 1")
+
+    assert page.answers[1].startswith(
+        f"**Fermi + parity at ε = 1 selects {whom} in any test, so that its gap of 0 says nothing**"
+    )
+    assert "narrows" not in page.answers[1]
+    assert sections(page)["trade-off"].heading.endswith("so that its gap of 0 says nothing")
+    assert any(f"Fermi + parity selects {whom}" in note.text for note in sections(page)["numbers"].notes)
+    assert read_learning(made(constant)).chosen.protocol == "dp+parity"
+    assert "Fermi + parity" not in page_of(made(constant)).answers[2]
+    assert "Fermi + parity gives everybody the same answer" in page.answers[2]
+    two = made(constant, ways=["dp", "fermi+parity"])
+    assert "every other private way at this ε gives everybody the same answer" in answers(two)[2]
+
+
+def test_what_a_local_report_protects_is_said_wherever_it_is_compared():
+    """An epsilon of a report is of another kind: the label and other columns are in the clear."""
+    local = page_of(made(usual, ways=["local", "dp"], notes=("unit: one report", "trust: local")))
+    facts = {fact.term: fact.text for fact in sections(local)["promise"].facts}
+    [table] = sections(local)["numbers"].tables
+
+    assert table.rows[1][1] == "ε = 1\nreported columns only"
+    assert local.numbers[0].detail == "for one report, Local"
+    assert "Local promises something else: it hides reported columns from whoever trains" in local.answers[2]
+    assert "Local promises something else" not in page_of(made(usual)).answers[2]
+    assert facts["At decision time"].endswith("true features are needed of whoever is decided on")
+
+
+def test_what_is_taken_as_public_is_said():
+    page = page_of(made(usual, notes=("unit: add or remove one", "trust: central")))
+    facts = {fact.term: fact.text for fact in sections(page)["promise"].facts}
+    local = page_of(made(usual, ways=["local"], notes=("unit: one report", "trust: local")))
+
+    assert facts["Taken as public"] == (
+        "the columns with their lists of values and ranges, the two classes, the 2 groups and how many rows "
+        "are expected to train"
+    )
+    assert "Taken as public" not in {fact.term for fact in sections(local)["promise"].facts}
+
+
+def test_a_difference_that_has_a_sign_is_not_called_a_gap():
+    [table] = sections(page_of(made(usual)))["numbers"].tables
+
+    assert table.header[7] == "True-positive difference\npoints"
+    assert "privileged group less the others" in table.caption
+
+
+def test_a_few_repeats_that_agree_do_not_prove_a_change_of_one_row():
+    """Two tests of eight rows that both change by one would otherwise have an interval without width."""
+
+    def one_row(setting, repeat):
+        row = 1 / 8 + repeat * 1e-15 if setting.is_protected else 0.0
+        return measures(0.5 + row, row, epsilon=setting.epsilon), {g: of_group(row, 4.0) for g in "fm"}
+
+    def many_rows(setting, repeat):
+        numbers, people = one_row(setting, repeat)
+        return numbers, {group: {**each, "people": 4_000.0} for group, each in people.items()}
+
+    small, large = (answers(made(each, repeats=2, ways=["dp"])) for each in (one_row, many_rows))
+
+    assert "does not clearly change accuracy" in small[0]
+    assert "does not clearly change the gap" in small[1]
+    assert "gains 12.5 points" in large[0]
+    assert "widens the gap by 12.5 points" in large[1]

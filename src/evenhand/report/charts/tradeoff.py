@@ -42,7 +42,7 @@ def tradeoff_chart(
 ) -> Chart:
     """Draw accuracy against gap: a mark for each setting, named by its way, with what bounds its gap.
 
-    The stronger the tone, the more private; a hollow mark has no epsilon. A thin line leads from a mark to
+    The stronger the tone, the more private; a hollow mark is not private. A thin line leads from a mark to
     the bound on what is expected, with a cap, and goes on dashed and open to the bound that holds with a
     stated confidence. The baseline is a hollow diamond. The chosen setting has a ring and the cross of its
     intervals.
@@ -72,12 +72,14 @@ def tradeoff_chart(
     """
     drawn = [mark for mark in marks if finite((mark.x, mark.y))]
     picked = [each if each is not None and finite((each.x, each.y)) else None for each in (baseline, chosen)]
-    plan = _Plan(tuple(drawn), picked[0], picked[1], floor, x, y, tones_by(mark.epsilon for mark in drawn))
+    tones = tones_by(map(_promised, drawn))
+    plan = _Plan(tuple(drawn), picked[0], picked[1], floor, x, y, tones)
     wide, narrow = (_Tradeoff(plan, narrow=narrow).svg() for narrow in (False, True))
     every = [*marks, *([baseline] if baseline else [])]
     data: dict[str, list[Any]] = {
         "way": [mark.label for mark in every],
         "epsilon": [mark.epsilon for mark in every],
+        "private": [_promised(mark) is not None for mark in every],
         **estimate_columns(column_name(x, otherwise="x"), [mark.x for mark in every], times=x.times),
         **estimate_columns(column_name(y, otherwise="y"), [mark.y for mark in every], times=y.times),
         "bound_on_the_mean": [_scaled(mark.bound, y) for mark in every],
@@ -144,8 +146,8 @@ def _scaled(value: float | None, axis: Axis) -> float | None:
 
 def _legend(plan: _Plan) -> tuple[LegendKey, ...]:
     keys = tier_keys(plan.tones)
-    if any(mark.epsilon is None for mark in plan.marks):
-        keys.append(LegendKey("no privacy", "circle", "ink2", hollow=True))
+    if any(_promised(mark) is None for mark in plan.marks):
+        keys.append(LegendKey("not private", "circle", "ink2", hollow=True))
     if plan.baseline is not None:
         keys.append(LegendKey(plan.baseline.label.lower(), "diamond", "ink", hollow=True))
     if any(mark.bound is not None for mark in plan.marks):
@@ -218,7 +220,7 @@ class _Tradeoff:
             for words, bound in (("bound on the mean", mark.bound), ("bound with 95%", mark.far_bound))
             if bound is not None
         ]
-        name = mark.label if mark.epsilon is None else f"{mark.label}, ε = {epsilon_of(mark.epsilon)}"
+        name = _name(mark) if mark.epsilon is None else f"{_name(mark)}, {_trained(mark)}"
         return ", ".join([f"{name}: {self.plan.x.title} {across}", f"{self.plan.y.title} {up}", *bounds])
 
     def _axes(self) -> None:
@@ -255,13 +257,13 @@ class _Tradeoff:
         self.drawing.rules(open_ended, stroke="ink3", width=1, dash=(3, 3), pixels=True)
 
     def _marks(self) -> None:
-        """Draw the settings, the least private first; those without an epsilon are hollow."""
+        """Draw the settings, the least private first; those that are not private are hollow."""
         size = 54 if self.narrow else 76
         for tone in ("", "p4", "p3", "p2", "p1"):
             dots = [
                 self._dot(mark)
                 for mark in self.plan.marks
-                if self.plan.tones.get(mark.epsilon or 0.0, "") == tone
+                if self.plan.tones.get(_promised(mark) or 0.0, "") == tone
             ]
             outline = "p-line" if tone in {"p3", "p4"} else "card"
             self.drawing.dots(
@@ -275,7 +277,7 @@ class _Tradeoff:
     def _cross(self, mark: Traded) -> None:
         """Draw the ring and both intervals of the chosen setting."""
         self.drawing.rules(self._bars(mark), stroke="ink", width=1.8, pixels=True)
-        tone = self.plan.tones.get(mark.epsilon or 0.0, "card")
+        tone = self.plan.tones.get(_promised(mark) or 0.0, "card")
         place = self._dot(mark)
         self.drawing.dots([Dot(place.x, place.y)], size=230, fill="card", stroke="ink", stroke_width=2)
         self.drawing.dots([place], size=70, fill=tone, stroke="p-line")
@@ -301,7 +303,7 @@ class _Tradeoff:
             self._floor_label(taken)
         for mark in self._named():
             bold = mark is self.plan.chosen
-            title = shortened(mark.label, plot[0] * 0.6, bold=bold)
+            title = shortened(_name(mark), plot[0] * 0.6, bold=bold)
             second = self._figures(mark) if bold or mark is self.plan.baseline else ""
             width = max(width_of(title, bold=bold), width_of(second)) + 6
             height = (2 if second else 1) * _LINE + 3
@@ -357,9 +359,23 @@ class _Tradeoff:
 
     def _figures(self, mark: Traded) -> str:
         x, y = self._at(mark)
-        epsilon = "" if mark.epsilon is None else f"ε = {epsilon_of(mark.epsilon)}: "
+        epsilon = "" if mark.epsilon is None else f"{_trained(mark)}: "
         unit = f"\u00a0{self.plan.y.unit}"
         return f"{epsilon}{number(x, self.digits[0])}%, {number(y, self.digits[1])}{unit}"
+
+
+def _promised(mark: Traded) -> float | None:
+    """Return the epsilon that is promised to somebody, which is not any that went into training."""
+    return mark.epsilon if mark.is_private else None
+
+
+def _name(mark: Traded) -> str:
+    return mark.label if mark.is_private or mark.epsilon is None else f"{mark.label}, not private"
+
+
+def _trained(mark: Traded) -> str:
+    how = "" if mark.is_private else "trained with "
+    return f"{how}ε = {epsilon_of(mark.epsilon or 0.0)}"
 
 
 def _around(stroke: Segment) -> Box:
