@@ -102,3 +102,28 @@ def _facts(groups, sizes, notes):
         versions={"python": "3.11"},
         notes=tuple(notes),
     )
+
+
+JITTER = (-0.001, 0.0, 0.001)
+
+
+def usual(setting, repeat, **changes):
+    """Return DP that costs a point, and parity that costs five and leaves a gap of one; Fermi costs two."""
+    wiggle = JITTER[repeat % 3]
+    if not setting.is_protected:
+        return measures(0.85, 0.2), {"f": of_group(0.2), "m": of_group(0.4)}
+    epsilon = None if setting.epsilon is None else float(setting.epsilon)
+    found = {
+        "dp": measures(0.84 + wiggle, 0.21 + wiggle, epsilon=epsilon),
+        "dp+parity": measures(0.80 + wiggle, 0.012 + wiggle, epsilon=epsilon, bound=0.02),
+        "fermi": measures(0.82 + wiggle, 0.05 + wiggle, epsilon=epsilon),
+        "fermi+parity": measures(0.83 + wiggle, 0.012 - wiggle, epsilon=epsilon, bound=0.02),
+        "dp+projection": measures(0.82 + wiggle, 0.03, bound=math.nan),
+        "plain+parity": measures(0.81 + wiggle, 0.012, bound=0.018),
+        "local": measures(0.845 + wiggle, 0.2, epsilon=epsilon, delta=0.0),
+    }[setting.protocol]
+    return {**found, **changes}, {"f": of_group(0.3 + wiggle), "m": of_group(0.31 + wiggle)}
+
+
+def sections(page):
+    return {section.anchor: section for section in page.sections}

@@ -1,10 +1,7 @@
 """The page on classifiers: what it says follows from the numbers, and no more than they carry."""
 
-import math
-
 import pytest
 
-from evenhand.errors import InvalidParameterError
 from evenhand.report.drawing import Drawing
 from evenhand.report.html import render
 from evenhand.study.findings import answers
@@ -12,10 +9,9 @@ from evenhand.study.learn_page_tradeoff import epsilon_heading
 from evenhand.study.learn_reading import read_learning
 from evenhand.study.page import page_of
 from evenhand.study.release_wording import delta_text
-from unit.study._learn_studies import made, measures, of_group, small_study
+from unit.study._learn_studies import JITTER, made, measures, of_group, sections, small_study, usual
 
 PICTURE = '<svg width="10" height="10"><rect width="5" height="5" fill="#000"/></svg>'
-JITTER = (-0.001, 0.0, 0.001)
 
 
 @pytest.fixture(autouse=True)
@@ -23,180 +19,6 @@ def _quick(monkeypatch):
     """Leave out pictures, which have tests of their own."""
     monkeypatch.setattr(Drawing, "svg", lambda _: PICTURE)
     monkeypatch.setattr(Drawing, "_add", lambda *_, **__: None)
-
-
-def usual(setting, repeat, **changes):
-    """Return DP that costs a point, and parity that costs five and leaves a gap of one; Fermi costs two."""
-    wiggle = JITTER[repeat % 3]
-    if not setting.is_protected:
-        return measures(0.85, 0.2), {"f": of_group(0.2), "m": of_group(0.4)}
-    epsilon = None if setting.epsilon is None else float(setting.epsilon)
-    found = {
-        "dp": measures(0.84 + wiggle, 0.21 + wiggle, epsilon=epsilon),
-        "dp+parity": measures(0.80 + wiggle, 0.012 + wiggle, epsilon=epsilon, bound=0.02),
-        "fermi": measures(0.82 + wiggle, 0.05 + wiggle, epsilon=epsilon),
-        "fermi+parity": measures(0.83 + wiggle, 0.012 - wiggle, epsilon=epsilon, bound=0.02),
-        "dp+projection": measures(0.82 + wiggle, 0.03, bound=math.nan),
-        "plain+parity": measures(0.81 + wiggle, 0.012, bound=0.018),
-        "local": measures(0.845 + wiggle, 0.2, epsilon=epsilon, delta=0.0),
-    }[setting.protocol]
-    return {**found, **changes}, {"f": of_group(0.3 + wiggle), "m": of_group(0.31 + wiggle)}
-
-
-def sections(page):
-    return {section.anchor: section for section in page.sections}
-
-
-# --- sentences --------------------------------------------------------------------------------------
-
-
-def test_three_sentences_say_cost_gap_and_choice():
-    cost, gap, choice = answers(made(usual))
-
-    assert cost.startswith("**DP at ε = 1 costs 1.0 points (")
-    assert "85.0% of the test rows are right without privacy and 84.0% with." in cost
-    assert gap.startswith("**Fermi + parity at ε = 1 narrows the gap by 18.8 points (")
-    assert "20.0 points for the plain classifier and 1.2 for this one" in gap
-    assert "cannot be told from the 1.0 points that equal rates would show by chance" in gap
-    assert "at most 2.0 points on average, and at most 4.0 points with 95% (means over repeats)." in gap
-    assert choice.startswith(
-        "**Fermi + parity is more accurate than DP + parity, with no clear difference of gaps**: DP (84.0%,"
-    )
-    assert "is more accurate with a wider gap; Fermi + parity needs everybody's group" in choice
-
-
-def test_a_difference_that_is_not_clear_is_not_claimed():
-    def noisy(setting, repeat):
-        if not setting.is_protected:
-            return measures(0.85, 0.2)
-        sign = (-1) ** repeat
-        return measures(0.85 + 0.02 * sign, 0.2 + 0.03 * sign, epsilon=float(setting.epsilon))
-
-    cost, gap, choice = answers(made(noisy, ways=["dp", "fermi"], repeats=4))
-
-    assert "DP at ε = 1 does not clearly change accuracy" in cost
-    assert "a change of" in cost
-    assert "DP at ε = 1 does not clearly change the gap" in gap
-    assert "Accuracy does not clearly change." in gap
-    assert "Nothing bounds the gap of other people." in gap
-    assert choice == "**No private way at this ε clearly does better than DP**: Fermi cannot be told from it."
-
-
-def test_privacy_that_changes_nothing_is_said_to():
-    def same(setting, _):
-        return measures(0.85, 0.2, epsilon=None if setting.epsilon is None else float(setting.epsilon))
-
-    assert answers(made(same, ways=["dp"]))[0] == (
-        "**DP at ε = 1 is as accurate as the plain classifier, in every repeat**: 85.0% of the test rows are "
-        "right without privacy and 85.0% with."
-    )
-
-
-def test_one_repeat_claims_nothing():
-    results = made(usual, repeats=1)
-    cost, gap, choice = answers(results)
-    page = page_of(results)
-
-    assert cost.startswith("**One repeat cannot tell what DP at ε = 1 costs**")
-    assert gap.startswith("**One repeat cannot tell what DP at ε = 1 does to the gap**")
-    assert ", to be compared with the 1.0 points" in gap
-    assert choice.startswith("**One repeat cannot tell which private way does better.**")
-    assert any("A single repeat has no intervals" in note.text for note in page.notes)
-    assert sections(page)["changes"].heading == "One repeat cannot tell whose predictions DP at ε = 1 changes"
-    assert sections(page)["epsilons"].heading == "One repeat cannot tell what a larger ε buys DP"
-
-
-def test_a_wider_gap_and_a_gain_are_called_so():
-    def other(setting, repeat):
-        if not setting.is_protected:
-            return measures(0.8, 0.1)
-        return measures(0.82 + JITTER[repeat % 3], 0.15 + JITTER[repeat % 3], epsilon=float(setting.epsilon))
-
-    cost, gap, choice = answers(made(other, ways=["dp"]))
-
-    assert "DP at ε = 1 gains 2.0 points" in cost
-    assert "widens the gap by 5.0 points" in gap
-    assert "clearly more than the 1.0 points" in gap
-    assert "It gains 2.0 points" in gap
-    assert choice.startswith("**No recommendation: DP is the only private way at its ε.**")
-
-
-def test_a_gap_below_that_of_equal_rates_is_said_to_be():
-    def less(setting, repeat):
-        return {**usual(setting, repeat)[0], "fair_gap": 0.5}
-
-    assert ", less than the 50.0 points" in answers(made(less))[1]
-
-
-def test_without_two_groups_in_a_test_equal_rates_are_not_spoken_of():
-    def alone(setting, repeat):
-        return {**usual(setting, repeat)[0], "fair_gap": math.nan}
-
-    assert "equal rates" not in answers(made(alone))[1]
-
-
-def test_better_rivals_are_named_where_another_setting_is_asked_for():
-    _, _, choice = answers(made(usual), chosen="dp+parity 1")
-
-    assert choice.startswith(
-        "**Fermi + parity is more accurate than DP + parity, with no clear difference of gaps**"
-    )
-    assert "DP (84.0%, gap 21.0) is more accurate with a wider gap" in choice
-    trade = answers(made(usual), chosen="dp 1")[2]
-    assert "DP + parity (80.0%, gap 1.2) and Fermi + parity (83.0%, gap 1.2) are less accurate" in trade
-
-
-def test_what_promises_nothing_recommends_nothing():
-    results = made(usual, ways=["plain+parity", "dp+projection"])
-    cost, gap, choice = answers(results)
-
-    assert cost.startswith("**No way with privacy alone was trained**")
-    assert gap.startswith("**Plain + parity narrows the gap")
-    assert choice.startswith("**This way promises nothing to anybody**")
-
-
-def test_the_plain_way_alone_is_a_page_too():
-    page = page_of(made(usual, ways=["plain"]))
-
-    assert page.answers[1].startswith("**The plain classifier has a gap of 20.0 points**")
-    assert page.answers[2].startswith("**Plain logistic regression promises nothing to anybody**")
-    assert set(sections(page)) == {"promise", "numbers"}
-    assert render(page)
-
-
-def test_cells_that_failed_are_said_and_their_way_is_unknown():
-    def some(setting, repeat):
-        return None if setting.protocol == "fermi+parity" else usual(setting, repeat)
-
-    results = made(some, failures=["DP + parity, ε = 1"])
-    page = page_of(results, chosen="dp+parity 1")
-
-    assert any("Cells are missing: 3 failed, 6 not run" in note.text for note in page.notes)
-    assert (
-        page.answers[1]
-        == "**What becomes of the gap is not known**: no cell of DP + parity at ε = 1 is done."
-    )
-    rows = {row[0]: row for row in sections(page)["numbers"].tables[0].rows}
-    assert rows["Fermi + parity"][1] == "unknown"
-    assert render(page)
-
-
-# --- the rule ---------------------------------------------------------------------------------------
-
-
-def test_the_page_is_about_the_private_way_that_no_other_beats():
-    assert str(read_learning(made(usual)).chosen) == "Fermi + parity, ε = 1"
-    assert str(read_learning(made(usual, ways=["dp", "fermi"])).chosen) == "Fermi, ε = 1"
-    assert str(read_learning(made(usual, epsilons=(3, 9))).chosen) == "Fermi + parity, ε = 3"
-
-
-def test_a_way_that_voids_its_promise_is_never_chosen_over_a_private_one():
-    assert str(read_learning(made(usual, ways=["dp+projection", "dp"])).chosen) == "DP, ε = 1"
-
-
-def test_a_setting_that_is_not_there_is_refused():
-    with pytest.raises(InvalidParameterError):
-        page_of(made(usual), chosen="local 1")
 
 
 # --- sections ---------------------------------------------------------------------------------------
@@ -527,3 +349,29 @@ def test_a_few_repeats_that_agree_do_not_prove_a_change_of_one_row():
     assert "does not clearly change the gap" in small[1]
     assert "gains 12.5 points" in large[0]
     assert "widens the gap by 12.5 points" in large[1]
+
+
+def test_the_plain_way_alone_is_a_page_too():
+    page = page_of(made(usual, ways=["plain"]))
+
+    assert page.answers[1].startswith("**The plain classifier has a gap of 20.0 points**")
+    assert page.answers[2].startswith("**Plain logistic regression promises nothing to anybody**")
+    assert set(sections(page)) == {"promise", "numbers"}
+    assert render(page)
+
+
+def test_cells_that_failed_are_said_and_their_way_is_unknown():
+    def some(setting, repeat):
+        return None if setting.protocol == "fermi+parity" else usual(setting, repeat)
+
+    results = made(some, failures=["DP + parity, ε = 1"])
+    page = page_of(results, chosen="dp+parity 1")
+
+    assert any("Cells are missing: 3 failed, 6 not run" in note.text for note in page.notes)
+    assert (
+        page.answers[1]
+        == "**What becomes of the gap is not known**: no cell of DP + parity at ε = 1 is done."
+    )
+    rows = {row[0]: row for row in sections(page)["numbers"].tables[0].rows}
+    assert rows["Fermi + parity"][1] == "unknown"
+    assert render(page)
