@@ -1,5 +1,6 @@
 """What every test may use."""
 
+import gc
 import os
 import pathlib
 import sys
@@ -17,6 +18,18 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 # a test starts would compile all that it imports again: a tenth of the time of all tests.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
+def pytest_configure(config):
+    """Look for no garbage while twenty thousand tests are collected, of which nothing is thrown away."""
+    gc.disable()
+
+
+def pytest_collection_finish(session):
+    """Look for it again, but not among the tests themselves."""
+    gc.enable()
+    gc.freeze()
+
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 

@@ -11,6 +11,8 @@ import pytest
 from evenhand.errors import LimitExceededError
 from evenhand.table import Limits, read_csv
 
+pytestmark = pytest.mark.figures
+
 MEGABYTE = 1_000_000
 
 

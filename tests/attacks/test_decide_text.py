@@ -10,6 +10,8 @@ from evenhand.study.page import page_of
 from unit.report._parsing import Parsed
 from unit.study._decide_studies import entity, made, money_task, rule_task
 
+pytestmark = pytest.mark.figures
+
 PICTURE = '<svg width="10" height="10"><rect width="5" height="5" fill="#000"/></svg>'
 FIT = [each for each in PAYLOADS if each.isprintable() and "`" not in each]
 

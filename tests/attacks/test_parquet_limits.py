@@ -14,6 +14,8 @@ from attacks.test_csv_limits import outcome_and_peak
 from evenhand.errors import LimitExceededError, UnreadableFileError
 from evenhand.table import Limits, read_parquet
 
+pytestmark = pytest.mark.figures
+
 
 def written(table, **settings):
     file = io.BytesIO()

@@ -11,6 +11,8 @@ from evenhand.errors import GuaranteeError
 from evenhand.privacy.audit import audit
 from statistical._exact import ALPHA
 
+pytestmark = pytest.mark.figures
+
 SETTINGS = {"confidence": 1 - ALPHA, "rng": 5}
 
 

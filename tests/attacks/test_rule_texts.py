@@ -11,6 +11,8 @@ from attacks._mutations import drawer
 from evenhand.decide.parse import parse
 from evenhand.errors import EvenhandError, LimitExceededError, RuleError
 
+pytestmark = pytest.mark.figures
+
 BASES = [
     "(sp/s > 0.05 or sp > 10000) and spe/sp > 0.0131",
     "not (`two words` >= 1e4 xor signed((x + 1)/y) <= -1/3) and 2*x - y/4 + 1_000 < z",

@@ -19,6 +19,8 @@ from evenhand.privacy.randomness import SeededSource
 from evenhand.schema import Column, Domain, Schema
 from statistical._exact import ALPHA, Event, binomial_pvalue, exact_events_pvalue
 
+pytestmark = pytest.mark.figures
+
 K = 4
 BATCH = 2_000
 ROWS = 20 * BATCH

@@ -27,6 +27,8 @@ from property._channel_instances import (
     slow_unfairness,
 )
 
+pytestmark = pytest.mark.figures
+
 CLOSE = 1e-8  # of the unfairness before
 FRESH = 1_000_000, 1_010_000
 LARGE_DUALS = 1_000_915
@@ -68,7 +70,6 @@ def all_faults(first, last):
     return found
 
 
-@pytest.mark.figures
 def test_300_random_instances_are_private_and_optimal():
     """One matrix that breaks epsilon, or one that is not optimal, and the headline is false."""
     assert all_faults(0, 300) == {}

@@ -12,6 +12,8 @@ from evenhand.collect.split import split_budget, split_cost
 from evenhand.collect.split_optimal import CONVEX, Attributes
 from evenhand.privacy.rational import exact
 
+pytestmark = pytest.mark.figures
+
 domains = st.one_of(st.integers(2, 100), st.sampled_from([2, 1_000, 100_000]))
 epsilons = st.one_of(st.sampled_from([0.01, 0.1, 1, 50]), st.floats(0.01, 50))
 protocols = st.sampled_from(sorted(FORMULAS))

@@ -16,6 +16,8 @@ from evenhand.collect.report_files import read_reports, write_reports
 from evenhand.collect.reports import Reports
 from evenhand.errors import EvenhandError
 
+pytestmark = pytest.mark.figures
+
 names = st.sampled_from(sorted(PROTOCOLS))
 sizes = st.one_of(st.integers(2, 20), st.sampled_from([255, 256, 257, 1_000]), st.just(65_537))
 epsilons = st.fractions("1/2", 8, max_denominator=20)
@@ -101,7 +103,6 @@ def test_arrow_of_another_protocol_is_refused_or_fits(sent, data):
         assert np.array_equal(sent, got)
 
 
-@pytest.mark.figures
 @given(batches(), st.data())
 def test_json_with_something_else_among_the_reports_is_refused_in_one_sentence(sent, data):
     record = json.loads(sent.to_json())

@@ -5,6 +5,7 @@ import operator
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,6 +13,8 @@ from evenhand.decide.exact_signs import exceeds
 from evenhand.decide.parse import parse
 from evenhand.decide.terms import Term, count, ratio
 from evenhand.errors import InvalidParameterError
+
+pytestmark = pytest.mark.figures
 
 NAMES = [
     "s",

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -10,6 +11,8 @@ from evenhand.errors import InvalidParameterError
 from evenhand.learn.encoding import PublicEncoder
 from evenhand.schema import Column, Domain, Schema
 from property._schemas import DOMAINS, binned, categorical, ranges
+
+pytestmark = pytest.mark.figures
 
 NUMBERS = st.sampled_from(["auto", "linear", "log", "bins"])
 MOST = 1 << 63

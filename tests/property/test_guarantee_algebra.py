@@ -14,7 +14,7 @@ from evenhand.errors import GuaranteeError, PrivacyWarning
 from evenhand.privacy import Guarantee, Measure, Trust, Unit
 from evenhand.privacy.loss import in_one_measure
 
-pytestmark = pytest.mark.filterwarnings("ignore::evenhand.errors.PrivacyWarning")
+pytestmark = [pytest.mark.filterwarnings("ignore::evenhand.errors.PrivacyWarning"), pytest.mark.figures]
 
 fractions = st.integers(0, 8_400).map(lambda n: Fraction(n, 420))
 deltas = st.integers(0, 10**6).map(lambda n: Fraction(n, 2 * 10**6))

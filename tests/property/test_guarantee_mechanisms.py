@@ -14,7 +14,7 @@ from evenhand.privacy.loss import Loss
 from evenhand.privacy.zcdp import delta_from_zcdp
 from property._hockey_stick import discrete_gaussian, excess, together
 
-pytestmark = pytest.mark.filterwarnings("ignore::evenhand.errors.PrivacyWarning")
+pytestmark = [pytest.mark.filterwarnings("ignore::evenhand.errors.PrivacyWarning"), pytest.mark.figures]
 
 SLACK = 1e-12
 CENTRAL = {"trust": "central"}

@@ -23,6 +23,8 @@ from property._zcdp_truth import (
     true_group_delta,
 )
 
+pytestmark = pytest.mark.figures
+
 zcdp = partial(Guarantee.zcdp, unit="replace one", trust="central")
 
 
@@ -31,13 +33,11 @@ def inputs():
     return random_conversions(seed=1, how_many=(3_000, 3_000, 4_000))
 
 
-@pytest.mark.figures
 def test_delta_from_zcdp_is_never_below_the_truth(inputs):
     """A delta below the truth is a promise that the mechanism does not keep."""
     assert_rounded_against_us(delta_from_zcdp, true_delta, inputs[0])
 
 
-@pytest.mark.figures
 def test_epsilon_from_zcdp_is_never_below_the_truth(inputs):
     assert_rounded_against_us(epsilon_from_zcdp, true_epsilon, inputs[1])
 

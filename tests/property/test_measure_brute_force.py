@@ -9,6 +9,8 @@ import pytest
 from evenhand.measure import MEASURES, RATES, CountTable, GroupReport, group_report
 from property._measure_reference import measures_of, random_case
 
+pytestmark = pytest.mark.figures
+
 FROM_COUNTS = tuple(name for name in MEASURES if name != "auc")
 CELLS = ((0, 0), (0, 1), (1, 0), (1, 1))
 
@@ -28,7 +30,6 @@ def _disagreements(report, case):
     return wrong
 
 
-@pytest.mark.figures
 def test_group_measures_equal_brute_force_on_ten_thousand_tables():
     """If this is false, every disparity the project prints is suspect."""
     generator = np.random.default_rng(20261115)

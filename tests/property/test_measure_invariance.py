@@ -3,10 +3,13 @@
 import math
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.measure import MEASURES, count_table, data_unfairness, group_report
+
+pytestmark = pytest.mark.figures
 
 FROM_COUNTS = [name for name in MEASURES if name != "auc"]
 rows = st.lists(st.tuples(st.booleans(), st.booleans(), st.integers(0, 3)), min_size=1, max_size=40)

@@ -26,6 +26,8 @@ from evenhand.release.sampling_rate import rate_for
 from evenhand.release.thresholded import ThresholdedLaplace
 from evenhand.schema import Column, Domain, Schema
 
+pytestmark = pytest.mark.figures
+
 PLACE = Column("place", Domain.categorical(["x", "y"]))
 GROUP = Column("group", Domain.categorical(["a", "b"]))
 SWAPPED = Schema([PLACE, GROUP], quasi_identifiers="group")

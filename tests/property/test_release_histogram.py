@@ -2,12 +2,15 @@
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.release import histogram_counting
 from evenhand.release.histogram import Histogram
 from evenhand.schema import Column, Domain, Schema
+
+pytestmark = pytest.mark.figures
 
 RULES = st.sampled_from(["other", "drop"])
 VALUES = st.sampled_from(["a", "b", "z", None])

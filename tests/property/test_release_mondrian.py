@@ -3,11 +3,14 @@
 import itertools
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.release.mondrian import distinct_tuples, mondrian
 from property._slow_mondrian import slow_mondrian
+
+pytestmark = pytest.mark.figures
 
 CODES = st.one_of(st.integers(0, 3), st.integers(0, 40), st.sampled_from([0, 1, 2**40, 2**62, 2**63 - 1]))
 

@@ -6,12 +6,15 @@ import warnings
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from evenhand.errors import DomainInferredWarning
 from evenhand.schema import Schema
 from evenhand.table import Table
+
+pytestmark = pytest.mark.figures
 
 FEWER = settings(
     max_examples=settings().max_examples // 2

@@ -9,6 +9,8 @@ from evenhand.errors import SchemaError
 from evenhand.schema import Column, Domain, Level
 from property._schemas import columns, groupings, members
 
+pytestmark = pytest.mark.figures
+
 FEWER = settings(
     max_examples=settings().max_examples // 2
 )  # hierarchies take long to draw; nightly there are 5,000

@@ -11,6 +11,8 @@ from evenhand.errors import SchemaError
 from evenhand.schema import Column, Domain, Level, Schema
 from property._damage import VALUES, Damage, nodes
 
+pytestmark = pytest.mark.figures
+
 WHOLE = Schema(
     [
         Column("gender", Domain.categorical(["Female", "Male"]), nulls="other"),

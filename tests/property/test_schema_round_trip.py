@@ -6,11 +6,14 @@ import tempfile
 import tomllib
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.schema import Column, Domain, Level, Schema
 from property._schemas import DOMAINS, NAMES, TEXTS, schemas
+
+pytestmark = pytest.mark.figures
 
 FEWER = settings(
     max_examples=settings().max_examples // 2

@@ -18,6 +18,8 @@ from evenhand.study.plan import Plan
 from evenhand.study.results import Results
 from unit._study_results import facts, failed, outcome
 
+pytestmark = pytest.mark.figures
+
 VALUES = st.one_of(
     st.sampled_from([0.0, 0.1, 0.2, 0.3, 0.5, 0.8]),  # so that settings tie
     st.floats(-1, 1, allow_nan=False).map(lambda value: round(value, 6)),

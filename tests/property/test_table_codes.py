@@ -4,12 +4,15 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.schema import Column, Domain, Schema
 from evenhand.table import Table
 from property._table_reference import MISSING, OUTSIDE, outcome
+
+pytestmark = pytest.mark.figures
 
 INTEGER_TYPES = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
 words = st.text(alphabet="abÄ \"',\n=", max_size=3)

@@ -5,6 +5,7 @@ import decimal
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal as same_pandas
@@ -12,6 +13,8 @@ from polars.testing import assert_frame_equal as same_polars
 
 from evenhand.schema import Column, Domain, Schema
 from evenhand.table import Table
+
+pytestmark = pytest.mark.figures
 
 FEWER = settings(
     max_examples=settings().max_examples // 2

@@ -10,6 +10,8 @@ from evenhand.privacy.randomness import SeededSource
 from evenhand.privacy.sampling import bernoulli, uniform_below
 from statistical._exact import ALPHA
 
+pytestmark = pytest.mark.figures
+
 AUDITS, ERROR, SIZE = 100, 0.2, 2_000
 
 

@@ -7,6 +7,8 @@ from evenhand.privacy.audit import audit
 from statistical._audit_grid import CELLS, audit_cell
 from statistical._exact import ALPHA
 
+pytestmark = pytest.mark.figures
+
 SURE = 1 - ALPHA
 
 

@@ -13,7 +13,7 @@ from evenhand.collect.registry import PROTOCOLS
 from evenhand.collect.unary import OUE
 from statistical._exact import ALPHA, binomial_pvalue
 
-pytestmark = pytest.mark.statistical
+pytestmark = [pytest.mark.statistical, pytest.mark.figures]
 
 SHARES = {
     "few values": np.array([0.5, 0.3, 0.15, 0.05, 0.0]),

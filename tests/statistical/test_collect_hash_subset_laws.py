@@ -16,7 +16,7 @@ from evenhand.collect.subset import SS
 from evenhand.privacy.randomness import SecureSource, SeededSource
 from statistical._exact import ALPHA, binomial_pvalue
 
-pytestmark = pytest.mark.statistical
+pytestmark = [pytest.mark.statistical, pytest.mark.figures]
 
 N = 200_000
 SOURCES = {"seeded": lambda: SeededSource(20_261_115), "secure": SecureSource}
@@ -120,7 +120,6 @@ def test_an_order_that_tells_the_value_is_seen(ss):
         assert cells_pvalue(_list_counts(ss, rows, lists), N, law[2]) < ALPHA
 
 
-@pytest.mark.figures
 @pytest.mark.parametrize(("k", "epsilon"), [(74, 1), (300, 2), (20_000, 8)])
 def test_every_place_of_a_long_list_has_its_law(k, epsilon, source):
     """At each place the true value comes with p / size, every other value alike; pairs of places too."""

@@ -14,7 +14,7 @@ from evenhand.privacy.randomness import SecureSource, SeededSource
 from statistical._exact import ALPHA, binomial_pvalue
 from unit.collect._hash_and_subset_twins import slow_maps, slow_mend
 
-pytestmark = pytest.mark.statistical
+pytestmark = [pytest.mark.statistical, pytest.mark.figures]
 
 N = 200_000
 FEW = [

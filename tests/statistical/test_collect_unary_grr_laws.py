@@ -14,7 +14,7 @@ from evenhand.collect.unary import OUE, RAPPOR
 from evenhand.privacy.randomness import SecureSource, SeededSource
 from statistical._exact import ALPHA, binomial_pvalue
 
-pytestmark = pytest.mark.statistical
+pytestmark = [pytest.mark.statistical, pytest.mark.figures]
 
 UNARY = [RAPPOR, OUE, THE]
 SOURCES = ["secure", "seeded"]

@@ -20,7 +20,7 @@ from statistical._exact import (
     worst_correlation,
 )
 
-pytestmark = pytest.mark.statistical
+pytestmark = [pytest.mark.statistical, pytest.mark.figures]
 
 LAWS = [
     DiscreteLaplace("1/2"),

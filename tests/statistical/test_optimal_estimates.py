@@ -11,7 +11,7 @@ from evenhand.collect.optimal import Optimal
 from evenhand.measure.intervals import normal_quantile
 from statistical._exact import ALPHA
 
-pytestmark = pytest.mark.statistical
+pytestmark = [pytest.mark.statistical, pytest.mark.figures]
 
 SEED = 2026
 Z = normal_quantile(0.05)

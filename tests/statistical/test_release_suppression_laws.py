@@ -23,7 +23,7 @@ from evenhand.schema import Column, Domain, Schema
 from statistical._exact import ALPHA, Event, exact_events_pvalue
 from unit.release._slow_suppression import ADD, noise_below, noise_mass
 
-pytestmark = pytest.mark.statistical
+pytestmark = [pytest.mark.statistical, pytest.mark.figures]
 
 N = 200_000
 SURE = 1e-9

@@ -26,7 +26,7 @@ from unit.release._slow_swapping import (
     swapped,
 )
 
-pytestmark = pytest.mark.statistical
+pytestmark = [pytest.mark.statistical, pytest.mark.figures]
 
 RUNS = 10_000
 WORDS = 128  # enough for a run of any case here, but for one in a million, which is left out by its length

@@ -25,7 +25,7 @@ from evenhand.privacy.sampling import (
 )
 from statistical._exact import ALPHA, CORRELATION, exact_events_pvalue, worst_correlation
 
-pytestmark = pytest.mark.statistical
+pytestmark = [pytest.mark.statistical, pytest.mark.figures]
 
 SAMPLERS = {
     "bernoulli": lambda **where: bernoulli("3/8", **where),

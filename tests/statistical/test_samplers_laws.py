@@ -19,7 +19,7 @@ from evenhand.privacy.randomness import SecureSource, SeededSource
 from evenhand.privacy.sampling import bernoulli, discrete_gaussian, discrete_laplace, subsets, uniform_below
 from statistical._exact import ALPHA, Event, exact_events_pvalue
 
-pytestmark = pytest.mark.statistical
+pytestmark = [pytest.mark.statistical, pytest.mark.figures]
 
 EDGE = 2**31 - 1
 SCALES = [Fraction(1, 2), 1, Fraction(7, 3), 10, 1_000, Fraction(EDGE, 2)]

@@ -205,6 +205,7 @@ def test_exact_intervals_are_those_of_clopper_and_pearson():
     assert interval.method == "Clopper-Pearson"
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize("protocol", [GRR(k=2, epsilon=1), OUE(k=4, epsilon=2), OLH(k=4, epsilon=8)])
 def test_exact_intervals_are_never_a_single_point(protocol):
     """Few supporting reports are bad luck, and no proof that exactly nobody has the value."""

@@ -2,6 +2,8 @@
 
 import gzip
 
+import pytest
+
 from evenhand.datasets.acs_coverage import FILE, decode
 from evenhand.datasets.files import Reader
 
@@ -36,6 +38,7 @@ def test_inferred_meanings_are_marked_as_inferred(real):
     assert any("inferred" in each for each in loaded.provenance.departures)
 
 
+@pytest.mark.figures
 def test_the_published_file_gives_our_file(data):
     encoded = gzip.decompress((data / "acs_public_coverage_tx2018_encoded.csv.gz").read_bytes())
 

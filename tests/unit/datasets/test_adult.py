@@ -134,6 +134,7 @@ def test_the_rows_of_the_fair_projection_are_black_or_white(real):
     assert round((frame["income"] == ">50K").mean(), 4) == 0.2406
 
 
+@pytest.mark.figures
 def test_the_join_of_the_published_files_gives_our_file(data):
     """What a download does, on the authors' files as they are published."""
     import gzip
@@ -150,6 +151,7 @@ def test_the_join_of_the_published_files_gives_our_file(data):
     assert join_reconstructed(encoded, *parts) == content(data, RECONSTRUCTED)
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize(
     ("file", "before", "point", "md5"),
     [

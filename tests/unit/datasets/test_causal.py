@@ -65,6 +65,7 @@ def test_the_stored_mediator_is_that_of_the_code_not_of_the_print(real):
     assert shares.round(3).tolist() == [0.505, 0.396, 0.099]
 
 
+@pytest.mark.figures
 def test_the_published_files_give_our_file(data):
     ours = Reader("causal", folder=data, download=False).content(STORED)
     rows = [line.split(",") for line in ours.decode().splitlines()]

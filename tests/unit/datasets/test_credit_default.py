@@ -1,5 +1,7 @@
 """Credit default, against the figures of ghoukasian2024."""
 
+import pytest
+
 from evenhand.datasets.credit_default import FILE, plain_numbers
 from evenhand.datasets.files import Reader
 
@@ -32,6 +34,7 @@ def test_merging_changes_the_unnamed_codes_only(real):
     assert (merged[same] == kept[same]).all(axis=None)
 
 
+@pytest.mark.figures
 def test_the_published_copy_gives_our_file(data):
     """The copy writes round amounts such as 5.00E+05 and does not end its last line."""
     ours = Reader("credit_default", folder=data, download=False).content(FILE)

@@ -452,6 +452,7 @@ def _large(kind):
     return text + "".join(f"[[columns]]\nname='{name}'\nkind='integers'\nlow=0\nhigh=1\n" for name in names)
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize("kind", ["edges and cuts", "levels of levels", "columns and roles"])
 def test_a_large_file_is_read_or_refused_soon(kind):
     """Work that grows with the square of the file would let one file stop a server."""
