@@ -144,12 +144,15 @@ def check_two_classes(y: Any) -> None:
 
     kind = _mixed_or_complex(y) or type_of_target(y, input_name="y")  # whose own errors may show the labels
     if kind != "binary":
+        hint = f"Only binary classification is supported. The type of the target is {kind}."
+        if kind == "unknown":
+            hint = "Unknown label type: labels are numbers or texts, all of one type."
         raise InvalidParameterError(
             "y",
             owner=f"{OWNER}.fit",
             must_be="labels of two classes",
             got=f"a target of the type {kind}",
-            hint=f"Only binary classification is supported. The type of the target is {kind}.",
+            hint=hint,
         )
 
 
