@@ -15,7 +15,7 @@ from evenhand.learn import fermi_training as training
 from evenhand.learn.fermi_inputs import public_groups, read_groups
 from evenhand.learn.fits import CountsFits
 from evenhand.learn.parity_rows import remember_rows
-from evenhand.learn.private_rows import public_classes, read_features, read_labels
+from evenhand.learn.private_rows import public_classes, read_features, read_labels, refuse_others
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -187,7 +187,7 @@ class DPFermi(CountsFits, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     # --- training ----------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, *, group: Any = None) -> Self:  # noqa: N803 - scikit-learn's name
+    def fit(self, X: Any, y: Any, *, group: Any = None, **refused: Any) -> Self:  # noqa: N803 - scikit-learn's name
         """Train on private rows. Each call is a release of its own and adds to `guarantee_`.
 
         Parameters
@@ -198,12 +198,15 @@ class DPFermi(CountsFits, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Labels of two classes.
         group : array
             The group of each row.
+        **refused
+            Nothing: `sample_weight` is refused, because the guarantee is for rows that count once.
 
         Warns
         -----
         PrivacyWarning
             At the second call: a person whose row is in both has spent twice.
         """
+        refuse_others(refused, owner=f"{_OWNER}.fit")
         printed = self._is_printed()
         rows, classes, groups = self._read(X, y, group)
         source = stream_for(self.rng, f"fit {len(getattr(self, '_fits', ()))}")

@@ -197,7 +197,7 @@ class DPLogisticRegression(CountsFits, ClassifierMixin, BaseEstimator):  # type:
             At the second call: a person whose row is in both has spent twice.
         """
         owner = f"{_OWNER}.fit"
-        _refuse_others(refused, owner)
+        inputs.refuse_others(refused, owner=owner)
         rate, clip = self._check_numbers()
         declared = inputs.public_classes(self.classes, owner=_OWNER)
         assumed = inputs.assumptions_about(
@@ -321,10 +321,3 @@ def _shape_of(features: Floats, classes: NDArray[Any], *, constant: bool) -> tup
             got=f"{answers * width:,} of them",
         )
     return answers, width
-
-
-def _refuse_others(refused: dict[str, Any], owner: str) -> None:
-    inputs.refuse_weights(refused.pop("sample_weight", None), owner=owner)
-    if refused:
-        message = f"{owner}() got an unexpected keyword argument {next(iter(refused))!r}"
-        raise TypeError(message)

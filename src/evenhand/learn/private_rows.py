@@ -34,7 +34,7 @@ __all__ = [
     "public_classes",
     "read_features",
     "read_labels",
-    "refuse_weights",
+    "refuse_others",
 ]
 
 LARGEST_FEATURE = 1e150
@@ -133,9 +133,9 @@ def public_classes(classes: Sequence[Any] | None, *, owner: str) -> NDArray[Any]
     return np.asarray(ordered)
 
 
-def refuse_weights(sample_weight: Any, *, owner: str) -> None:
-    """Refuse weights: a row that counts twice is two rows to the guarantee."""
-    if sample_weight is not None:
+def refuse_others(given: dict[str, Any], *, owner: str) -> None:
+    """Refuse weights, since a row that counts twice is two rows to the guarantee, and unknown arguments."""
+    if given.pop("sample_weight", None) is not None:
         _refuse(
             "sample_weight",
             owner,
@@ -144,6 +144,9 @@ def refuse_weights(sample_weight: Any, *, owner: str) -> None:
             hint="the guarantee holds for rows that count once; a weight would let one person move the model "
             "further than the noise covers, or is itself private.",
         )
+    if given:
+        message = f"{owner}() got an unexpected keyword argument {next(iter(given))!r}"
+        raise TypeError(message)
 
 
 def assumptions_about(

@@ -325,6 +325,13 @@ def test_a_declared_group_without_rows_and_declared_classes_without_rows_are_no_
     assert model.predict(X).mean() < 0.01
 
 
+def test_weights_and_other_arguments_are_refused():
+    with pytest.raises(InvalidParameterError, match="rows that count once"):
+        DPFermi().fit(X, Y, group=GROUP, sample_weight=np.ones(ROWS))
+    with pytest.raises(TypeError, match="unexpected keyword argument 'groups'"):
+        DPFermi().fit(X, Y, groups=GROUP)
+
+
 def test_predicting_before_fitting_is_refused():
     with pytest.raises(NotFittedError):
         DPFermi().predict(X)

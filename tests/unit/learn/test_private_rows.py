@@ -20,7 +20,7 @@ from evenhand.learn.private_rows import (
     public_classes,
     read_features,
     read_labels,
-    refuse_weights,
+    refuse_others,
 )
 
 TABLE = {"age": [31, 42, 53], "member": [True, False, True], "pay": [1.5, -2.0, 0.0]}
@@ -200,10 +200,10 @@ def test_no_classes_are_no_classes():
 
 
 def test_weights_are_refused_with_the_reason():
-    refuse_weights(None, owner="Model.fit")
+    refuse_others({"sample_weight": None}, owner="Model.fit")
 
     with pytest.raises(InvalidParameterError, match="rows that count once"):
-        refuse_weights([1.0], owner="Model.fit")
+        refuse_others({"sample_weight": [1.0]}, owner="Model.fit")
 
 
 def test_assumptions_say_what_is_taken_as_public():
