@@ -25,8 +25,8 @@ from evenhand.study.decide_page_method import (
 from evenhand.study.decide_page_ways import cost_section, ways_section
 from evenhand.study.decide_reading import read_decision
 from evenhand.study.decide_wording import chance_text, few_text, setting_words
-from evenhand.study.page_method import is_warning, sources_of
-from evenhand.study.wording import counted, listed, plain
+from evenhand.study.page_method import is_warning, sources_of, study_line
+from evenhand.study.wording import listed, plain
 
 if TYPE_CHECKING:
     from evenhand.report.page import Section
@@ -74,7 +74,7 @@ def decision_page(results: Results, *, chosen: object = None, command: str = "")
         question=question(reading),
         answers=(who_answer(reading), who_pays_answer(reading), helps_answer(reading)),
         kicker="Decide from protected counts",
-        meta=_meta(results),
+        meta=study_line(results),
         numbers=key_numbers(reading),
         notes=tuple(notes(reading)),
         sections=tuple(
@@ -187,10 +187,3 @@ def notes(reading: DecideReading) -> list[Note]:
             )
         )
     return said
-
-
-def _meta(results: Results) -> str:
-    name = plain(results.plan.name or results.facts.label)
-    total = len(results.outcomes) + len(results.missing)
-    not_run = f", {len(results.missing):,} not run" if results.missing else ""
-    return f"Study: {name}. {counted(total, 'cell')}, {len(results.failures):,} failed{not_run}"

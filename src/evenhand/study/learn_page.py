@@ -17,9 +17,9 @@ from evenhand.study.learn_page_method import (
 )
 from evenhand.study.learn_page_tradeoff import epsilon_section, tradeoff_section
 from evenhand.study.learn_reading import ACCURACY, GAP, PLAIN_SETTING, read_learning
-from evenhand.study.page_method import is_warning, sources_of
+from evenhand.study.page_method import is_warning, sources_of, study_line
 from evenhand.study.release_wording import delta_text
-from evenhand.study.wording import change, counted, listed, outcome_name, plain, points
+from evenhand.study.wording import change, listed, outcome_name, plain, points
 
 if TYPE_CHECKING:
     from evenhand.study.learn_reading import LearnReading
@@ -59,7 +59,7 @@ def learning_page(results: Results, *, chosen: object = None, command: str = "")
         question=question(reading),
         answers=(cost_answer(reading), gap_answer(reading), choice_answer(reading)),
         kicker="Train a classifier with privacy and parity",
-        meta=_meta(results),
+        meta=study_line(results),
         numbers=key_numbers(reading),
         notes=tuple(notes(reading)),
         sections=tuple(each for each in sections if each is not None),
@@ -140,10 +140,3 @@ def notes(reading: LearnReading) -> list[Note]:
             )
         )
     return said
-
-
-def _meta(results: Results) -> str:
-    name = plain(results.plan.name or results.facts.label)
-    total = len(results.outcomes) + len(results.missing)
-    not_run = f", {len(results.missing):,} not run" if results.missing else ""
-    return f"Study: {name}. {counted(total, 'cell')}, {len(results.failures):,} failed{not_run}"

@@ -20,11 +20,11 @@ from evenhand.study.page_frontier import frontier_section
 from evenhand.study.page_groups import groups_section
 from evenhand.study.page_guarantee import guarantee_section, odds_factor, protected_columns
 from evenhand.study.page_measures import measures_section
-from evenhand.study.page_method import is_warning, limits, method, sources
+from evenhand.study.page_method import is_warning, limits, method, sources, study_line
 from evenhand.study.page_protocols import protocols_section
 from evenhand.study.page_table import table_section
 from evenhand.study.plan import Plan
-from evenhand.study.wording import change, counted, listed, plain, points
+from evenhand.study.wording import change, listed, plain, points
 
 if TYPE_CHECKING:
     import os
@@ -89,7 +89,7 @@ def page_of(results: Results, *, chosen: object = None, command: str = "") -> Pa
         question=question(reading),
         answers=(accuracy_answer(reading), gap_answer(reading), choice_answer(reading)),
         kicker="Collect under local privacy, then train",
-        meta=_meta(results),
+        meta=study_line(results),
         numbers=key_numbers(reading),
         notes=tuple(notes(reading)),
         sections=tuple(
@@ -185,10 +185,3 @@ def notes(reading: Reading) -> list[Note]:
 def _unbroken(heading: str) -> str:
     """Return a heading in which no line ends inside ``ε = 1`` or ``k-based``."""
     return heading.replace("ε = ", "ε\u00a0=\u00a0").replace("k-based", "k\u2011based")
-
-
-def _meta(results: Results) -> str:
-    name = plain(results.plan.name or results.facts.label)
-    total = len(results.outcomes) + len(results.missing)
-    not_run = f", {len(results.missing):,} not run" if results.missing else ""
-    return f"Study: {name}. {counted(total, 'cell')}, {len(results.failures):,} failed{not_run}"

@@ -1,4 +1,4 @@
-"""The foot of a page: how it was done, what it does not cover, and what it was made from."""
+"""The head line and the foot of a page: how it was done, what it does not cover, and what it was made from."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from evenhand.study.findings_reading import Reading
     from evenhand.study.results import Results
 
-__all__ = ["is_warning", "limits", "method", "sources", "sources_of"]
+__all__ = ["is_warning", "limits", "method", "sources", "sources_of", "study_line"]
 
 _ENCODERS = {
     "narrow": "reported columns as indicators, ordered columns in the clear as their code, others one-hot",
@@ -111,3 +111,11 @@ def sources_of(results: Results) -> tuple[str, ...]:
         said.append(f"Versions: {plain(versions, longest=400)}.")
     said.append(f"Results: SHA-256 {results.digest[:16]}… of the canonical table of outcomes.")
     return tuple(said)
+
+
+def study_line(results: Results) -> str:
+    """Return the line at the head of a page: which study, how many cells, and how many failed."""
+    name = plain(results.plan.name or results.facts.label)
+    total = len(results.outcomes) + len(results.missing)
+    not_run = f", {len(results.missing):,} not run" if results.missing else ""
+    return f"Study: {name}. {counted(total, 'cell')}, {len(results.failures):,} failed{not_run}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from evenhand.report.page import KeyNumber, Note, Page
 from evenhand.report.words import epsilon_of, number
-from evenhand.study.page_method import is_warning, sources_of
+from evenhand.study.page_method import is_warning, sources_of, study_line
 from evenhand.study.release_findings import error_answer, lost_answer, promise_answer
 from evenhand.study.release_page_errors import alpha_section, sizes_section
 from evenhand.study.release_page_groups import accuracy_section, groups_section
@@ -15,7 +15,7 @@ from evenhand.study.release_page_method import release_limits, release_method
 from evenhand.study.release_page_tables import numbers_section, promise_section
 from evenhand.study.release_reading import TRUE_TABLE, read_release
 from evenhand.study.release_wording import delta_text, digits_of, promise, share_text
-from evenhand.study.wording import change, counted, listed, plain, points
+from evenhand.study.wording import change, listed, plain, points
 
 if TYPE_CHECKING:
     from evenhand.study.release_reading import ReleaseReading
@@ -57,7 +57,7 @@ def release_page(results: Results, *, chosen: object = None, command: str = "") 
         question=question(reading),
         answers=(lost_answer(reading), error_answer(reading), promise_answer(reading)),
         kicker="Publish a table of counts",
-        meta=_meta(results),
+        meta=study_line(results),
         numbers=key_numbers(reading),
         notes=tuple(notes(reading)),
         sections=tuple(each for each in sections if each is not None),
@@ -144,10 +144,3 @@ def notes(reading: ReleaseReading) -> list[Note]:
             )
         )
     return said
-
-
-def _meta(results: Results) -> str:
-    name = plain(results.plan.name or results.facts.label)
-    total = len(results.outcomes) + len(results.missing)
-    not_run = f", {len(results.missing):,} not run" if results.missing else ""
-    return f"Study: {name}. {counted(total, 'cell')}, {len(results.failures):,} failed{not_run}"
