@@ -1,4 +1,4 @@
-"""The head line and the foot of a page: how it was done, what it does not cover, and what it was made from."""
+"""The first line and the foot of a page: how it was done, what it leaves out, and what it was made from."""
 
 from __future__ import annotations
 
