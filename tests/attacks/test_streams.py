@@ -28,14 +28,13 @@ SCHEMA = Schema([Column("v", Domain.categorical(list("abcd")))], sensitive="v")
 
 
 def _reports(folder, **how):
-    """Return what everybody holds and what they said; batches are alike, place by place."""
+    """Return what everybody holds and what they said, in one order; batches are alike, place by place."""
     codes = np.tile(np.arange(BATCH) % K, ROWS // BATCH)
     pq.write_table(
         pa.table({"v": np.array(list("abcd"))[codes]}), folder / "in.parquet", row_group_size=BATCH
     )
-    made = privatize_file(
-        folder / "in.parquet", folder / "o.parquet", schema=SCHEMA, epsilon=1, batch_rows=BATCH, **how
-    )
+    how |= {"batch_rows": BATCH, "keep_order": True}
+    made = privatize_file(folder / "in.parquet", folder / "o.parquet", schema=SCHEMA, epsilon=1, **how)
     return codes, pq.read_table(folder / "o.parquet")["v"].to_numpy(), made.record.strategy.protocols["v"]
 
 

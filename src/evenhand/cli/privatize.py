@@ -65,6 +65,9 @@ InferSchema = Annotated[
 Simulate = Annotated[
     int | None, typer.Option(metavar="SEED", help="Draw with a seed: marked simulated, no guarantee.")
 ]
+KeepOrder = Annotated[
+    bool, typer.Option("--keep-order", help="Write people in the order of IN, which then is in the clear.")
+]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace files that are there.")]
 BatchRows = Annotated[int | None, typer.Option(metavar="N", help="Rows at a time. [262144]")]
 
@@ -86,6 +89,7 @@ def privatize(  # noqa: PLR0913 - one option each
     only_reports: OnlyReports = False,
     infer_schema: InferSchema = False,
     simulate: Simulate = None,
+    keep_order: KeepOrder = False,
     overwrite: Overwrite = False,
     batch_rows: BatchRows = None,
     as_json: given.AsJson = False,
@@ -93,8 +97,9 @@ def privatize(  # noqa: PLR0913 - one option each
 ) -> None:
     """Randomise the sensitive columns of a file, for release.
 
-    Each row is one person. Files of any length are read and written in batches. OUT.schema.toml and
-    OUT.guarantee.json stand beside the result; 'evenhand estimate' needs them.
+    Each row is one person. Files of any length are read and written in batches, and people come out in a
+    random order. OUT.schema.toml and OUT.guarantee.json stand beside the result; 'evenhand estimate' needs
+    them.
     """
     from evenhand.cli.outcomes import outcomes_of, solving_told  # noqa: PLC0415 - used here alone
     from evenhand.cli.rows_progress import rows_followed  # noqa: PLC0415 - as above
@@ -122,6 +127,7 @@ def privatize(  # noqa: PLR0913 - one option each
             columns=chosen,
             keep=() if only_reports else given.listed(keep) or None,
             simulate=simulate,
+            keep_order=keep_order,
             overwrite=overwrite,
             batch_rows=BATCH_ROWS if batch_rows is None else batch_rows,
             progress=progress,
@@ -181,10 +187,20 @@ def _tell(terminal: Terminal, made: Privatized) -> None:
     record = made.record
     if record.simulated:
         terminal.warn("These reports are simulated: drawn with a seed, so no guarantee holds for them.")
-    if record.in_clear:
+    if made.in_clear:
         terminal.warn(
-            f"In the clear, and so not protected: {spelled(record.in_clear)}. They may tell what the reports "
+            f"In the clear, and so not protected: {spelled(made.in_clear)}. They may tell what the reports "
             "hide. Hint: --only-reports leaves them out, --keep names those to pass on."
+        )
+    if made.keeps_order:
+        terminal.warn(
+            "The order of the rows is in the clear: where the input is sorted by what the reports hide, it "
+            "tells nearly every value. Hint: without --keep-order people come out in a random order."
+        )
+    if made.follow_order:
+        terminal.warn(
+            f"The order of the input is in the clear: it can be read from {spelled(made.follow_order)}, so "
+            "whoever sorts the reports by that has it back. Hint: leave it out, by --keep or --only-reports."
         )
     if made.left_out:
         terminal.say("Left out", spelled(made.left_out))
@@ -209,6 +225,8 @@ def _tell(terminal: Terminal, made: Privatized) -> None:
             "reported": list(record.strategy.columns),
             "in_clear": list(record.in_clear),
             "left_out": list(made.left_out),
+            "order": "kept" if made.keeps_order else "shuffled",
+            "follow_order": list(made.follow_order),
             "exit": 0,
         }
     )

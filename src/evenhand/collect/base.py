@@ -295,7 +295,7 @@ class Protocol(ABC):
     # --- people and server ----------------------------------------------------------------------
 
     def privatize(self, codes: Any, *, rng: Any = None) -> Reports:
-        """Return one report for each person.
+        """Return one report for each person, in the order of `codes`; :meth:`Reports.write_parquet` shuffles.
 
         Parameters
         ----------

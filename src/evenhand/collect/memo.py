@@ -105,7 +105,8 @@ class Memo:
         Returns
         -------
         Reports
-            In the order of `people`. Simulated if any of them was drawn in a simulation.
+            In the order of `people`, whom the caller has; :meth:`Reports.write_parquet` shuffles. Simulated
+            if any of them was drawn in a simulation.
 
         Raises
         ------

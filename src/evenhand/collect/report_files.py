@@ -7,7 +7,7 @@ import json
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from evenhand.collect.report_notes import NOTES, note_of, parsed, read_note
+from evenhand.collect.report_notes import NOTES, in_written_order, note_of, parsed, read_note
 from evenhand.collect.reports import Reports
 from evenhand.errors import InvalidParameterError, LimitExceededError, UnreadableFileError
 from evenhand.table.limits import DEFAULT_LIMITS
@@ -28,14 +28,17 @@ _RECORDS = ("protocol", "guarantee")  # written as JSON, the others as they are
 _LONGEST_NOTE = 1 << 16
 
 
-def write_reports(reports: Reports, path: str | os.PathLike[str], *, simulated: str) -> None:
+def write_reports(
+    reports: Reports, path: str | os.PathLike[str], *, simulated: str, keep_order: bool
+) -> None:
     """Write reports and what they are to a file, whole or not at all."""
     import pyarrow as pa  # noqa: PLC0415 - slow to import
     import pyarrow.parquet as pq  # noqa: PLC0415 - slow to import
 
     from evenhand.table.write import replacing  # noqa: PLC0415 - imports pyarrow
 
-    note = note_of(reports, simulated=simulated, owner="Reports.write_parquet")
+    note = note_of(reports, simulated=simulated, keep_order=keep_order, owner="Reports.write_parquet")
+    reports = in_written_order(reports, keep_order=keep_order)
     metadata = {name: json.dumps(text) if name in _RECORDS else text for name, text in note.items()}
     layout = reports.protocol.layout
     table = pa.table(layout.to_columns(reports.values))

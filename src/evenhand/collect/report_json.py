@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from evenhand.collect.report_notes import NOTES, note_of, parsed, read_note
+from evenhand.collect.report_notes import NOTES, in_written_order, note_of, parsed, read_note
 from evenhand.collect.reports import Reports
 from evenhand.errors import InvalidParameterError
 from evenhand.table.limits import Limits
@@ -20,10 +20,11 @@ _NAME = "The text"
 _LIMITS = Limits(bytes=20_000_000)  # parsed, a hostile text takes twenty times its size
 
 
-def reports_text(reports: Reports, *, simulated: str) -> str:
+def reports_text(reports: Reports, *, simulated: str, keep_order: bool) -> str:
     """Return reports, and what they are, as one JSON object."""
-    note = note_of(reports, simulated=simulated, owner="Reports.to_json")
-    return json.dumps(note | {"reports": reports.protocol.layout.to_json(reports.values)})
+    note = note_of(reports, simulated=simulated, keep_order=keep_order, owner="Reports.to_json")
+    written = in_written_order(reports, keep_order=keep_order)
+    return json.dumps(note | {"reports": reports.protocol.layout.to_json(written.values)})
 
 
 def reports_from_text(text: str | bytes, *, limits: Limits | None = None) -> Reports:

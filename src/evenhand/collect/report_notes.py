@@ -11,7 +11,9 @@ from evenhand._validate import one_of
 from evenhand.collect.registry import PROTOCOLS, protocol_from
 from evenhand.errors import EvenhandError, GuaranteeError, InvalidParameterError
 from evenhand.privacy.guarantee import Guarantee
-from evenhand.privacy.units import Trust, Unit
+from evenhand.privacy.randomness import SecureSource
+from evenhand.privacy.sampling import permutation
+from evenhand.privacy.units import ROW_ORDER, Trust, Unit
 from evenhand.table.source import refuse
 
 if TYPE_CHECKING:
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from evenhand.collect.base import Protocol
     from evenhand.collect.reports import Reports
 
-__all__ = ["FORMAT", "FORMAT_NAME", "NOTES", "note_of", "parsed", "read_note"]
+__all__ = ["FORMAT", "FORMAT_NAME", "NOTES", "in_written_order", "note_of", "parsed", "read_note"]
 
 FORMAT_NAME = "evenhand reports"
 FORMAT = f"{FORMAT_NAME} 1"
@@ -33,8 +35,10 @@ _RNG = {False: "secure", True: "seeded"}
 _LONGEST_VERSION = 80
 
 
-def note_of(reports: Reports, *, simulated: str, owner: str) -> dict[str, Any]:
+def note_of(reports: Reports, *, simulated: str, keep_order: bool, owner: str) -> dict[str, Any]:
     """Return what a file of these reports says about itself, or refuse to write simulated ones."""
+    if not isinstance(keep_order, bool):
+        raise InvalidParameterError("keep_order", owner=owner, must_be="True or False", got=keep_order)
     if one_of("simulated", simulated, ("refuse", "allow"), owner=owner) == "refuse" and reports.simulated:
         raise GuaranteeError(
             "Simulated reports were not written: they were drawn with a seed, and whoever has it can take "
@@ -56,7 +60,18 @@ def note_of(reports: Reports, *, simulated: str, owner: str) -> dict[str, Any]:
         "rng": _RNG[reports.simulated],
         "protocol": protocol.to_dict(),
     }
-    return note if reports.simulated else note | {"guarantee": protocol.guarantee.to_dict()}
+    if reports.simulated:
+        return note
+    promise = protocol.guarantee_for(in_clear=[ROW_ORDER] if keep_order else ())
+    return note | {"guarantee": promise.to_dict()}
+
+
+def in_written_order(reports: Reports, *, keep_order: bool) -> Reports:
+    """Return the reports as they are written: in a uniform order from the secure source, unless told."""
+    if keep_order:
+        return reports
+    shuffled: Reports = reports[permutation(len(reports), source=SecureSource())]
+    return shuffled
 
 
 def read_note(note: Mapping[str, Any], name: str) -> tuple[Protocol, bool]:

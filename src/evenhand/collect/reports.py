@@ -195,11 +195,16 @@ class Reports:
         return cls._drawn(protocol.layout.from_arrow(array), protocol, simulated=bool(simulated))
 
     def write_parquet(
-        self, path: str | os.PathLike[str], *, simulated: Literal["refuse", "allow"] = "refuse"
+        self,
+        path: str | os.PathLike[str],
+        *,
+        simulated: Literal["refuse", "allow"] = "refuse",
+        keep_order: bool = False,
     ) -> None:
         """Write the reports to a Parquet file that says which protocol made them and what it promises.
 
-        The file holds the reports in their order and no time; see the page on reports for its form.
+        They are written in a uniform order, drawn from the operating system's secure source; in memory they
+        keep theirs. The file holds no time; see the page on reports for its form.
 
         Parameters
         ----------
@@ -208,6 +213,9 @@ class Reports:
         simulated : {"refuse", "allow"}
             Whether reports drawn with a seed may be written. The file then says ``rng: seeded`` and
             states no guarantee.
+        keep_order : bool, default False
+            Whether to write them in the order that they have here. Their guarantee then lists
+            ``"row order"`` as in the clear: if people stood sorted by the value, it tells nearly all of them.
 
         Raises
         ------
@@ -218,7 +226,7 @@ class Reports:
         """
         from evenhand.collect.report_files import write_reports  # noqa: PLC0415 - imports this module
 
-        write_reports(self, path, simulated=simulated)
+        write_reports(self, path, simulated=simulated, keep_order=keep_order)
 
     @classmethod
     def read_parquet(
@@ -244,8 +252,8 @@ class Reports:
 
         return read_reports(path_or_buffer, limits=limits)
 
-    def to_json(self, *, simulated: Literal["refuse", "allow"] = "refuse") -> str:
-        """Return the reports as a JSON text that says what :meth:`write_parquet` would.
+    def to_json(self, *, simulated: Literal["refuse", "allow"] = "refuse", keep_order: bool = False) -> str:
+        """Return the reports as a JSON text that says what :meth:`write_parquet` would, in such an order.
 
         Examples
         --------
@@ -256,7 +264,7 @@ class Reports:
         """
         from evenhand.collect.report_json import reports_text  # noqa: PLC0415 - imports this module
 
-        return reports_text(self, simulated=simulated)
+        return reports_text(self, simulated=simulated, keep_order=keep_order)
 
     @classmethod
     def from_json(cls, text: str | bytes, *, limits: Limits | None = None) -> Reports:

@@ -102,7 +102,7 @@ class Strategy(ABC):
     # --- people and server ------------------------------------------------------------------------
 
     def privatize(self, codes: Mapping[str, Any], *, rng: Any = None) -> JointReports:
-        """Return what each person sends.
+        """Return what each person sends, in the order of `codes`.
 
         Parameters
         ----------

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +19,8 @@ from evenhand.engine.estimates import FileEstimates, estimate_file
 from evenhand.engine.outputs import CsvOutput, ParquetOutput
 from evenhand.engine.places import Places
 from evenhand.engine.record import FORMAT, Record
+from evenhand.engine.row_order import RowOrder, describe_row_order
+from evenhand.engine.shuffle import Shuffle, regroup
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.guarantee import Guarantee
 from evenhand.privacy.randomness import SecureSource, SeededSource
@@ -25,7 +29,6 @@ from evenhand.table.batches import BATCH_ROWS, STREAM_LIMITS, file_columns, file
 from evenhand.table.encode import Table
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Iterator, Sequence
 
     from evenhand.collect.strategy import Strategy
@@ -56,12 +59,21 @@ class Privatized:
         What the file of the schema says.
     left_out : tuple of str
         Columns of the input that are not in the output.
+    in_clear : tuple of str
+        Columns that are in the output as they were.
+    follow_order : tuple of str
+        Those of them that follow the order of the input, and so give it back to whoever sorts by them.
+    keeps_order : bool
+        Whether the output stands in the order of the input.
     """
 
     places: Places
     record: Record
     schema: Schema
     left_out: tuple[str, ...]
+    in_clear: tuple[str, ...]
+    follow_order: tuple[str, ...]
+    keeps_order: bool
 
     @property
     def rows(self) -> int:
@@ -86,6 +98,7 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     columns: Sequence[str] | None = None,
     keep: Sequence[str] | None = None,
     simulate: int | None = None,
+    keep_order: bool = False,
     overwrite: bool = False,
     batch_rows: int = BATCH_ROWS,
     limits: Limits = STREAM_LIMITS,
@@ -95,9 +108,13 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     r"""Randomise columns of a CSV or Parquet file, a batch of rows at a time, into another file.
 
     Every row is one person. The columns that are reported are replaced by their reports, each drawn on its
-    own from the operating system's secure source. Beside the output stand ``<out>.schema.toml`` and
+    own from the operating system's secure source. The output stands in an order of its own: one uniform order
+    of all people, drawn from the same source. Beside the output stand ``<out>.schema.toml`` and
     ``<out>.guarantee.json``, which :func:`estimate_file` needs. The three files appear when all of them are
     complete; after an error nothing is left behind.
+
+    A column in the clear that follows the order of the input, such as an id or a time, gives that order back.
+    This is measured, from the columns in the clear alone, and the guarantee lists it as in the clear.
 
     Parameters
     ----------
@@ -113,6 +130,9 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
         The columns to pass on in the clear; by default all others but the sensitive ones.
     simulate : int, optional
         Draw with this seed instead. The output is then marked *simulated* and has no guarantee.
+    keep_order : bool, default False
+        Whether the output stands in the order of the input. The guarantee then lists ``"row order"`` as in
+        the clear: from a file that is sorted by the sensitive column it tells nearly every value.
     overwrite : bool, default False
         Whether files that are there already may be replaced.
     batch_rows : int
@@ -164,25 +184,37 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
         owner=_OWNER,
     )
     kind = CsvOutput if form == "csv" else ParquetOutput
+    order = RowOrder(() if keep_order else choice.in_clear)
     with (
         reading as batches,
         places.opened() as opened,
         kind(opened.file, batches.schema, schema, made, packed=places.packed) as output,
+        Shuffle(Path(os.path.realpath(places.out)), source) as shuffle,
     ):
+        take = output.append if keep_order else shuffle.add
         read = rows = 0
         for batch in batches:
+            order.add(batch)
             for piece in _pieces(batch, output.most_rows, choice.in_clear):
-                rows += _write_reports(piece, output, schema, made, source)
+                ready = _make_reports(piece, output, schema, made, source)
+                rows += ready.num_rows
+                take(ready)
             read += batch.num_rows
             if progress is not None:
                 progress(read, batches.share_read)
-        record = Record(made, form, rows, choice.in_clear, told.fingerprint, source.simulated, promise)
+        for group in regroup(shuffle.shuffled(), min(output.most_rows, BATCH_ROWS)):
+            output.append(group)
+        clear = (*choice.in_clear, *describe_row_order(order.following, is_kept=keep_order))
+        promise = None if promise is None else _with_in_clear(promise, clear)
+        record = Record(made, form, rows, clear, told.fingerprint, source.simulated, promise)
         text = record.to_json().encode("utf-8")
         output.close(
             {"format": FORMAT, "rng": source.kind, "guarantee_sha256": hashlib.sha256(text).hexdigest()}
         )
         opened.record, opened.schema = text, _schema_text(told, simulated=source.simulated)
-    return Privatized(places, record, told, choice.left_out)
+    return Privatized(
+        places, record, told, choice.left_out, choice.in_clear, order.following, keeps_order=keep_order
+    )
 
 
 def _chosen(
@@ -218,20 +250,23 @@ def _promise(strategy: Strategy, choice: Choice, protocol: Any) -> Guarantee:
     return Guarantee.from_dict(whole.to_dict() | {"assumptions": [*whole.assumptions, _HELD_BACK]})
 
 
-def _write_reports(
+def _with_in_clear(promise: Guarantee, in_clear: Sequence[str]) -> Guarantee:
+    return Guarantee.from_dict(promise.to_dict() | {"in_clear": list(in_clear)})
+
+
+def _make_reports(
     rows: pa.RecordBatch,
     output: CsvOutput | ParquetOutput,
     schema: Schema,
     strategy: Strategy,
     source: Source,
-) -> int:
-    """Privatise some rows and write them; return how many they were."""
+) -> pa.RecordBatch:
+    """Privatise some rows; return them as they stand in the output."""
     table = Table.encode(rows, schema, columns=list(strategy.columns))
     reports = strategy.privatize(table.codes, rng=source)
     if table.kept is not None:
         rows = rows.take(pa.array(table.kept))
-    output.write(rows, reports)
-    return len(table)
+    return output.prepare(rows, reports)
 
 
 def _pieces(batch: pa.RecordBatch, most_rows: int, in_clear: Sequence[str]) -> Iterator[pa.RecordBatch]:

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from evenhand.collect.layouts import IntegerLayout
 from evenhand.engine.text_forms import TextForm
-from evenhand.engine.writers import CsvOut, ParquetOut, as_text
+from evenhand.engine.writers import CsvOut, ParquetOut, as_text, plain_values
 from evenhand.errors import InvalidParameterError, LimitExceededError
 from evenhand.table.limits import DEFAULT_LIMITS
 
@@ -65,15 +65,18 @@ class CsvOutput(_Output):
         self.most_rows = max(1, _PIECE_BYTES // size)
         self._out = CsvOut(file, self._names, packed=packed)
 
-    def write(self, rows: pa.RecordBatch, reports: JointReports) -> None:
-        """Append the rows with their reports."""
+    def prepare(self, rows: pa.RecordBatch, reports: JointReports) -> pa.RecordBatch:
+        """Return the rows with their reports as lines of the file."""
         said = {
             name: _spread(form.write(reports[name].values), reports, name)
             for name, form in self._forms.items()
         }
-        self._out.write(
-            [said[name] if name in said else as_text(rows.column(name), name) for name in self._names]
-        )
+        cells = [said[name] if name in said else as_text(rows.column(name), name) for name in self._names]
+        return pa.RecordBatch.from_arrays([self._out.lines_of(cells)], ["line"])
+
+    def append(self, lines: pa.RecordBatch) -> None:
+        """Append what :meth:`prepare` made."""
+        self._out.write_lines(lines.column(0))
 
     def close(self, metadata: Mapping[str, str]) -> None:  # noqa: ARG002 - a CSV file has no place for it
         """Finish the file."""
@@ -99,21 +102,27 @@ class ParquetOutput(_Output):
             if field.name in self._layouts:
                 fields += [pa.field(name, part.type) for name, part in self._parts(field.name, empty)]
             else:
-                fields.append(pa.field(field.name, field.type))
+                is_list = pa.types.is_dictionary(field.type)
+                fields.append(pa.field(field.name, field.type.value_type if is_list else field.type))
         _refuse_twins([field.name for field in fields])
         plain = {name for each in self._layouts for name in self._unlisted(each)}
         listed = [field.name for field in fields if field.name not in plain]
-        self._out = ParquetOut(file, pa.schema(fields), listed=listed)
+        self._schema = pa.schema(fields)
+        self._out = ParquetOut(file, self._schema, listed=listed)
 
-    def write(self, rows: pa.RecordBatch, reports: JointReports) -> None:
-        """Append the rows with their reports."""
+    def prepare(self, rows: pa.RecordBatch, reports: JointReports) -> pa.RecordBatch:
+        """Return the rows with their reports as rows of the file."""
         columns: list[Any] = []
         for name in self._given.names:
             if name in self._layouts:
                 columns += [part for _, part in self._parts(name, reports)]
             else:
-                columns.append(rows.column(name))
-        self._out.write(columns)
+                columns.append(plain_values(rows.column(name)))
+        return pa.RecordBatch.from_arrays(columns, schema=self._schema)
+
+    def append(self, rows: pa.RecordBatch) -> None:
+        """Append what :meth:`prepare` made."""
+        self._out.write(rows.columns)
 
     def close(self, metadata: Mapping[str, str]) -> None:
         """Finish the file."""

@@ -17,7 +17,7 @@ from evenhand.table.write import inert_text
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["CsvOut", "ParquetOut", "as_text"]
+__all__ = ["CsvOut", "ParquetOut", "as_text", "plain_values"]
 
 _QUOTED = '[",\r\n]|^$|^[ \t]|[ \t]$'
 _PLAIN_TYPES = (
@@ -53,18 +53,26 @@ class CsvOut:
 
     def write(self, cells: Sequence[Any]) -> None:
         """Append rows, given as one array of text for each column."""
+        self.write_lines(self.lines_of(cells))
+
+    @staticmethod
+    def lines_of(cells: Sequence[Any]) -> Any:
+        """Return rows, given as one array of text for each column, as an array of lines with their ends."""
         ready = [_quoted(pc.cast(each, pa.large_string())) for each in cells]
         if len(ready) == 1:  # a lone empty cell would be a blank line
             ready = [ready[0].fill_null('""')]
         how = {"null_handling": "replace", "null_replacement": ""}
         lines = pc.binary_join_element_wise(*ready, pa.scalar(",", pa.large_string()), **how)
         empty, end = (pa.scalar(text, pa.large_string()) for text in ("", "\n"))
-        ended = pc.binary_join_element_wise(lines, empty, end)
-        if len(ended):
-            offsets = np.frombuffer(ended.buffers()[1], np.int64)[
-                ended.offset : ended.offset + len(ended) + 1
+        return pc.binary_join_element_wise(lines, empty, end)
+
+    def write_lines(self, lines: Any) -> None:
+        """Append lines that :meth:`lines_of` made."""
+        if len(lines):
+            offsets = np.frombuffer(lines.buffers()[1], np.int64)[
+                lines.offset : lines.offset + len(lines) + 1
             ]
-            self._file.write(memoryview(ended.buffers()[2])[int(offsets[0]) : int(offsets[-1])])
+            self._file.write(memoryview(lines.buffers()[2])[int(offsets[0]) : int(offsets[-1])])
 
     def close(self) -> None:
         """Finish the file, which stays open."""
@@ -124,11 +132,18 @@ class ParquetOut:
         self._writer.is_open = False
 
 
+def plain_values(array: Any) -> Any:
+    """Return a column that is places in a list of values as the values themselves.
+
+    The list may hold values that no row has, in the order in which rows elsewhere had them first.
+    """
+    return array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
+
+
 def as_text(array: Any, name: str) -> Any:
     """Return a column in the clear as text; nothing and NaN are missing, formulas get an apostrophe."""
+    array = plain_values(array)
     kind = array.type
-    if pa.types.is_dictionary(kind):
-        array, kind = array.dictionary_decode(), kind.value_type
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
         cells = array.cast(pa.large_string())
         before, between = (pa.scalar(text, pa.large_string()) for text in ("'", ""))

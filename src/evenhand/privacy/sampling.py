@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     Size = int | tuple[int, ...]
 
-__all__ = ["bernoulli", "discrete_gaussian", "discrete_laplace", "subsets", "uniform_below"]
+__all__ = ["bernoulli", "discrete_gaussian", "discrete_laplace", "permutation", "subsets", "uniform_below"]
 
 
 def bernoulli(probability: Number, *, size: Size, source: Source) -> npt.NDArray[np.bool_]:
@@ -137,6 +137,32 @@ def subsets(n: int, k: int, *, size: Size, source: Source) -> npt.NDArray[np.int
     shape = (*_shape(size, "subsets"), take)
     parameters = (np.arange(total, dtype=np.int32), take)
     return _draw("subsets", parameters, shape, source, dtype=np.int32, words=0.5)
+
+
+def permutation(n: int, *, source: Source) -> npt.NDArray[np.int32]:
+    r"""Draw a uniform order of :math:`0, \dots, n - 1`.
+
+    Each of the :math:`n!` orders has probability exactly :math:`1/n!`. It is :func:`subsets` with all `n`
+    chosen: a Fisher-Yates shuffle whose every swap is drawn exactly.
+
+    Parameters
+    ----------
+    n : int
+        How many there are, 0 to 2**31 - 1.
+    source : Source
+        Where the randomness comes from.
+
+    Examples
+    --------
+    >>> from evenhand.privacy.randomness import SeededSource
+    >>> sorted(permutation(5, source=SeededSource(7)).tolist())
+    [0, 1, 2, 3, 4]
+    """
+    total = integer("n", n, owner="permutation", low=0, high=LARGEST)
+    _check_source(source, "permutation")
+    if total == 0:
+        return np.empty(0, dtype=np.int32)
+    return subsets(total, total, size=(), source=source)
 
 
 def discrete_laplace(scale: Number, *, size: Size, source: Source) -> npt.NDArray[np.int64]:

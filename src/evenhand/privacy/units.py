@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-__all__ = ["Measure", "Trust", "Unit"]
+__all__ = ["ROW_ORDER", "Measure", "Trust", "Unit"]
+
+ROW_ORDER = "row order"
+"""What a guarantee lists as in the clear where reports stand in the order of the people behind them."""
 
 
 class Unit(StrEnum):

@@ -66,6 +66,27 @@ def test_columns_in_the_clear_are_named_in_a_warning(call, file, schema):
     assert Path("out.csv").read_text().splitlines()[0] == "id,sex,age,hired"
 
 
+def test_a_column_that_gives_the_order_back_is_named_in_a_warning(call, file, schema):
+    """People come out in a random order, and whoever sorts them by their number undoes that."""
+    done = call("privatize", file, "out.csv", "--schema", schema, "--epsilon", 1, "--keep", "id", "--json")
+
+    told = " ".join(done.stderr.split())
+    assert "The order of the input is in the clear: it can be read from id," in told
+    assert json.loads(done.stdout)["follow_order"] == ["id"]
+    assert json.loads(done.stdout)["in_clear"] == ["id", "row order (id follows it)"]
+    assert "row order (id follows it)" in json.loads(Path("out.csv.guarantee.json").read_text())["statement"]
+
+
+def test_an_order_that_is_kept_is_said_to_be(call, file, schema):
+    done = call(
+        "privatize", file, "out.csv", "--schema", schema, "--epsilon", 1, "--only-reports", "--keep-order"
+    )
+
+    assert "The order of the rows is in the clear" in " ".join(done.stderr.split())
+    assert "In the clear, and so not protected: row order." in " ".join(done.stdout.split())
+    assert json.loads(Path("out.csv.guarantee.json").read_text())["in_clear"] == ["row order"]
+
+
 def test_only_reports_are_written_if_asked(call, file, schema):
     done = call("privatize", file, "out.csv", "--schema", schema, "--epsilon", 1, "--only-reports")
 
@@ -90,6 +111,8 @@ def test_the_answer_for_machines(call, file, schema):
         "reported": ["sex", "job"],
         "in_clear": ["hired"],
         "left_out": ["id", "age"],
+        "order": "shuffled",
+        "follow_order": [],
         "exit": 0,
     }
     said = json.loads(Path("out.parquet.guarantee.json").read_text())

@@ -36,9 +36,9 @@ def path(tmp_path):
 
 @pytest.fixture
 def collected(path):
-    """Return reports that are written to the path."""
+    """Return reports that are written to the path, in their order."""
     reports = Reports(np.array([0, 1, 2, 3, 4, 4]), protocol=FIVE, simulated=False)
-    reports.write_parquet(path)
+    reports.write_parquet(path, keep_order=True)
     return reports
 
 
@@ -57,6 +57,7 @@ def _forged(path, columns=None, **changes):
 
 
 def test_the_file_says_what_it_is(path, collected):
+    collected.write_parquet(path)
     said = _metadata(path)
 
     assert list(said) == ["format", "evenhand", "rng", "protocol", "guarantee"]
@@ -67,10 +68,32 @@ def test_the_file_says_what_it_is(path, collected):
     assert Guarantee.from_dict(json.loads(said["guarantee"])) == FIVE.guarantee
 
 
+def test_a_file_in_the_order_of_the_people_says_that_it_is(path, collected):
+    """Where people stood sorted by their value, the order tells what the reports hide."""
+    expected = FIVE.guarantee_for(in_clear=["row order"])
+
+    assert Guarantee.from_dict(json.loads(_metadata(path)["guarantee"])) == expected
+    assert json.loads(collected.to_json(keep_order=True))["guarantee"] == expected.to_dict()
+    assert "row order" not in collected.to_json()
+    with pytest.raises(InvalidParameterError, match="'keep_order' parameter"):
+        collected.write_parquet(path, keep_order="no")
+
+
+def test_a_file_holds_the_same_reports_in_another_order(path):
+    reports = GRR(k=200, epsilon=9).privatize(np.arange(200))
+    reports.write_parquet(path)
+    in_file, in_text = Reports.read_parquet(path).values, Reports.from_json(reports.to_json()).values
+
+    for values in (in_file, in_text):
+        assert sorted(values.tolist()) == sorted(reports.values.tolist())
+        assert not np.array_equal(values, reports.values)
+    assert not np.array_equal(in_file, in_text)
+
+
 def test_the_file_has_no_time_in_it(path, collected):
     """When a report came in may say who sent it. Two files of the same reports are the same file."""
     first = path.read_bytes()
-    collected.write_parquet(path)
+    collected.write_parquet(path, keep_order=True)
 
     assert path.read_bytes() == first
     assert not any(word in str(_metadata(path)).lower() for word in ("time", "date", "202"))
@@ -79,7 +102,7 @@ def test_the_file_has_no_time_in_it(path, collected):
 
 def test_simulated_reports_say_seeded_and_promise_nothing(path):
     simulated = FIVE.privatize([0, 1], rng=7)
-    simulated.write_parquet(path, simulated="allow")
+    simulated.write_parquet(path, simulated="allow", keep_order=True)
 
     assert _metadata(path)["rng"] == "seeded"
     assert "guarantee" not in _metadata(path)
@@ -134,7 +157,7 @@ def test_columns_are_flat(path, protocol, columns):
 def test_a_large_file_has_groups_of_bounded_size(path, monkeypatch):
     monkeypatch.setattr(report_files, "_GROUP_BYTES", 3_000)
     reports = OUE(k=24, epsilon=1).privatize(np.zeros(2_500, dtype=np.uint8))
-    reports.write_parquet(path)
+    reports.write_parquet(path, keep_order=True)
 
     assert pq.read_metadata(path).num_row_groups == 3
     assert (Reports.read_parquet(path) == reports).all()

@@ -5,13 +5,14 @@ import gzip
 import io
 import json
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
 import pyarrow.parquet as pq
 import pytest
 
 from evenhand.collect import PROTOCOLS
-from evenhand.engine import arrow
+from evenhand.engine import arrow, shuffle
 from evenhand.engine.arrow import estimate_file, privatize_file
 from evenhand.errors import (
     ColumnNotFoundError,
@@ -65,10 +66,22 @@ def _cells(path):
 # --- what comes out -----------------------------------------------------------------------------
 
 
+def _in_order_of_input(table):
+    """Return rows in the order of their ids, -0, -1, ..."""
+    places = [-int(each.removeprefix("'")) for each in table["id"].to_pylist()]
+    return table.take(pa.array(np.argsort(places)))
+
+
+@pytest.mark.parametrize("keep_order", [False, True])
 @pytest.mark.parametrize("out", ["reports.csv", "reports.csv.gz", "reports.parquet"])
-def test_everybody_has_a_report_and_what_is_in_the_clear_is_as_it_was(source, tmp_path, out):
-    made = privatize_file(source, tmp_path / out, schema=SCHEMA, epsilon=2, batch_rows=300)
+def test_everybody_has_a_report_and_what_is_in_the_clear_is_as_it_was(source, tmp_path, out, keep_order):
+    made = privatize_file(
+        source, tmp_path / out, schema=SCHEMA, epsilon=2, batch_rows=300, keep_order=keep_order
+    )
     table = pq.read_table(tmp_path / out) if out.endswith("parquet") else _cells(tmp_path / out)
+    if not keep_order:
+        assert table["id"].to_pylist() != PEOPLE["id"].to_pylist()
+        table = _in_order_of_input(table)
 
     assert made.rows == table.num_rows == PEOPLE.num_rows
     assert table.column_names == PEOPLE.column_names
@@ -82,14 +95,17 @@ def test_everybody_has_a_report_and_what_is_in_the_clear_is_as_it_was(source, tm
 
 def test_the_reports_are_those_of_the_strategy(csv, tmp_path):
     """The slow twin: the whole table at once, with the same source, in one batch."""
-    made = privatize_file(csv, tmp_path / "o.parquet", schema=SCHEMA, epsilon=2, simulate=5)
+    how = {"schema": SCHEMA, "epsilon": 2, "simulate": 5}
+    made = privatize_file(csv, tmp_path / "o.parquet", keep_order=True, **how)
+    privatize_file(csv, tmp_path / "s.parquet", **how)
     strategy = made.record.strategy
     table = Table.encode(read(csv, schema=SCHEMA), SCHEMA, columns=["race", "age"])
     expected = strategy.privatize(table.codes, rng=SeededSource(5))
 
-    found = pq.read_table(tmp_path / "o.parquet")
-    for name in ("race", "age"):
-        assert found[name].to_pylist() == expected[name].values.tolist()
+    shuffled = _in_order_of_input(pq.read_table(tmp_path / "s.parquet"))
+    for found in (pq.read_table(tmp_path / "o.parquet"), shuffled):
+        for name in ("race", "age"):
+            assert found[name].to_pylist() == expected[name].values.tolist()
 
 
 @pytest.mark.parametrize("batch_rows", [1, 30, 100_000])
@@ -100,7 +116,8 @@ def test_the_size_of_batches_changes_nothing_but_the_draws(source, tmp_path, bat
     whole = privatize_file(source, tmp_path / "w.csv", schema=SCHEMA, epsilon=2)
 
     clear = ["id", "wage", "note", "hired"]
-    assert _cells(tmp_path / "o.csv").select(clear) == _cells(tmp_path / "w.csv").select(clear)
+    one, other = (_in_order_of_input(_cells(tmp_path / name)).select(clear) for name in ("o.csv", "w.csv"))
+    assert one.to_pylist() == other.to_pylist()
     assert made.record == whole.record
     assert made.schema == whole.schema
 
@@ -137,7 +154,7 @@ def test_rows_that_the_rules_leave_out_are_left_out_of_every_column(tmp_path):
     made = privatize_file(path, tmp_path / "o.csv", schema=SCHEMA.select(["race", "age"]), epsilon=1)
 
     assert made.rows == 2
-    assert _cells(tmp_path / "o.csv")["id"].to_pylist() == ["a", "c"]
+    assert sorted(_cells(tmp_path / "o.csv")["id"].to_pylist()) == ["a", "c"]
 
 
 def test_a_file_of_nobody_has_everything_but_rows(tmp_path):
@@ -170,14 +187,20 @@ def test_a_column_called_like_a_part_of_a_report_is_refused(tmp_path):
 def test_long_lists_of_values_are_written_out_in_pieces(tmp_path, monkeypatch):
     """Text that a file stores once and repeats a million times must not be in memory a million times."""
     monkeypatch.setattr(arrow, "_EXPANDED_BYTES", 10_000)
+    monkeypatch.setattr(shuffle, "MOST_BYTES", 10_000)
     table = pa.table({"race": ["white"] * 64, "long": pa.array(["x" * 1_000, None] * 32).dictionary_encode()})
     path = write(table, tmp_path / "in.parquet")
-    for out in ("o.csv", "o.parquet"):
-        privatize_file(path, tmp_path / out, schema=SCHEMA.select(["race"]), epsilon=1)
+    for keep_order in (True, False):
+        for out in ("o.csv", "o.parquet"):
+            how = {"epsilon": 1, "keep_order": keep_order, "overwrite": True}
+            privatize_file(path, tmp_path / out, schema=SCHEMA.select(["race"]), **how)
+        found = [pq.read_table(tmp_path / "o.parquet")["long"], _cells(tmp_path / "o.csv")["long"]]
 
-    assert pq.ParquetFile(tmp_path / "o.parquet").metadata.num_row_groups >= 4
-    assert pq.read_table(tmp_path / "o.parquet")["long"].to_pylist() == table["long"].to_pylist()
-    assert _cells(tmp_path / "o.csv")["long"].to_pylist() == table["long"].to_pylist()
+        assert pq.ParquetFile(tmp_path / "o.parquet").metadata.num_row_groups >= 3
+        for column in found:
+            texts, expected = column.to_pylist(), table["long"].to_pylist()
+            assert (texts == expected) is keep_order
+            assert sorted(texts, key=str) == sorted(expected, key=str)
 
 
 # --- what is promised ---------------------------------------------------------------------------
@@ -190,7 +213,8 @@ def test_the_guarantee_is_that_of_a_person_and_names_what_is_in_the_clear(csv, t
     assert said["guarantee"]["epsilon"] == "1/2"
     assert (said["guarantee"]["unit"], said["guarantee"]["trust"]) == ("one person", "local")
     assert said["guarantee"]["protects"] == ["race", "age"]
-    assert said["in_clear"] == said["guarantee"]["in_clear"] == ["id", "wage", "note", "hired"]
+    clear = ["id", "wage", "note", "hired", "row order (id and note follow it)"]
+    assert said["in_clear"] == said["guarantee"]["in_clear"] == clear
     assert said["rows"] == 1_000
     assert said["schema"] == Schema.load(tmp_path / "o.csv.schema.toml").fingerprint
     assert str(made.guarantee) == said["statement"]
