@@ -20,6 +20,7 @@ from evenhand.collect.spent import Collections
 from evenhand.collect.streams import check_rng, stream_for
 from evenhand.errors import InvalidParameterError, PrivacyWarning
 from evenhand.privacy.rational import Number, as_text
+from evenhand.privacy.units import ROW_ORDER
 from evenhand.schema import Schema
 from evenhand.table import Table
 
@@ -43,7 +44,8 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Each sensitive column becomes one column per value, called ``gender_Female``: 1 where the person's report
     supports the value. The columns are the same whatever the protocol. A row may support several values of a
-    column, or none. The other columns are one-hot, or pass as they are: they are in the clear.
+    column, or none. The other columns are one-hot, or pass as they are: they are in the clear. Rows keep
+    their order, as scikit-learn asks for it, so that is in the clear too.
 
     **Guarantee.** That of the strategy, for each call of :meth:`transform`: pure local differential privacy
     with ``epsilon`` for a person's whole report. Each call is a new collection. `guarantee_` is the total for
@@ -75,6 +77,10 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     rng : None, int, Generator or Source
         Nothing for the operating system's secure source. Anything else makes a simulation; with a seed each
         call has a stream of its own, and a clone begins again.
+    keep_index : bool, default False
+        Whether :meth:`transform` hands the index of a pandas frame on. The index may tell who is who, or be
+        the sensitive value itself: then ``"index"`` is in the clear. Without it the output has a new index,
+        0, 1, ..., which does not fit beside columns that keep theirs, as in a ``ColumnTransformer``.
 
     Attributes
     ----------
@@ -101,7 +107,7 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     >>> list(privatizer.get_feature_names_out())
     ['C_0', 'C_1', 'A_0', 'A_1', 'M_0', 'M_1', 'M_2']
     >>> privatizer.guarantee_.epsilon, privatizer.guarantee_.in_clear
-    (Fraction(2, 1), ('C', 'M', 'Y'))
+    (Fraction(2, 1), ('C', 'M', 'Y', 'row order'))
     """
 
     def __init__(
@@ -115,6 +121,7 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         schema: Schema | None = None,
         others: Others = "one-hot",
         rng: Any = None,
+        keep_index: bool = False,
     ) -> None:
         self.protocol = protocol
         self.epsilon = epsilon
@@ -124,6 +131,7 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.schema = schema
         self.others = others
         self.rng = rng
+        self.keep_index = keep_index
 
     # --- scikit-learn -----------------------------------------------------------------------------
 
@@ -139,6 +147,9 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         others = one_of("others", self.others, OTHERS, owner=_OWNER)
         check_rng(self.rng)
+        keep: object = self.keep_index
+        if not isinstance(keep, bool):
+            raise InvalidParameterError("keep_index", owner=_OWNER, must_be="True or False", got=keep)
         given: object = self.schema
         if not isinstance(given, Schema | None):
             got = f"a value of type {type(given).__name__}"
@@ -177,7 +188,7 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             scored use :meth:`encode`.
         """
         check_rng(self.rng)
-        table, room = self._encoded(X)
+        table, room = self._encoded(X, keep_index=self.keep_index)
         number = self._collections.add(self.strategy_, self._in_clear)
         if number == 1:
             self._warn_of_repetition()
@@ -196,14 +207,14 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def encode(self, X: Any) -> Any:  # noqa: N803 - as above
         """Return the same columns with the true values: what a model is given for people it scores.
 
-        Nothing is drawn and nothing is collected. What comes out is as private as `X`.
+        Nothing is drawn and nothing is collected. What comes out is as private as `X`, whose index it has.
 
         Parameters
         ----------
         X : pandas, Polars or Arrow frame, or array
             With the columns that :meth:`fit` saw.
         """
-        table, room = self._encoded(X)
+        table, room = self._encoded(X, keep_index=True)
         self._mark_clean(table, room)
         for name in self.private_columns_:
             mark(table[name], room.views[name])
@@ -284,7 +295,8 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         label = None if self.schema is None else self.schema.target
         known = () if label is None or label in self.private_columns_ else (label,)
         read = ("domains read from the rows",) if self.schema is None else ()
-        return tuple(dict.fromkeys((*self._layout.in_clear, *known, *read)))
+        index = ("index",) if self.keep_index else ()
+        return tuple(dict.fromkeys((*self._layout.in_clear, *known, *index, ROW_ORDER, *read)))
 
     def _warn_of_repetition(self) -> None:
         total = as_text(self._collections.epsilon)
@@ -318,7 +330,7 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         shape = frame.head(0).to_native() if named else np.empty((0, frame.shape[1]))
         validate_data(self, shape, skip_check_array=True, reset=reset)
 
-    def _encoded(self, X: Any) -> tuple[Table, Room]:  # noqa: N803 - as above
+    def _encoded(self, X: Any, *, keep_index: bool) -> tuple[Table, Room]:  # noqa: N803 - as above
         """Return the codes, and room for what comes out; all that can fail for `X` fails here."""
         check_is_fitted(self)
         frame, named = open_input(X, owner=_OWNER)
@@ -330,7 +342,7 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         types = passed_types(frame, self._layout, container)
         check_size(len(frame), self._layout, types, container)
         table = Table.encode(frame.to_native(), self._layout.schema)
-        return table, Room(frame, self._layout, container)
+        return table, Room(frame, self._layout, container, keep_index=keep_index)
 
     def _mark_clean(self, table: Table, room: Room) -> None:
         for column in self._layout.schema:

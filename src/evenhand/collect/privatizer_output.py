@@ -9,6 +9,7 @@ import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
+from evenhand.collect.bare_columns import bare_array, bare_frame
 from evenhand.errors import InvalidParameterError, LimitExceededError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -79,6 +80,8 @@ class Room:
         What becomes of its columns.
     container : {"default", "pandas", "polars", "pyarrow"}
         What is asked for.
+    keep_index : bool
+        Whether a pandas frame gets the index of the input; else it has a new one, 0, 1, ...
 
     Attributes
     ----------
@@ -86,7 +89,7 @@ class Room:
         For each encoded column an array of one row per person and one column per value, to be written to.
     """
 
-    def __init__(self, frame: Frame, layout: Layout, container: Container) -> None:
+    def __init__(self, frame: Frame, layout: Layout, container: Container, *, keep_index: bool) -> None:
         self.views: dict[str, npt.NDArray[Any]] = {}
         self._layout, self._container = layout, container
         self._index: Any = None
@@ -96,7 +99,9 @@ class Room:
         if importlib.util.find_spec(container) is None:
             raise MissingExtraError(container, feature=f"Output as a {container} frame")
         if container == "pandas" and frame.implementation.is_pandas():
-            self._index = frame.to_native().index
+            self._index = frame.to_native().index if keep_index else None
+            if not keep_index:
+                _refuse_other_order(frame.to_native().index)
         passed = [name for name in layout.inputs if name not in layout.schema]
         self._passed = {name: _in_library(frame.select(name), container) for name in passed}
         for column in layout.schema:
@@ -132,6 +137,23 @@ class Room:
         return made
 
 
+def _refuse_other_order(index: Any) -> None:
+    """Refuse an index whose labels a new one has too, in another order: it would name other people's rows."""
+    labels = np.asarray(index)
+    expected = np.arange(len(labels))
+    if labels.dtype.kind not in "iu" or np.array_equal(labels, expected):
+        return
+    if np.array_equal(np.sort(labels), expected):
+        raise InvalidParameterError(
+            "X",
+            owner="LocalPrivatizer",
+            must_be="a frame whose index is 0, 1, 2, ... in this order, or has other labels",
+            got="these labels in another order",
+            hint="the output has a new index, and pandas would join its rows to the wrong people; "
+            "X.reset_index(drop=True) leaves the old one out, keep_index=True hands it on, in the clear.",
+        )
+
+
 def _numbers(series: nw.Series[Any]) -> npt.NDArray[Any]:
     """Return numbers and truth values as numpy has them; a missing one is NaN."""
     found = series.to_numpy()
@@ -150,14 +172,16 @@ def _indicator_frame(block: npt.NDArray[np.uint8], names: list[str], container: 
 
 
 def _in_library(part: Frame, container: Any) -> Frame:
-    """Return a column that passes in the library asked for, or refuse it without telling any value."""
+    """Return a column that passes in the library asked for, or refuse it without telling any value.
+
+    It is a copy of these rows and of nothing else, see :mod:`evenhand.collect.bare_columns`.
+    """
     if part.implementation.value == container:
-        native = part.to_native()
-        made: Frame = nw.from_native(native.reset_index(drop=True) if container == "pandas" else native)
+        made: Frame = nw.from_native(bare_frame(part.to_native(), container))
         return made
     name = part.columns[0]
     try:
-        arrow = pa.table({name: part.get_column(name).to_arrow()})  # without an index
+        arrow = pa.table({name: bare_array(part.get_column(name).to_arrow())})  # without an index
         return nw.DataFrame.from_arrow(arrow, backend=container)
     except (pa.ArrowException, TypeError, ValueError, NotImplementedError, OverflowError):
         raise InvalidParameterError(

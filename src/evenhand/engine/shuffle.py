@@ -39,8 +39,8 @@ BUCKETS = 64
 
 ENDING = ".evenhand.part"  # what a sweep of the folder removes, if the system has no files without a name
 
-MOST_ROWS = 1 << 20
-MOST_BYTES = 32 << 20
+MOST_ROWS = 1 << 19
+MOST_BYTES = 16 << 20
 """Rows, and bytes of them, that are kept in memory."""
 
 
@@ -134,7 +134,7 @@ def regroup(batches: Iterable[pa.RecordBatch], most_rows: int) -> Iterator[pa.Re
             piece = batch.slice(start, most_rows - rows)
             waiting.append(piece)
             rows, size, start = rows + piece.num_rows, size + piece.nbytes, start + piece.num_rows
-            if rows == most_rows or size > MOST_BYTES:
+            if rows == most_rows or size > 2 * MOST_BYTES:
                 yield pa.concat_batches(waiting)
                 waiting, rows, size = [], 0, 0
     if waiting:

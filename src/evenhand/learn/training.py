@@ -70,7 +70,7 @@ class PrivateTraining(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     >>> bool((model.predict(features) == model.predict(features)).all())
     True
     >>> model.guarantee_.epsilon, model.guarantee_.in_clear
-    (Fraction(3, 1), ('Y', 'people scored later'))
+    (Fraction(3, 1), ('Y', 'row order', 'people scored later'))
     """
 
     def __init__(self, estimator: Any, privatizer: LocalPrivatizer) -> None:

@@ -86,7 +86,7 @@ def test_indicators_alone_take_a_byte_each(frame):
     ],
 )
 def test_the_other_columns_are_one_hot_or_pass(frame, others, names):
-    privatizer = made(others=others).set_output(transform="pandas").fit(frame)
+    privatizer = made(others=others, keep_index=True).set_output(transform="pandas").fit(frame)
     out = privatizer.transform(frame)
 
     assert list(out.columns) == NAMES[:6] + names

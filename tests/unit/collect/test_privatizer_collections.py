@@ -75,7 +75,7 @@ def test_fitting_spends_nothing_and_each_transform_adds(frame):
     assert total.epsilon == 3 * privatizer.strategy_.epsilon
     assert (total.unit, total.trust) == ("one person", "local")
     assert total.protects == ("gender", "race")
-    assert total.in_clear == ("county", "age", "income")
+    assert total.in_clear == ("county", "age", "income", "row order")
     assert "each person sends at most 3 reports" in total.assumptions
 
 
@@ -133,7 +133,7 @@ def test_single_reports_the_protected_column_alone(frame):
 
     assert privatizer.private_columns_ == ("gender",)
     assert (out[:, 3:] == by_hand(frame)[:, 3:]).all()
-    assert privatizer.guarantee_.in_clear == ("race", "county", "age", "income")
+    assert privatizer.guarantee_.in_clear == ("race", "county", "age", "income", "row order")
     assert made(strategy="single", columns="race").fit(frame).private_columns_ == ("race",)
 
 
@@ -170,7 +170,7 @@ def test_a_sensitive_target_is_not_looked_for_among_the_features(frame):
     assert "income" in privatizer.guarantee_per_collection_.in_clear
     whole = made(schema=schema).fit(frame.assign(income="<=50K"))
     assert whole.private_columns_ == ("race", "income")
-    assert whole.guarantee_per_collection_.in_clear == ("gender", "county", "age")
+    assert whole.guarantee_per_collection_.in_clear == ("gender", "county", "age", "row order")
 
 
 def test_missing_values_follow_the_rule(frame):

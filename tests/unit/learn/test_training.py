@@ -174,10 +174,15 @@ def test_the_guarantee_says_what_is_in_the_clear():
 
     assert (promise.epsilon, promise.unit) == (3, "one person")
     assert promise.protects == ("A",)
-    assert promise.in_clear == ("C", "M", "Y", "people scored later")
+    assert promise.in_clear == ("C", "M", "Y", "row order", "people scored later")
     with pytest.warns(DomainInferredWarning):
         plain = PrivateTraining(LogisticRegression(), LocalPrivatizer(rng=1)).fit(X.to_numpy(), Y)
-    assert plain.guarantee_.in_clear == ("domains read from the rows", "the label", "people scored later")
+    assert plain.guarantee_.in_clear == (
+        "row order",
+        "domains read from the rows",
+        "the label",
+        "people scored later",
+    )
 
 
 def test_fitting_again_adds_to_the_guarantee():
