@@ -10,9 +10,16 @@ from evenhand.errors import InvalidParameterError
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-__all__ = ["integer", "one_of"]
+__all__ = ["boolean", "integer", "one_of"]
 
 Choice = TypeVar("Choice", bound=str)
+
+
+def boolean(name: str, value: object, *, owner: str) -> bool:
+    """Return `value` if it is True or False, else refuse it: the text ``"no"`` would count as True."""
+    if not isinstance(value, bool):
+        raise InvalidParameterError(name, owner=owner, must_be="True or False", got=value)
+    return value
 
 
 def integer(name: str, value: object, *, owner: str, low: int | None = None, high: int | None = None) -> int:

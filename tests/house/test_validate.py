@@ -3,8 +3,17 @@
 import numpy as np
 import pytest
 
-from evenhand._validate import integer, one_of
+from evenhand._validate import boolean, integer, one_of
 from evenhand.errors import InvalidParameterError
+
+
+def test_yes_and_no_are_true_and_false_alone():
+    assert boolean("keep_order", value=True, owner="privatize_file") is True
+    for value in ("no", 0, None, np.False_):
+        with pytest.raises(
+            InvalidParameterError, match=r"'keep_order' parameter .* must be True or False\. Got"
+        ):
+            boolean("keep_order", value, owner="privatize_file")
 
 
 def test_whole_numbers_of_any_kind_become_ints():

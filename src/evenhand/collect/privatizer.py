@@ -10,7 +10,7 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from evenhand._validate import one_of
+from evenhand._validate import boolean, one_of
 from evenhand.collect.privatized import remember
 from evenhand.collect.privatizer_columns import OTHERS, layout_for
 from evenhand.collect.privatizer_input import Frame, names_for, open_input, refuse_other_names, renamed
@@ -147,9 +147,7 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         others = one_of("others", self.others, OTHERS, owner=_OWNER)
         check_rng(self.rng)
-        keep: object = self.keep_index
-        if not isinstance(keep, bool):
-            raise InvalidParameterError("keep_index", owner=_OWNER, must_be="True or False", got=keep)
+        boolean("keep_index", self.keep_index, owner=_OWNER)
         given: object = self.schema
         if not isinstance(given, Schema | None):
             got = f"a value of type {type(given).__name__}"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from evenhand._validate import one_of
+from evenhand._validate import boolean, one_of
 from evenhand.collect.registry import PROTOCOLS, protocol_from
 from evenhand.errors import EvenhandError, GuaranteeError, InvalidParameterError
 from evenhand.privacy.guarantee import Guarantee
@@ -37,8 +37,7 @@ _LONGEST_VERSION = 80
 
 def note_of(reports: Reports, *, simulated: str, keep_order: bool, owner: str) -> dict[str, Any]:
     """Return what a file of these reports says about itself, or refuse to write simulated ones."""
-    if not isinstance(keep_order, bool):
-        raise InvalidParameterError("keep_order", owner=owner, must_be="True or False", got=keep_order)
+    boolean("keep_order", keep_order, owner=owner)
     if one_of("simulated", simulated, ("refuse", "allow"), owner=owner) == "refuse" and reports.simulated:
         raise GuaranteeError(
             "Simulated reports were not written: they were drawn with a seed, and whoever has it can take "

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from evenhand._validate import boolean
 from evenhand.collect.group_outcomes import GroupOutcomes
 from evenhand.collect.optimal import Optimal
 from evenhand.engine.choices import Choice, chosen, strategy_of
@@ -114,7 +115,7 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     complete; after an error nothing is left behind.
 
     A column in the clear that follows the order of the input, such as an id or a time, gives that order back.
-    This is measured, from the columns in the clear alone, and the guarantee lists it as in the clear.
+    This is measured, without a look at the reported columns, and the guarantee lists it as in the clear.
 
     Parameters
     ----------
@@ -167,6 +168,7 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     (3, ('hired',), ['people.csv', 'reports.csv', 'reports.csv.guarantee.json', 'reports.csv.schema.toml'])
     """
     form = file_form(out, owner=_OWNER, parameter="out")
+    boolean("keep_order", keep_order, owner=_OWNER)
     choice, made = _chosen(path, schema, limits, columns, keep, epsilon, protocol, split, strategy)
     places = Places.of(out, taken_by=path, overwrite=overwrite)
     for each in made.protocols.values():

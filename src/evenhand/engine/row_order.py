@@ -1,8 +1,8 @@
 r"""Whether a column in the clear follows the order of the input, and so gives it back to whoever sorts by it.
 
 Shuffled reports do not show who stood where. A number, a time or a list of places beside them may. This is
-measured while a file is read, from the columns in the clear alone: what is found says no more than what
-anybody sees in the output who knows how the input was ordered.
+measured while a file is read, from the columns in the clear and their order; what is reported is not looked
+at. What is published of it is one yes or no for each of these columns.
 
 A column follows the order if one of these holds.
 

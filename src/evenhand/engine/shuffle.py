@@ -43,6 +43,9 @@ MOST_ROWS = 1 << 19
 MOST_BYTES = 16 << 20
 """Rows, and bytes of them, that are kept in memory."""
 
+GROUP_BYTES = 32 << 20
+"""About how many bytes of rows are written at a time, at most."""
+
 
 class Shuffle:
     """Rows that come out in a uniform order, see the module.
@@ -134,7 +137,7 @@ def regroup(batches: Iterable[pa.RecordBatch], most_rows: int) -> Iterator[pa.Re
             piece = batch.slice(start, most_rows - rows)
             waiting.append(piece)
             rows, size, start = rows + piece.num_rows, size + piece.nbytes, start + piece.num_rows
-            if rows == most_rows or size > 2 * MOST_BYTES:
+            if rows == most_rows or size > GROUP_BYTES:
                 yield pa.concat_batches(waiting)
                 waiting, rows, size = [], 0, 0
     if waiting:

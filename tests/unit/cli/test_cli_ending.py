@@ -37,7 +37,7 @@ def _ended(*_, **__):
 
 def test_a_run_that_is_ended_by_the_system_leaves_nothing_behind(call, file, tmp_path, monkeypatch):
     """What was written until then holds columns in the clear, in a file that no listing shows."""
-    monkeypatch.setattr(arrow, "_write_reports", _ended)
+    monkeypatch.setattr(arrow, "_make_reports", _ended)
     done = call(*PRIVATIZE)
 
     assert done.exit_code == 143

@@ -1,5 +1,7 @@
 """All rows in one uniform order, whatever the memory; what lies on the disk meanwhile is nobody's to read."""
 
+import gc
+import io
 import itertools
 import math
 import os
@@ -14,8 +16,11 @@ import pyarrow as pa
 import pytest
 
 from evenhand.engine import shuffle
+from evenhand.engine.arrow import privatize_file
 from evenhand.engine.shuffle import Shuffle, regroup
+from evenhand.errors import UnwritableFileError
 from evenhand.privacy.randomness import SecureSource, SeededSource
+from evenhand.schema import Column, Domain, Schema
 from statistical._exact import ALPHA, exact_events_pvalue
 
 ORDERS = {order: code for code, order in enumerate(itertools.permutations(range(4)))}
@@ -210,6 +215,22 @@ def test_a_killed_process_leaves_nothing_of_its_buckets(tmp_path):
 
     assert done.returncode == -9
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("out", ["o.csv", "o.parquet"])
+def test_a_disk_that_is_full_of_buckets_is_said_and_nothing_is_left_behind(tmp_path, small, monkeypatch, out):
+    class Full(io.BytesIO):
+        def write(self, data):
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", lambda **_: Full())
+    (tmp_path / "in.csv").write_text("v\n" + "a\nb\n" * 50)
+    schema = Schema([Column("v", Domain.categorical(["a", "b"]))], sensitive="v")
+    with pytest.raises(UnwritableFileError, match=f"{out} was not written: the disk is full"):
+        privatize_file(tmp_path / "in.csv", tmp_path / out, schema=schema, epsilon=1)
+    gc.collect()
+
+    assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]
 
 
 def test_an_error_on_the_way_leaves_nothing_behind(tmp_path, small):
