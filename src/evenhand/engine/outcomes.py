@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from evenhand.engine.writers import as_text
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError
+from evenhand.privacy.units import ROW_ORDER
 from evenhand.table.csv_cells import converter
 from evenhand.table.encode import Table
 from evenhand.table.write import inert_text
@@ -46,7 +47,8 @@ class Outcome:
 
     def __init__(self, name: str, record: Record, schema: Schema, positive: str | None) -> None:
         if name not in record.in_clear:
-            raise ColumnNotFoundError(name, record.in_clear, place="among the columns in the clear")
+            known = [column for column in record.in_clear if not column.startswith(ROW_ORDER)]
+            raise ColumnNotFoundError(name, known, place="among the columns in the clear")
         self.name = name
         self.written = inert_text(name) if record.form == "csv" else name
         self._is_text = record.form == "csv"
