@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from evenhand._validate import integer
+from evenhand.collect.assumptions import FRESH, TAKES_PART, VALUES_PUBLIC
 from evenhand.collect.channel import Channel
 from evenhand.collect.codes import checked_codes
 from evenhand.collect.describe import guarantee_text, probability_text, protocol_html, protocol_text
@@ -30,10 +31,7 @@ if TYPE_CHECKING:
     from evenhand.collect.layouts import Layout
     from evenhand.collect.matrix_channel import MatrixChannel
 
-__all__ = ["FRESH", "MOST_INDICATOR_BYTES", "Protocol", "between", "shown_epsilon"]
-
-FRESH = "each report uses fresh randomness"
-"""What a guarantee of one report assumes of the draw."""
+__all__ = ["MOST_INDICATOR_BYTES", "Protocol", "between", "shown_epsilon"]
 
 MOST_INDICATOR_BYTES = 1 << 31
 """Most bytes of an array of indicators, unless more are allowed."""
@@ -204,7 +202,8 @@ class Protocol(ABC):
         Seeing one report can change the odds between any two values of race
         by at most a factor of 2.72 (epsilon = 1, pure, unit: one report, trust: local; tight,
         by generalized randomized response). In the clear, and so not protected: income.
-        Assumes: the values a person may have are public; each report uses fresh randomness.
+        Assumes: the values a person may have are public; whether a person reports does
+        not depend on the values reported; each report uses fresh randomness.
         """
         return Guarantee(
             epsilon=self.claimed_epsilon,
@@ -218,7 +217,7 @@ class Protocol(ABC):
         )
 
     def _assumptions(self) -> tuple[str, ...]:
-        return ("the values a person may have are public", FRESH)
+        return (VALUES_PUBLIC, TAKES_PART, FRESH)
 
     def variance(self, f: npt.ArrayLike | None = 0.0, n: npt.ArrayLike = 1) -> Any:
         r"""Return the variance of the estimated share of a value.

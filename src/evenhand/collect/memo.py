@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from evenhand._validate import integer
-from evenhand.collect.base import FRESH, Protocol
+from evenhand.collect.assumptions import FRESH, TAKES_PART
+from evenhand.collect.base import Protocol
 from evenhand.collect.codes import checked_codes
 from evenhand.collect.numbering import Numbering
 from evenhand.collect.people import checked_people
@@ -179,7 +180,7 @@ class Memo:
             tight=once.tight and held == 1,
             proof=f"memoised {once.proof}",
             assumptions=(
-                *(each for each in once.assumptions if each != FRESH),
+                *(each for each in once.assumptions if each not in {FRESH, TAKES_PART}),
                 "one answer per person and value is drawn, once, with fresh randomness",
                 "whether a person answers in a round does not depend on the value",
                 *_held_values(held),

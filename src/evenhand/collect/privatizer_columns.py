@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, get_args
 
+from evenhand.collect.dropping import refuse_dropping
 from evenhand.errors import InvalidParameterError, LimitExceededError, SchemaError
 
 if TYPE_CHECKING:
@@ -74,8 +75,9 @@ def layout_for(schema: Schema, inputs: Sequence[str], private: Sequence[str], ot
     """
     encoded = [name for name in inputs if name in private or _is_one_hot(name, schema, others)]
     layout = Layout(tuple(inputs), tuple(private), schema.select(encoded))
+    refuse_dropping(schema[name] for name in private)
     for column in layout.schema:
-        _refuse_dropping(column)
+        _refuse_changed_rows(column)
     if layout.width > MOST_COLUMNS:
         sizes = ", ".join(f"'{each.name}' {each.size:,}" for each in layout.schema)
         raise LimitExceededError(
@@ -98,13 +100,13 @@ def _names(shown: str, column: Column) -> list[str]:
     return [f"{shown}_{label}" for label in column.labels]
 
 
-def _refuse_dropping(column: Column) -> None:
+def _refuse_changed_rows(column: Column) -> None:
     for rule in ("outside", "nulls"):
         if getattr(column, rule) == "drop":
             raise SchemaError(
                 f"Column '{column.name}' is declared with {rule}='drop', and a transformer of scikit-learn "
                 f"may not change the number of rows. Hint: declare {rule}='other', or leave the rows out "
-                "first: Table.encode(frame, schema).to_frame() is a frame without them.",
+                "first, by a rule that does not depend on the columns that are reported.",
                 field=f"columns.{column.name}.{rule}",
             )
 

@@ -118,8 +118,10 @@ class Strategy(ABC):
         ColumnNotFoundError
             If a column is missing.
         InvalidParameterError
-            If the codes are not whole numbers of the domain, or not as many for each column. Nothing is drawn
-            in either case.
+            If the codes are not whole numbers of the domain, or not as many for each column.
+        SchemaError
+            If they are the codes of a table whose rules may leave people out for a column that is reported or
+            sensitive. Nothing is drawn in any of these cases.
         """
         checked = self._checked(codes)
         sent, asked = self._privatize(checked, source_from(rng))
@@ -223,6 +225,7 @@ class Strategy(ABC):
         if not hasattr(codes, "keys"):
             must_be, got = "a mapping of columns to codes", f"a {type(codes).__name__}"
             raise InvalidParameterError("codes", owner=owner, must_be=must_be, got=got)
+        _refuse_left_out_people(codes, self.columns)
         for column in self.columns:
             if column not in codes:
                 known = [each for each in codes.keys() if isinstance(each, str)]  # noqa: SIM118 - frames too
@@ -260,6 +263,19 @@ class Strategy(ABC):
     def __repr__(self) -> str:
         shown = ", ".join(f"{column!r}: {protocol!r}" for column, protocol in self.protocols.items())
         return f"{type(self).__name__}({{{shown}}})"
+
+
+def _refuse_left_out_people(codes: object, reported: Sequence[str]) -> None:
+    """Refuse codes of a table that may lack people because of a value; other arrays cannot know."""
+    schema = getattr(codes, "schema", None)
+    if schema is None:
+        return
+    from evenhand.collect.dropping import refuse_dropping  # noqa: PLC0415 - only where there is a schema
+    from evenhand.schema import Schema  # noqa: PLC0415 - as above
+
+    if isinstance(schema, Schema):
+        hidden = {*reported, *schema.sensitive}
+        refuse_dropping(column for column in schema if column.name in hidden)
 
 
 def streams(source: Source, columns: Iterable[str]) -> dict[str, Source]:

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from evenhand._validate import boolean
+from evenhand.collect.dropping import refuse_dropping
 from evenhand.collect.group_outcomes import GroupOutcomes
 from evenhand.collect.optimal import Optimal
 from evenhand.engine.choices import Choice, chosen, strategy_of
@@ -151,6 +152,8 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
 
     Raises
     ------
+    SchemaError
+        If a column that is reported has the rule ``"drop"``: who is left out would tell the value.
     OutsideDomainError
         If a value is outside its domain, or missing, and the rule says ``"error"``.
     UnreadableFileError, LimitExceededError, UnwritableFileError
@@ -236,6 +239,7 @@ def _chosen(
         raise InvalidParameterError("schema", owner=_OWNER, must_be="a Schema", got=got)
     names = file_columns(path, limits=limits, owner=_OWNER)
     choice = chosen(names, schema, columns=columns, keep=keep, strategy=strategy)
+    refuse_dropping(schema[name] for name in choice.reported)
     return choice, strategy_of(
         schema, choice.reported, epsilon=epsilon, protocol=protocol, split=split, strategy=strategy
     )
@@ -266,8 +270,6 @@ def _make_reports(
     """Privatise some rows; return them as they stand in the output."""
     table = Table.encode(rows, schema, columns=list(strategy.columns))
     reports = strategy.privatize(table.codes, rng=source)
-    if table.kept is not None:
-        rows = rows.take(pa.array(table.kept))
     return output.prepare(rows, reports)
 
 

@@ -102,7 +102,11 @@ class Outcome:
         cells = pc.if_else(pc.equal(cells, ""), None, cells)
         if cells.null_count:
             must_be, got = "an outcome that everybody has", f"column '{self.name}', in which some are missing"
-            hint = "declare it in the schema with nulls='drop' before the file is privatised."
+            hint = (
+                "declare this column, which is in the clear, with nulls='other' (a missing outcome is then "
+                "one that does not count) or nulls='drop' (rates are then of people whose outcome is known) "
+                "before the file is privatised; all reports stay in the file."
+            )
             raise InvalidParameterError("by", owner=_OWNER, must_be=must_be, got=got, hint=hint)
         if self._positive is not None:
             found = pc.equal(cells, self._positive)

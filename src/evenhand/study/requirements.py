@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
+from evenhand.collect.dropping import refuse_dropping
 from evenhand.errors import EvenhandError, PlanError
 from evenhand.schema.text import brief
 from evenhand.study.features import check_encoder, layout
@@ -56,6 +57,7 @@ def check_schema(schema: Schema, collect: Collect) -> None:
         if schema[name].size < 2:
             why = f"holds '{brief(name)}', which has one value only. Hint: take it out, it tells nothing."
             _refuse("schema.roles.sensitive", why)
+    refuse_dropping(schema[name] for name in schema.sensitive)
     check_optimal(schema, collect)
 
 

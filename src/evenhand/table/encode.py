@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from evenhand.table.decode import decoded
 from evenhand.table.eager import eager_frame
 from evenhand.table.origin import Origin, native_frame
 from evenhand.table.pieces import pieces, rows_of
+from evenhand.table.table_codes import TableCodes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -89,7 +89,7 @@ class Table:
             raise InvalidParameterError(
                 "codes", owner="Table", must_be="arrays of one length", got="arrays of several lengths"
             )
-        object.__setattr__(self, "codes", MappingProxyType(checked))
+        object.__setattr__(self, "codes", TableCodes(checked, self.schema))
         if self.kept is not None:
             object.__setattr__(self, "kept", _read_only(np.asarray(self.kept, np.int64)))
 
@@ -226,7 +226,7 @@ def _encoded(series: nw.Series[Any], column: Column, keep: _Keep) -> NDArray[np.
             _apply(column.outside, misfits.outside, column, out, keep, start)
         if misfits.missing is not None:
             if column.nulls == "error":
-                hint = 'declare nulls="other" or nulls="drop" for this column.'
+                hint = 'declare nulls="other" for this column.'
                 raise OutsideDomainError(column.name, what="a missing value", hint=hint)
             _apply(column.nulls, misfits.missing, column, out, keep, start)
         start += len(out)
@@ -243,7 +243,7 @@ def _apply(
 
 
 def _outside_error(column: Column, *, wrong_type: bool) -> OutsideDomainError:
-    rules = 'declare outside="other" or outside="drop"'
+    rules = 'declare outside="other"'
     if wrong_type:
         held = _TYPE_WORDS[column.domain.value_type]
         what = "values of a type its domain does not hold"

@@ -11,7 +11,7 @@ RACES = ["white", "black", "=other", "two, or more", 'a "quote"']
 SCHEMA = Schema(
     [
         Column("race", Domain.categorical(RACES), nulls="other"),
-        Column("age", Domain.integers(-5, 14), outside="drop"),
+        Column("age", Domain.integers(-5, 14)),
         Column("wage", Domain.binned([0, 10, 20, 40])),
         Column("hired", Domain.categorical(["no", "yes"])),
     ],

@@ -148,13 +148,17 @@ def test_combined_columns_are_reported_together(csv, tmp_path):
         assert set(found.shares) == {"race", "age"}
 
 
-def test_rows_that_the_rules_leave_out_are_left_out_of_every_column(tmp_path):
+def test_people_whose_value_is_outside_or_missing_report_like_everybody_else(tmp_path):
+    """A row that is left out would tell what its value is; tests/attacks/test_left_out_rows.py says more."""
     table = pa.table({"age": [1, 99, 3], "id": ["a", "b", "c"], "race": ["white", "black", None]})
     path = write(table, tmp_path / "in.csv")
-    made = privatize_file(path, tmp_path / "o.csv", schema=SCHEMA.select(["race", "age"]), epsilon=1)
+    schema = SCHEMA.select(["race", "age"]).with_columns(
+        Column("age", Domain.integers(-5, 14), outside="other")
+    )
+    made = privatize_file(path, tmp_path / "o.csv", schema=schema, epsilon=1)
 
-    assert made.rows == 2
-    assert sorted(_cells(tmp_path / "o.csv")["id"].to_pylist()) == ["a", "c"]
+    assert made.rows == 3
+    assert sorted(_cells(tmp_path / "o.csv")["id"].to_pylist()) == ["a", "b", "c"]
 
 
 def test_a_file_of_nobody_has_everything_but_rows(tmp_path):

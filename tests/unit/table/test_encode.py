@@ -134,12 +134,12 @@ def test_a_record_batch_is_a_frame_too():
 
 
 OUTSIDE = """Column 'x' holds a value outside its declared domain. \
-Hint: declare outside="other" or outside="drop", or add the value to the domain from a public code list."""
+Hint: declare outside="other", or add the value to the domain from a public code list."""
 MISSING = """Column 'x' holds a missing value. \
-Hint: declare nulls="other" or nulls="drop" for this column."""
+Hint: declare nulls="other" for this column."""
 WRONG_TYPE = """Column 'x' holds values of a type its domain does not hold. \
 Hint: the domain holds text: convert the column, read the file with its schema, \
-or declare outside="other" or outside="drop"."""
+or declare outside="other"."""
 
 
 @pytest.mark.parametrize(
