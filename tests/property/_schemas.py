@@ -85,7 +85,8 @@ def hierarchies(draw, domain):
 @st.composite
 def columns(draw, name):
     domain = draw(DOMAINS)
-    return Column(name, domain, outside=draw(RULES), nulls=draw(RULES), levels=draw(hierarchies(domain)))
+    rules = {"outside": draw(RULES), "nulls": draw(RULES), "inferred": draw(st.booleans())}
+    return Column(name, domain, levels=draw(hierarchies(domain)), **rules)
 
 
 def _values(column):

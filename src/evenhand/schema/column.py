@@ -13,7 +13,7 @@ from evenhand.schema.domain import Domain
 from evenhand.schema.labels import RangeLabels
 from evenhand.schema.levels import Level
 from evenhand.schema.text import brief
-from evenhand.schema.values import elements, instance, shown, text
+from evenhand.schema.values import elements, instance, shown, text, truth
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,10 +42,14 @@ class Column:
     outside : {"error", "other", "drop"}, default "error"
         What to do with a value outside the domain: refuse the data, give it the code "other", or
         leave out the row. ``"error"`` is for public data: whether it strikes depends on the rows.
+        ``"drop"`` is refused where people report the column: who is left out would tell the value.
     nulls : {"error", "other", "drop"}, default "error"
         The same for a missing value.
     levels : list or tuple of Level, default ()
         A public hierarchy, from the finest to the coarsest; at most 64 levels.
+    inferred : bool, default False
+        Whether the domain, or that there are missing values, was read from rows and is not a public fact.
+        Every guarantee about the column then says so: what was read is a leak that no epsilon covers.
 
     Notes
     -----
@@ -68,6 +72,7 @@ class Column:
     outside: Rule = field(default="error", kw_only=True)
     nulls: Rule = field(default="error", kw_only=True)
     levels: Sequence[Level] = field(default=(), kw_only=True)
+    inferred: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         name = text("name", self.name, owner="Column")
@@ -82,6 +87,7 @@ class Column:
             "outside": one_of("outside", shown(self.outside), get_args(Rule), owner=owner),
             "nulls": one_of("nulls", shown(self.nulls), get_args(Rule), owner=owner),
             "levels": tuple(instance("levels", each, Level, owner=owner) for each in levels),
+            "inferred": truth("inferred", self.inferred, owner=owner),
         }
         for attribute, value in kept.items():
             object.__setattr__(self, attribute, value)
@@ -91,6 +97,11 @@ class Column:
     def has_other(self) -> bool:
         """Whether there is a code for values that are outside the domain or missing."""
         return "other" in {self.outside, self.nulls}
+
+    @property
+    def may_drop(self) -> bool:
+        """Whether a rule may leave rows out: a fact of the declaration, whatever the rows hold."""
+        return "drop" in {self.outside, self.nulls}
 
     @property
     def size(self) -> int:
@@ -146,4 +157,5 @@ class Column:
             f"{rule}={value!r}" for rule in ("outside", "nulls") if (value := getattr(self, rule)) != "error"
         ]
         parts += [f"levels={list(self.levels)!r}"] if self.levels else []
+        parts += ["inferred=True"] if self.inferred else []
         return f"Column({', '.join(parts)})"

@@ -42,6 +42,7 @@ def schema_html(schema: Schema) -> str:
 
 def _cells(column: Column, roles: Roles) -> list[str]:
     name, domain = visible(column.name), column.domain.describe()
+    domain += " (read from the rows)" if column.inferred else ""
     return [name, domain, roles_text(column.name, roles), column.outside, column.nulls]
 
 

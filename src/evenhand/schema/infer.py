@@ -91,7 +91,7 @@ def leak_warning(names: tuple[str, ...]) -> str:
         "listed because somebody in the data has it, and no noise added later hides that. "
         "Fine for public data and for trying things out. For a release declare the schema: "
         "write it with schema.save('schema.toml'), replace what was read by a public code list, "
-        "and read it back with Schema.load('schema.toml')."
+        "take out the line 'inferred = true' there, and read it back with Schema.load('schema.toml')."
     )
 
 
@@ -105,7 +105,8 @@ def _column(name: str, series: nw.Series[Any], how: Inference) -> tuple[Column, 
     except Exception:  # noqa: BLE001 - whatever a library says about a column may hold a value of it
         _refuse(name, "holds values that cannot be compared")
     nulls = "other" if missing else how.nulls or "error"
-    return Column(name, domain, outside=how.outside, nulls=nulls), from_rows or missing
+    read = from_rows or missing
+    return Column(name, domain, outside=how.outside, nulls=nulls, inferred=read), read
 
 
 def _domain(name: str, series: nw.Series[Any], how: Inference) -> tuple[Domain, bool]:

@@ -59,7 +59,7 @@ def _column(table: dict[str, Any], number: int) -> Column:
     if not isinstance(kind, str) or kind not in _KINDS:
         _refuse(f"{prefix}kind", f"must be one of {', '.join(_KINDS)}. Got {described(kind)} instead.")
     must_have, may_have = _KINDS[kind]
-    common = ("name", "kind", "outside", "nulls", "levels")
+    common = ("name", "kind", "outside", "nulls", "levels", "inferred")
     known = (*common, *must_have, *may_have)
     _known_keys(table, known, place=f"a key of a column of kind '{kind}'", prefix=prefix)
     given = {key: _needed(table, key, prefix=prefix) for key in must_have}
@@ -67,7 +67,7 @@ def _column(table: dict[str, Any], number: int) -> Column:
     levels = table.get("levels", [])
     if not isinstance(levels, list) or not all(isinstance(each, dict) for each in levels):
         _refuse(f"{prefix}levels", "must be [[columns.levels]] tables.")
-    rules = {rule: table[rule] for rule in ("outside", "nulls") if rule in table}
+    rules = {rule: table[rule] for rule in ("outside", "nulls", "inferred") if rule in table}
     try:
         domain: Domain = getattr(Domain, kind)(**given)
         made = [_level(each, f"{prefix}levels", place) for place, each in enumerate(levels)]

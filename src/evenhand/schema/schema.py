@@ -149,6 +149,16 @@ class Schema:
         sensitive = set(self.sensitive)
         return tuple(name for name in self.names if name not in sensitive)
 
+    @property
+    def may_drop(self) -> tuple[str, ...]:
+        """The names of the columns whose rules may leave rows out."""
+        return tuple(column.name for column in self.columns if column.may_drop)
+
+    @property
+    def inferred(self) -> tuple[str, ...]:
+        """The names of the columns whose domains were read from rows, which is a leak."""
+        return tuple(column.name for column in self.columns if column.inferred)
+
     @cached_property
     def _by_name(self) -> dict[str, Column]:
         return {column.name: column for column in self.columns}
@@ -314,6 +324,9 @@ class Schema:
         numbers become a list if there are at most 20 of them, else the range from the lowest to
         the highest. Other numbers become bins of equal, round width. Truth values are False, True.
 
+        Columns for which rows were read are marked as :attr:`inferred`. The mark stays with them in
+        files and in schemas made from this one, and guarantees about them state the leak.
+
         Parameters
         ----------
         frame : pandas, Polars or Arrow frame
@@ -351,7 +364,7 @@ class Schema:
         >>> with warnings.catch_warnings(action="ignore"):
         ...     Schema.infer(frame, sensitive="gender")
         Schema of 2 columns
-          gender  2 values: Female, Male  sensitive
+          gender  2 values: Female, Male  sensitive; read from the rows
           member  2 values: False, True
         """
         how = Inference(

@@ -58,7 +58,8 @@ def _assignments(table: dict[str, Any]) -> Iterator[str]:
 
 def _column_table(column: Column) -> dict[str, Any]:
     table = {"name": column.name, "kind": column.domain.kind, **_domain_table(column.domain)}
-    return {**table, "outside": column.outside, "nulls": column.nulls}
+    read = {"inferred": True} if column.inferred else {}
+    return {**table, "outside": column.outside, "nulls": column.nulls, **read}
 
 
 def _domain_table(domain: Domain) -> dict[str, Any]:

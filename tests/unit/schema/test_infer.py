@@ -65,13 +65,13 @@ def test_the_documented_call_works_on_every_kind_of_frame(make):
 
     assert schema == Schema(
         (
-            Column("gender", Domain.categorical(["Female", "Male"])),
-            Column("race", Domain.categorical(["Asian", "Black", "White"])),
-            Column("age", Domain.integers(20, 49)),
-            Column("hours", Domain.binned([0, 5, 10, 15, 20, 25, 30, 35, 40])),
+            Column("gender", Domain.categorical(["Female", "Male"]), inferred=True),
+            Column("race", Domain.categorical(["Asian", "Black", "White"]), inferred=True),
+            Column("age", Domain.integers(20, 49), inferred=True),
+            Column("hours", Domain.binned([0, 5, 10, 15, 20, 25, 30, 35, 40]), inferred=True),
             Column("member", Domain.categorical([False, True])),
-            Column("children", Domain.categorical([0, 1, 2])),
-            Column("income", Domain.categorical(["<=50K", ">50K"])),
+            Column("children", Domain.categorical([0, 1, 2]), inferred=True),
+            Column("income", Domain.categorical(["<=50K", ">50K"]), inferred=True),
         ),
         sensitive=["gender", "race", "age"],
         protected="gender",
@@ -310,7 +310,7 @@ def test_a_missing_value_among_the_categories_is_missing():
     hidden = pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array(["a", None]))
     schema = _infer(pa.table({"x": hidden}))
 
-    assert schema["x"] == Column("x", Domain.categorical(["a"]), nulls="other")
+    assert schema["x"] == Column("x", Domain.categorical(["a"]), nulls="other", inferred=True)
 
 
 @pytest.mark.parametrize("mixed", [[SECRET, 1815], [b"1815", b"x"], [(1815,), (2,)], [pd.Interval(0, 1815)]])
