@@ -58,7 +58,15 @@ def coarse_schema(schema: Schema, generalization: Generalization, *, owner: str)
     for name, rule in _coarsenings(schema, generalization, owner).items():
         column = schema[name]
         labels = rule.labels[: rule.declared]
-        made.append(Column(name, Domain.categorical(labels), outside=column.outside, nulls=column.nulls))
+        made.append(
+            Column(
+                name,
+                Domain.categorical(labels),
+                outside=column.outside,
+                nulls=column.nulls,
+                inferred=column.inferred,
+            )
+        )
         if name == schema.protected:
             loses["privileged"] = None
         if name == schema.target:
@@ -84,14 +92,16 @@ def coarse_histogram(histogram: Histogram, generalization: Generalization, *, ow
         found = sum_by_cell(cell_numbers(codes, shape), stored)
         size = int(np.prod(shape, dtype=object))
         if size > MOST_CELLS:
-            return Histogram.of_cells(found.cells, found.filled, schema)
+            return Histogram(
+                schema=schema, cells=found.cells, filled=found.filled, may_drop=histogram.may_drop
+            )
         flat = np.zeros(size, np.int64)
         flat[found.cells] = found.filled
-        return Histogram.of(flat, schema)
+        return Histogram(schema=schema, counts=flat, may_drop=histogram.may_drop)
     counts = histogram.counts
     for name, rule in rules.items():
         counts = _merged(counts, histogram.columns.index(name), rule)
-    return Histogram.of(counts, schema)
+    return Histogram(schema=schema, counts=counts, may_drop=histogram.may_drop)
 
 
 def _merged(counts: Any, axis: int, rule: Coarsening) -> Any:

@@ -16,7 +16,7 @@ from evenhand.privacy.units import Unit
 from evenhand.release.coarse import Generalization, checked_generalization, coarse_histogram
 from evenhand.release.histogram import Histogram
 from evenhand.release.mechanism import Published, ReleaseMechanism, checked_unit
-from evenhand.release.noise import ASSUMPTIONS
+from evenhand.release.noise import assumptions_of
 from evenhand.release.sampling_bias import sampled_moments
 from evenhand.release.sampling_delta import MOST_K, sampled_delta
 from evenhand.release.sampling_rate import SMALLEST_DELTA, rate_for
@@ -42,6 +42,7 @@ MOST_SAMPLED = 10**10
 """A table of more people is refused: each of them is drawn, and there are fewer on Earth."""
 
 _CHUNK = 1 << 22  # people
+_FIXED = "the cells and groups are fixed without looking at the rows"
 _PRINTED_BOUND = 10_000  # of counts in the printed theorem where none is declared: it is far from the worst
 
 
@@ -172,7 +173,7 @@ class GeneralizedSampling(ReleaseMechanism):
             "unit": self.unit,
             "trust": "central",
             "protects": histogram.columns,
-            "assumptions": (ASSUMPTIONS[0], "the cells and groups are fixed without looking at the rows"),
+            "assumptions": assumptions_of(histogram, public=_FIXED),
         }
         if as_printed:
             delta = theorem_5_delta(self.epsilon, beta=self.rate, bound=histogram.bound or _PRINTED_BOUND)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -53,6 +53,9 @@ class Histogram:
     bound : int, optional
         A public bound on every count, known without the rows. Larger counts are lowered to it:
         an exception would tell something about people.
+    may_drop : tuple of str, optional
+        The columns whose rules may have left people out, whether or not they did, and whether or not
+        the table has the columns. Those of `schema` are added. Guarantees depend on it.
 
     Notes
     -----
@@ -84,12 +87,15 @@ class Histogram:
     cells: NDArray[np.int64] | None = None
     filled: NDArray[Any] | None = None
     bound: int | None = None
+    may_drop: tuple[str, ...] = ()
     size: int = field(init=False)
 
     def __post_init__(self) -> None:
         owner = "Histogram"
         instance("schema", self.schema, Schema, owner=owner)
         object.__setattr__(self, "size", checked_size(self.shape, owner=owner))
+        dropping = tuple(dict.fromkeys((*self.may_drop, *self.schema.may_drop)))
+        object.__setattr__(self, "may_drop", dropping)
         if self.bound is not None:
             object.__setattr__(self, "bound", integer("bound", self.bound, owner=owner, low=1))
         if (self.counts is None) == (self.cells is None) or (self.cells is None) != (self.filled is None):
@@ -126,7 +132,8 @@ class Histogram:
         df : pandas, Polars or Arrow frame, or Table
             One row for each person. A :class:`~evenhand.table.Table` is taken as it is.
         schema : Schema
-            The columns with their domains and rules; values outside follow the column's rule.
+            The columns with their domains and rules; values outside follow the column's rule. Where
+            that is ``"drop"`` the person is in no cell, and `may_drop` names the column.
         columns : list of str, optional
             The columns to cross, in this order. By default all columns of the schema.
         bound : int, optional
@@ -149,13 +156,14 @@ class Histogram:
         size = checked_size(shape, owner="Histogram.count")
         if isinstance(df, Table):
             _check_codes(df.schema, chosen)
-            table = Table(chosen, {name: df[name] for name in chosen.names})
+            table, dropping = Table(chosen, {name: df[name] for name in chosen.names}), df.schema.may_drop
         else:
-            table = Table.encode(df, chosen)
+            table, dropping = Table.encode(df, chosen), chosen.may_drop
         found = counted(table, shape, size)
         if isinstance(found, Cells):
-            return cls(schema=chosen, cells=found.cells, filled=found.filled, bound=bound)
-        return cls(schema=chosen, counts=found, bound=bound)
+            cells, filled = found
+            return cls(schema=chosen, cells=cells, filled=filled, bound=bound, may_drop=dropping)
+        return cls(schema=chosen, counts=found, bound=bound, may_drop=dropping)
 
     @classmethod
     def of(
@@ -223,14 +231,16 @@ class Histogram:
         return cls._of_found(read_cells(frame, chosen, count=count).present, chosen, bound)
 
     @classmethod
-    def _of_found(cls, found: Cells, schema: Schema, bound: int | None) -> Histogram:
-        shape = _shape(schema)
-        size = checked_size(shape, owner="Histogram")
+    def _of_found(
+        cls, found: Cells, schema: Schema, bound: int | None, may_drop: tuple[str, ...] = ()
+    ) -> Histogram:
+        size = checked_size(_shape(schema), owner="Histogram")
         if size > MOST_CELLS:
-            return cls(schema=schema, cells=found.cells, filled=found.filled, bound=bound)
+            cells, filled = found
+            return cls(schema=schema, cells=cells, filled=filled, bound=bound, may_drop=may_drop)
         counts = np.zeros(size, found.filled.dtype)
         counts[found.cells] = found.filled
-        return cls(schema=schema, counts=counts, bound=bound)
+        return cls(schema=schema, counts=counts, bound=bound, may_drop=may_drop)
 
     # --- what it is ----------------------------------------------------------------------------
 
@@ -283,9 +293,8 @@ class Histogram:
         For one kept as its filled cells, the counts are those of :attr:`cells`. The bound does not
         carry over: noise keeps to none.
         """
-        if self.is_sparse:
-            return Histogram(schema=self.schema, cells=self.cells, filled=np.asarray(counts), bound=bound)
-        return Histogram(schema=self.schema, counts=np.asarray(counts), bound=bound)
+        stored = "filled" if self.is_sparse else "counts"
+        return replace(self, **{stored: np.asarray(counts), "bound": bound})
 
     def margin(self, columns: Iterable[str]) -> Histogram:
         """Return the table of fewer columns, in the order given; counts of merged cells are added."""
@@ -298,11 +307,11 @@ class Histogram:
             kept = sorted(axes)
             sums = summed(self.counts, dropped) if dropped else self.counts
             ordered = np.transpose(sums, [kept.index(axis) for axis in axes])
-            return Histogram(schema=chosen, counts=ordered, bound=bound)
+            return Histogram(schema=chosen, counts=ordered, bound=bound, may_drop=self.may_drop)
         codes = np.unravel_index(self.cells, self.shape)  # type: ignore[arg-type]
         summed(self._stored)  # refuses sums that would wrap
         numbers = cell_numbers([codes[axis] for axis in axes], _shape(chosen))
-        return self._of_found(sum_by_cell(numbers, self._stored), chosen, bound)
+        return self._of_found(sum_by_cell(numbers, self._stored), chosen, bound, self.may_drop)
 
     def slice(self, values: Mapping[str, object]) -> Histogram:
         """Return the table of the other columns among those people who have these values.
@@ -320,14 +329,15 @@ class Histogram:
         schema = self.schema.select(rest)
         if self.counts is not None:
             index = tuple(places.get(axis, slice(None)) for axis in range(len(self.shape)))
-            return Histogram(schema=schema, counts=self.counts[index], bound=self.bound)
+            counts = self.counts[index]
+            return Histogram(schema=schema, counts=counts, bound=self.bound, may_drop=self.may_drop)
         codes = np.unravel_index(self.cells, self.shape)  # type: ignore[arg-type]
         here = np.ones(len(codes[0]), np.bool_)
         for axis, code in places.items():
             here &= codes[axis] == code
         left = [codes[self.columns.index(name)][here] for name in rest]
         found = Cells(cell_numbers(left, _shape(schema)), self._stored[here])
-        return self._of_found(found, schema, self.bound)
+        return self._of_found(found, schema, self.bound, self.may_drop)
 
     def _axis(self, name: str) -> int:
         if name not in self.columns:
@@ -393,7 +403,7 @@ class Histogram:
         return cells_frame(self, backend=backend)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self.schema, self.counts, self.cells, self.filled, self.bound)
+        return _restored, (self.schema, self.counts, self.cells, self.filled, self.bound, self.may_drop)
 
     def __repr__(self) -> str:
         from evenhand.release.histogram_view import as_text  # noqa: PLC0415 - only where it is looked at
@@ -446,9 +456,11 @@ def _checked_cells(cells: Any, filled: Any, size: int) -> Cells:
     return Cells(numbers.astype(np.int64), counts)
 
 
-def _restored(schema: Schema, counts: Any, cells: Any, filled: Any, bound: int | None) -> Histogram:
+def _restored(
+    schema: Schema, counts: Any, cells: Any, filled: Any, bound: int | None, may_drop: tuple[str, ...]
+) -> Histogram:
     """Make a table again in another process, or as a copy."""
-    return Histogram(schema=schema, counts=counts, cells=cells, filled=filled, bound=bound)
+    return Histogram(schema=schema, counts=counts, cells=cells, filled=filled, bound=bound, may_drop=may_drop)
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:

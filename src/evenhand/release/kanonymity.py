@@ -19,7 +19,7 @@ from evenhand.privacy.units import Trust, Unit
 from evenhand.release.generalized import generalize, whole_counts
 from evenhand.release.mechanism import Published, ReleaseMechanism, checked_unit
 from evenhand.release.mondrian import MOST_PEOPLE
-from evenhand.release.noise import ASSUMPTIONS
+from evenhand.release.noise import assumptions_of
 from evenhand.release.reconstruct import MOST_DRAWN, Reconstruction, expected_counts, reconstruct
 from evenhand.release.theorem5 import theorem_5_delta
 
@@ -252,7 +252,7 @@ class SampledKAnonymity(ReleaseMechanism):
             "unit": self.unit,
             "trust": Trust.CENTRAL,
             "protects": histogram.columns,
-            "assumptions": ASSUMPTIONS,
+            "assumptions": assumptions_of(histogram),
         }
         if as_printed:
             own = self.epsilon if self.beta is None else log_above(1 / (1 - self.rate))

@@ -12,6 +12,7 @@ import numpy as np
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy import laws
 from evenhand.privacy.guarantee import Guarantee
+from evenhand.privacy.inferred import leak_of_domains
 from evenhand.privacy.rational import Number, exact
 from evenhand.privacy.scales import GaussianNoise, LaplaceNoise, gaussian_noise, laplace_noise
 from evenhand.privacy.units import Unit
@@ -19,6 +20,7 @@ from evenhand.release.gaussian_delta import calibrated_variance, exact_delta, pr
 from evenhand.release.laplace_delta import laplace_delta
 from evenhand.release.mechanism import Published, ReleaseMechanism, checked_unit
 from evenhand.release.postprocess import bias_after
+from evenhand.schema.text import listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,25 +33,42 @@ if TYPE_CHECKING:
     Values = npt.NDArray[np.float64]
 
 __all__ = [
-    "ASSUMPTIONS",
     "LARGEST_COUNT",
     "DiscreteGaussian",
     "Laplace",
+    "assumptions_of",
     "cells_moved",
     "held",
     "stated_loss",
 ]
 
-ASSUMPTIONS = (
-    "each person is counted in one cell",
-    "the columns and the values they may have are public",
-)
-"""What the guarantee of noise on a table assumes."""
+_ONE_CELL = "each person is counted in one cell"
+_VALUES_PUBLIC = "the columns and the values they may have are public"
 
 LARGEST_COUNT = 1 << 62
 """Counts beyond this are held at it: with noise, which stays below 2**58, nothing wraps around in 64 bits."""
 
 _PRINTED = "zhu2023, as printed: L2 sensitivity 2, which is more than a table has, and the simple bound"
+
+
+def assumptions_of(histogram: Histogram, *, public: str = _VALUES_PUBLIC) -> tuple[str, ...]:
+    """Return what the guarantee of noise on a table assumes of the rows and of its columns.
+
+    A person whom a rule leaves out is in no cell. One count then changes by 1 where a person is replaced by
+    one who is left out, and two do where the person moves, so noise for the latter covers the former.
+
+    Parameters
+    ----------
+    histogram : Histogram
+        The table.
+    public : str
+        What is said of its cells where they were declared.
+    """
+    one_cell = _ONE_CELL
+    if histogram.may_drop:
+        one_cell += f", or in none where a rule of {listed(histogram.may_drop)} leaves the row out"
+    read = histogram.schema.inferred
+    return one_cell, leak_of_domains(read) if read else public
 
 
 def cells_moved(unit: Unit) -> int:
@@ -166,7 +185,7 @@ class Laplace(_Noisy):
             protects=histogram.columns,
             tight=histogram.size >= cells_moved(self.unit),
             proof=self.title,
-            assumptions=ASSUMPTIONS,
+            assumptions=assumptions_of(histogram),
         )
 
 
@@ -313,5 +332,5 @@ class DiscreteGaussian(_Noisy):
             protects=histogram.columns,
             tight=histogram.size >= cells_moved(self.unit) and not as_printed,
             proof=_PRINTED if as_printed else self.title,
-            assumptions=ASSUMPTIONS,
+            assumptions=assumptions_of(histogram),
         )

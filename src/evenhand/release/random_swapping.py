@@ -46,7 +46,8 @@ class RandomSwapping(QuasiResponse):
     counts tell them apart. It is attained, so it is exact for every epsilon. If any other column of the
     person changes, delta is 1, because the table of the other columns is published as it is.
     Unit: replace one. If the table has a bound, no count may be above it: counts are lowered to it, so
-    otherwise the number of people published could change.
+    otherwise the number of people published could change. For the same reason a table is refused if a rule
+    may leave people out for a quasi-identifier.
     Numerics: exact; the probabilities are multiples of 2**-64 rounded toward privacy, and delta is that of
     the probabilities drawn. May be used for release; :class:`~evenhand.release.RecordSwapping` moves each
     person instead, which has a guarantee and far smaller errors.

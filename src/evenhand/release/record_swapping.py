@@ -49,9 +49,9 @@ class RecordSwapping(QuasiResponse):
     unit: replace one; tight (met by a table of one person). The other columns are *in the clear*: their
     table is published as it is, and nothing is promised where one of them changes. If the table has a bound,
     no count may be above it: counts are lowered to it, so otherwise the number of people published could
-    change. Proof: each person's
-    combination goes through randomised response, and the table is computed from the responses.
-    Numerics: exact; the probabilities are multiples of 2**-64, rounded so that
+    change. For the same reason a table is refused if a rule may leave people out for a quasi-identifier.
+    Proof: each person's combination goes through randomised response, and the table is computed from the
+    responses. Numerics: exact; the probabilities are multiples of 2**-64, rounded so that
     :math:`\gamma/h \le e^\varepsilon`. May be used for release.
 
     Parameters

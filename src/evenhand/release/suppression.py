@@ -15,7 +15,7 @@ from evenhand.privacy.rational import Number, exact
 from evenhand.privacy.scales import laplace_noise
 from evenhand.privacy.units import Unit
 from evenhand.release.mechanism import Published, ReleaseMechanism, bound_assumed, checked_unit
-from evenhand.release.noise import ASSUMPTIONS
+from evenhand.release.noise import assumptions_of
 from evenhand.release.suppression_bias import (
     MOST_THRESHOLD,
     Moments,
@@ -163,10 +163,11 @@ class NoisySuppression(ReleaseMechanism):
 
     for ``noise="count"`` and :math:`\delta = \Pr[k + \eta \le B]` for ``noise="threshold"`` (both units). It
     is attained by two tables with counts :math:`B` and :math:`B - 1`, for every epsilon: epsilon sets the
-    noise and is no promise. Without a public bound delta is 1. Proof: the two tables agree only where all
-    changed cells are suppressed. Numerics: exact; delta is that of the integer noise drawn, and is rounded
-    up. For studies and comparisons; :class:`~evenhand.release.ThresholdedLaplace` publishes noisy counts and
-    has the pure guarantee that this one lacks.
+    noise and is no promise. Without a public bound delta is 1. A table of one cell changes under *replace
+    one* only if a rule may leave people out, and then as when one is removed. Proof: the two tables agree
+    only where all changed cells are suppressed. Numerics: exact; delta is that of the integer noise drawn,
+    and is rounded up. For studies and comparisons; :class:`~evenhand.release.ThresholdedLaplace` publishes
+    noisy counts and has the pure guarantee that this one lacks.
 
     Parameters
     ----------
@@ -260,16 +261,20 @@ class NoisySuppression(ReleaseMechanism):
         details |= {
             "trust": "central",
             "protects": histogram.columns,
-            "assumptions": (*bound_assumed(histogram), *ASSUMPTIONS),
+            "assumptions": (*bound_assumed(histogram), *assumptions_of(histogram)),
         }
         if as_printed:
             delta = printed_delta(self.threshold, histogram.bound, epsilon=self.epsilon)
             return Guarantee(epsilon=self.epsilon, delta=delta, proof=_PRINTED[self.noise], **details)
         at = 0 if epsilon is None else exact(epsilon, name="epsilon", owner="guarantee_for", least=0)
-        if histogram.size == 1 and self.unit is Unit.REPLACE_ONE:  # replacing a person changes nothing
-            return Guarantee(epsilon=at, tight=True, proof="a table of one cell", **details)
+        unit = self.unit
+        if histogram.size == 1 and unit is Unit.REPLACE_ONE:
+            if not histogram.may_drop:  # replacing a person changes nothing
+                return Guarantee(epsilon=at, tight=True, proof="a table of one cell", **details)
+            unit = Unit.ADD_OR_REMOVE_ONE  # which is all that replacing a person by one left out does
         proof = "telling tables apart by a changed count that is published"
-        return Guarantee(epsilon=at, delta=self._delta(histogram.bound), tight=True, proof=proof, **details)
+        delta = self._delta(histogram.bound, unit)
+        return Guarantee(epsilon=at, delta=delta, tight=True, proof=proof, **details)
 
     def diagnostic(self, histogram: Histogram) -> float:
         """Return delta as if the largest counts of this table were the bound.
@@ -279,10 +284,10 @@ class NoisySuppression(ReleaseMechanism):
         counts = whole_counts(histogram, owner=f"{type(self).__name__}.diagnostic")
         return diagnostic_delta(counts, threshold=self.threshold, scale=self.scale, noise=self.noise)
 
-    def _delta(self, bound: int) -> Fraction:
+    def _delta(self, bound: int, unit: Unit) -> Fraction:
         if self.noise == "threshold":
             return threshold_noise_delta(self.threshold, bound, scale=self.scale)
-        return count_noise_delta(self.threshold, bound, scale=self.scale, unit=self.unit)
+        return count_noise_delta(self.threshold, bound, scale=self.scale, unit=unit)
 
     def _published(self, histogram: Histogram, source: Source) -> Published:
         counts = whole_counts(histogram, owner=type(self).__name__)

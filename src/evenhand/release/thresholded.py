@@ -18,7 +18,7 @@ from evenhand.privacy.scales import LaplaceNoise, laplace_noise
 from evenhand.privacy.units import Unit
 from evenhand.release.histogram import MOST_CELLS, Histogram
 from evenhand.release.mechanism import Published, ReleaseMechanism, checked_unit
-from evenhand.release.noise import ASSUMPTIONS, cells_moved, held, stated_loss
+from evenhand.release.noise import assumptions_of, cells_moved, held, stated_loss
 from evenhand.release.survivors import geometric, survival_bounds, survivors
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ class ThresholdedLaplace(ReleaseMechanism):
             protects=histogram.columns,
             tight=histogram.size >= cells_moved(self.unit) and seen and not delta,
             proof=self.title,
-            assumptions=ASSUMPTIONS,
+            assumptions=assumptions_of(histogram),
         )
 
     # --- publishing -----------------------------------------------------------------------------

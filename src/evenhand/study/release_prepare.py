@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from evenhand.errors import PlanError
+from evenhand.errors import InvalidParameterError, PlanError
 from evenhand.schema.text import brief, listed
 from evenhand.study.release_names import KINDS, title_of
 from evenhand.study.requirements import check_rows
@@ -65,6 +65,7 @@ def check_release(task: ReleaseTask, schema: Schema, *, of: Schema) -> None:
         why = f"make a table of {cells:,} cells, more than {MOST_CELLS:,}, which a study compares one by one."
         _refuse("task.columns", f"{why} Hint: use fewer columns, or coarser ones.")
     _check_quasi_identifiers(task, schema)
+    _check_dropping(task, schema)
 
 
 def _check_target(schema: Schema, of: Schema) -> None:
@@ -89,6 +90,22 @@ def _check_quasi_identifiers(task: ReleaseTask, schema: Schema) -> None:
     if needing and not schema.quasi_identifiers:
         why = f"is missing among the table's columns, and {listed(needing)} treat these columns apart."
         _refuse("schema.roles.quasi_identifiers", f"{why} Hint: name the columns that others may know.")
+
+
+def _check_dropping(task: ReleaseTask, schema: Schema) -> None:
+    """Refuse a mechanism that publishes how many people it counts where a protected column decides that."""
+    from evenhand.release.quasi_response import QuasiResponse, refuse_varying_total  # noqa: PLC0415 - numpy
+    from evenhand.release.registry import mechanism_named  # noqa: PLC0415 - as above
+
+    in_clear = [name for name in schema.names if name not in schema.quasi_identifiers]
+    for each in task.mechanisms:
+        kind = mechanism_named(each.name)
+        if not issubclass(kind, QuasiResponse):
+            continue
+        try:
+            refuse_varying_total(schema.may_drop, in_clear, owner=kind.__name__)
+        except InvalidParameterError as error:
+            _refuse("task.mechanisms", f"holds '{each.name}', which cannot publish this table. {error}")
 
 
 def positive_rows(schema: Schema, codes: Mapping[str, NDArray[Any]]) -> NDArray[np.uint8]:
