@@ -224,6 +224,7 @@ def _tell(terminal: Terminal, made: Privatized) -> None:
             "simulated": record.simulated,
             "reported": list(record.strategy.columns),
             "in_clear": list(record.in_clear),
+            "inferred": list(record.inferred),
             "left_out": list(made.left_out),
             "order": "kept" if made.keeps_order else "shuffled",
             "follow_order": list(made.follow_order),

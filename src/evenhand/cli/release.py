@@ -91,7 +91,7 @@ def release(  # noqa: PLR0913 - one option each
     opened, declared = _opened(terminal, typed)
     histogram = _counted(opened, declared, typed)
     published = made.release(histogram, post=steps)
-    published.write(out, warnings=[_INFERRED] if infer_schema else [])
+    published.write(out, warnings=[_INFERRED] if declared.inferred else [])
     _tell(terminal, published, out)
 
 

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from evenhand._validate import boolean, one_of
+from evenhand.collect.assumptions import VALUES_PUBLIC
 from evenhand.collect.privatized import remember
 from evenhand.collect.privatizer_columns import OTHERS, layout_for
 from evenhand.collect.privatizer_input import Frame, names_for, open_input, refuse_other_names, renamed
@@ -19,6 +20,7 @@ from evenhand.collect.privatizer_plan import DEFAULT_SPLIT, chosen_columns, made
 from evenhand.collect.spent import Collections
 from evenhand.collect.streams import check_rng, stream_for
 from evenhand.errors import InvalidParameterError, PrivacyWarning
+from evenhand.privacy.inferred import READ_FROM_ROWS, state_inferred
 from evenhand.privacy.rational import Number, as_text
 from evenhand.privacy.units import ROW_ORDER
 from evenhand.schema import Schema
@@ -167,6 +169,10 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._check_features(frame, named=named, reset=True)
         self.schema_, self.private_columns_, self.strategy_ = layout.schema, private, strategy
         self._layout, self._named = layout, named
+        self._label = None if self.schema is None else self.schema.target
+        self._inferred = tuple(name for name in private if schema[name].inferred)
+        earlier = getattr(self, "_ever_inferred", ())
+        self._ever_inferred = tuple(dict.fromkeys((*earlier, *self._inferred)))
         if not hasattr(self, "_collections"):
             self._collections = Collections()  # fitting again does not undo what was collected
         return self
@@ -264,7 +270,8 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def guarantee_per_collection_(self) -> Guarantee:
         """What one call of :meth:`transform` promises to each person in it."""
         check_is_fitted(self)
-        return self.strategy_.guarantee_for(in_clear=self._in_clear)
+        once = self.strategy_.guarantee_for(in_clear=self._in_clear)
+        return state_inferred(once, self._inferred, instead_of=VALUES_PUBLIC)
 
     @property
     def guarantee_(self) -> Guarantee:
@@ -286,13 +293,16 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def guarantee_with(self, *beside: str) -> Guarantee:
         """Return `guarantee_` with more that is in the clear, such as what a model is given later."""
         check_is_fitted(self)
-        return self._collections.total(protects=self.private_columns_, in_clear=self._in_clear, beside=beside)
+        total = self._collections.total(
+            protects=self.private_columns_, in_clear=self._in_clear, beside=beside
+        )
+        return state_inferred(total, self._ever_inferred, instead_of=VALUES_PUBLIC)
 
     @property
     def _in_clear(self) -> tuple[str, ...]:
-        label = None if self.schema is None else self.schema.target
+        label = self._label  # of the schema that was there at the fit: another one may be set since
         known = () if label is None or label in self.private_columns_ else (label,)
-        read = ("domains read from the rows",) if self.schema is None else ()
+        read = (READ_FROM_ROWS,) if self._inferred else ()
         index = ("index",) if self.keep_index else ()
         return tuple(dict.fromkeys((*self._layout.in_clear, *known, *index, ROW_ORDER, *read)))
 

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from evenhand._validate import boolean
+from evenhand.collect.assumptions import VALUES_PUBLIC
 from evenhand.collect.dropping import refuse_dropping
 from evenhand.collect.group_outcomes import GroupOutcomes
 from evenhand.collect.optimal import Optimal
@@ -25,6 +26,7 @@ from evenhand.engine.row_order import RowOrder, describe_row_order
 from evenhand.engine.shuffle import Shuffle, regroup
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.guarantee import Guarantee
+from evenhand.privacy.inferred import leak_of_domains, state_inferred
 from evenhand.privacy.randomness import SecureSource, SeededSource
 from evenhand.schema import Schema
 from evenhand.table.batches import BATCH_ROWS, STREAM_LIMITS, file_columns, file_form, open_batches
@@ -123,7 +125,9 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     path, out : str or path
         The two files, each ``.csv``, ``.csv.gz``, ``.parquet`` or ``.pq``.
     schema : Schema
-        The domains of the columns that are reported, declared before anybody looks at the rows.
+        The domains of the columns that are reported, declared before anybody looks at the rows. Where a
+        domain was read from the rows instead (:meth:`evenhand.schema.Schema.infer`), the guarantee and the
+        two files beside the output say that this is a leak.
     epsilon, protocol, split, strategy
         As for :func:`evenhand.collect.strategy_for`; the epsilon is that of a person's whole row.
     columns : sequence of str, optional
@@ -178,7 +182,8 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
         if isinstance(each, Optimal):
             each.solve(solving)
     source = SecureSource() if simulate is None else SeededSource(simulate)
-    promise = None if source.simulated else _promise(made, choice, protocol)
+    inferred = tuple(name for name in made.columns if schema[name].inferred)
+    promise = None if source.simulated else _promise(made, choice, protocol, inferred)
     told = schema.select([name for name in schema.names if name in choice.kept])
     reading = open_batches(
         path,
@@ -209,14 +214,16 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
                 progress(read, batches.share_read)
         for group in regroup(shuffle.shuffled(), min(output.most_rows, BATCH_ROWS)):
             output.append(group)
-        clear = (*choice.in_clear, *describe_row_order(order.following, is_kept=keep_order))
-        promise = None if promise is None else _with_in_clear(promise, clear)
-        record = Record(made, form, rows, clear, told.fingerprint, source.simulated, promise)
+        order_words = describe_row_order(order.following, is_kept=keep_order)
+        clear = (*choice.in_clear, *order_words)
+        promise = None if promise is None else _add_in_clear(promise, order_words)
+        record = Record(made, form, rows, clear, told.fingerprint, source.simulated, promise, inferred)
         text = record.to_json().encode("utf-8")
         output.close(
             {"format": FORMAT, "rng": source.kind, "guarantee_sha256": hashlib.sha256(text).hexdigest()}
         )
-        opened.record, opened.schema = text, _schema_text(told, simulated=source.simulated)
+        opened.record = text
+        opened.schema = _schema_text(told, simulated=source.simulated, inferred=inferred)
     return Privatized(
         places, record, told, choice.left_out, choice.in_clear, order.following, keeps_order=keep_order
     )
@@ -245,19 +252,20 @@ def _chosen(
     )
 
 
-def _promise(strategy: Strategy, choice: Choice, protocol: Any) -> Guarantee:
+def _promise(strategy: Strategy, choice: Choice, protocol: Any, inferred: Sequence[str]) -> Guarantee:
     """Return what one person is promised, whose row is their only report.
 
-    With what an optimal channel was made from, and what learning that cost.
+    With what an optimal channel was made from, what learning that cost, and which domains were inferred.
     """
     whole = strategy.guarantee_for(in_clear=choice.in_clear).as_unit("one person")
     if isinstance(protocol, GroupOutcomes):
         whole = protocol.guarantee_with(whole, epsilon=strategy.epsilon)
+    whole = state_inferred(whole, inferred, instead_of=VALUES_PUBLIC)
     return Guarantee.from_dict(whole.to_dict() | {"assumptions": [*whole.assumptions, _HELD_BACK]})
 
 
-def _with_in_clear(promise: Guarantee, in_clear: Sequence[str]) -> Guarantee:
-    return Guarantee.from_dict(promise.to_dict() | {"in_clear": list(in_clear)})
+def _add_in_clear(promise: Guarantee, more: Sequence[str]) -> Guarantee:
+    return Guarantee.from_dict(promise.to_dict() | {"in_clear": [*promise.in_clear, *more]})
 
 
 def _make_reports(
@@ -301,6 +309,7 @@ def _expanded(piece: pa.RecordBatch, in_clear: Sequence[str]) -> int:
     return total
 
 
-def _schema_text(schema: Schema, *, simulated: bool) -> bytes:
+def _schema_text(schema: Schema, *, simulated: bool, inferred: Sequence[str]) -> bytes:
     note = "# Beside simulated reports, which were drawn with a seed: no guarantee holds for them.\n"
-    return ((note if simulated else "") + schema.to_toml()).encode("utf-8")
+    leak = f"# A warning: {leak_of_domains(inferred)}.\n" if inferred else ""
+    return ((note if simulated else "") + leak + schema.to_toml()).encode("utf-8")

@@ -210,6 +210,7 @@ def _schema(record: Record, place: str | os.PathLike[str], name: str) -> Schema:
     schema = Schema.load(place)
     sizes = record.strategy.sizes
     fits = all(each in schema and schema[each].size == k for each, k in sizes.items())
+    fits = fits and record.inferred == tuple(each for each in sizes if schema[each].inferred)
     if not fits or schema.fingerprint != record.schema:
         refuse(name, f"{own_name(place)} is not the schema that its guarantee speaks of.")
     return schema

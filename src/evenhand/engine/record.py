@@ -17,6 +17,7 @@ from evenhand.collect.report_notes import parsed
 from evenhand.collect.sampled import Sampled
 from evenhand.errors import EvenhandError
 from evenhand.privacy.guarantee import Guarantee
+from evenhand.privacy.inferred import leak_of_domains
 from evenhand.privacy.rational import as_text
 from evenhand.privacy.units import Trust, Unit
 from evenhand.table.source import over_limit, refuse
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["FORMAT", "MOST_BYTES", "Record"]
 
 FORMAT_NAME = "evenhand privatized"
-FORMAT = f"{FORMAT_NAME} 1"
+FORMAT = f"{FORMAT_NAME} 2"
 """The form of the record; another number means another form."""
 
 MOST_BYTES = 4_000_000
@@ -39,7 +40,7 @@ _MOST_ROWS = 1 << 53
 _RNG = {False: "secure", True: "seeded"}
 _FIELDS = {
     "format", "evenhand", "rng", "simulated", "file", "rows", "strategy", "epsilon", "columns", "in_clear",
-    "schema", "guarantee", "statement",
+    "schema", "inferred", "guarantee", "statement",
 }  # fmt: skip
 
 
@@ -63,6 +64,8 @@ class Record:
         Whether the reports were drawn with a seed.
     guarantee : Guarantee, optional
         What one person is promised; nothing for simulated reports.
+    inferred : tuple of str
+        The columns that are reported whose domains were read from the private rows, which is a leak.
     """
 
     strategy: Strategy
@@ -72,6 +75,7 @@ class Record:
     schema: str
     simulated: bool
     guarantee: Guarantee | None
+    inferred: tuple[str, ...] = ()
 
     def to_json(self) -> str:
         """Return the record as the text of a JSON file."""
@@ -91,6 +95,7 @@ class Record:
             "columns": [self._column(name, place) for place, name in enumerate(self.strategy.columns)],
             "in_clear": list(self.in_clear),
             "schema": self.schema,
+            "inferred": list(self.inferred),
             "guarantee": None if promise is None else promise.to_dict(),
             "statement": _SIMULATED if promise is None else str(promise),
         }
@@ -133,7 +138,10 @@ class Record:
         if not isinstance(form, str) or not form.startswith(f"{FORMAT_NAME} "):
             refuse(name, "it is not what 'evenhand privatize' writes beside a file of reports.")
         if form != FORMAT:
-            refuse(name, "it is in a form of another version. Hint: update evenhand.")
+            refuse(
+                name,
+                "it is in a form of another version. Hint: read it with the version that it says wrote it.",
+            )
         return _read(said, name)
 
 
@@ -162,7 +170,7 @@ def _shape(sender: Protocol) -> dict[str, int]:
 def _read(said: Mapping[str, Any], name: str) -> Record:
     if said.keys() != _FIELDS:
         refuse(name, "a field is missing or unknown.")
-    rows, simulated, clear = said["rows"], said["simulated"], said["in_clear"]
+    rows, simulated, clear, read = said["rows"], said["simulated"], said["in_clear"], said["inferred"]
     right = (
         type(rows) is int
         and 0 <= rows < _MOST_ROWS
@@ -173,14 +181,22 @@ def _read(said: Mapping[str, Any], name: str) -> Record:
         and isinstance(clear, list)
         and len(clear) <= _MOST_COLUMNS
         and all(isinstance(each, str) for each in clear)
+        and isinstance(read, list)
+        and all(isinstance(each, str) for each in read)
     )
     if not right:
         _damaged(name)
     if simulated != (said["guarantee"] is None):
         refuse(name, "collected reports have a guarantee, simulated ones none; here it is otherwise.")
     strategy = _strategy(said, name)
+    if read != [column for column in strategy.columns if column in read]:
+        _damaged(name)
     promise = None if simulated else _promise(said["guarantee"], strategy, name)
-    record = Record(strategy, said["file"], rows, tuple(clear), said["schema"], simulated, promise)
+    if promise is not None and read and leak_of_domains(read) not in promise.assumptions:
+        refuse(name, "its guarantee does not state that domains were read from private rows.")
+    record = Record(
+        strategy, said["file"], rows, tuple(clear), said["schema"], simulated, promise, tuple(read)
+    )
     made = record._as_dict()  # noqa: SLF001 - of this module
     if any(made[each] != said[each] for each in ("epsilon", "columns")):
         refuse(name, "its probabilities are not those of its protocols.")

@@ -13,6 +13,7 @@ from evenhand.collect.privatizer_input import Frame, names_for, open_input, rena
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError
 from evenhand.learn.encoding_blocks import Block, blocks_of, written
 from evenhand.learn.encoding_numbers import NUMBERS
+from evenhand.privacy.inferred import leak_of_domains
 from evenhand.schema import Schema
 from evenhand.table import Table
 
@@ -196,7 +197,11 @@ class PublicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What a guarantee for the rows rests on, besides what the mechanism itself needs."""
-        parts = "; ".join(f"{block.column.name}: {block.describe()}" for block in self._blocks())
+        blocks = self._blocks()
+        parts = "; ".join(f"{block.column.name}: {block.describe()}" for block in blocks)
+        read = [block.column.name for block in blocks if block.column.inferred]
+        if read:
+            return f"these are the vocabularies and scaling constants: {parts}", leak_of_domains(read)
         return (
             f"the vocabularies and scaling constants of the features are public ({parts})",
             "the schema was declared without looking at the private rows",

@@ -293,8 +293,9 @@ class Histogram:
         For one kept as its filled cells, the counts are those of :attr:`cells`. The bound does not
         carry over: noise keeps to none.
         """
-        stored = "filled" if self.is_sparse else "counts"
-        return replace(self, **{stored: np.asarray(counts), "bound": bound})
+        if self.is_sparse:
+            return replace(self, filled=np.asarray(counts), bound=bound)
+        return replace(self, counts=np.asarray(counts), bound=bound)
 
     def margin(self, columns: Iterable[str]) -> Histogram:
         """Return the table of fewer columns, in the order given; counts of merged cells are added."""

@@ -89,7 +89,8 @@ def drafted(frame: nw.DataFrame[Any], name: str, part: Part, *, bins_only: bool 
     except Exception:  # noqa: BLE001 - whatever a library says about a column may hold a value of it
         return Draft(None, "holds values that cannot be compared", missing)
     nulls: Rule = ("drop" if part == "target" else "other") if missing else "error"
-    return Draft(Column(name, domain, outside=outside, nulls=nulls), "", missing, binned)
+    column = Column(name, domain, outside=outside, nulls=nulls, inferred=True)
+    return Draft(column, "", missing, binned)
 
 
 def _why_not(present: nw.Series[Any], distinct: int, part: Part, *, missing: bool) -> str:

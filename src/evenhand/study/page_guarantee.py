@@ -103,7 +103,7 @@ def _facts(reading: Reading, strategy: Strategy, guarantee: Guarantee) -> list[F
         Fact("Unit", f"{guarantee.unit}: {_UNITS.get(str(guarantee.unit), _SENT)}"),
         Fact("Trust", _TRUST.get(str(guarantee.trust), str(guarantee.trust))),
         Fact("Proof", f"{plain(guarantee.proof, longest=200)}; {_ADDED_UP[strategy.name]}"),
-        Fact("Assumes", plain("; ".join(guarantee.assumptions), longest=600)),
+        Fact("Assumes", plain("; ".join(guarantee.assumptions), longest=1_000)),
         Fact("Randomness", f"simulated with seed {results.plan.seed}: for study only, not a release"),
         Fact("Not protected", f"{listed(not_protected)}"),
     ]  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from evenhand.collect.assumptions import VALUES_PUBLIC
 from evenhand.collect.combined import Combined
 from evenhand.collect.group_outcomes import GroupOutcomes
 from evenhand.collect.grr import GRR
@@ -17,6 +18,7 @@ from evenhand.collect.sampled import Sampled
 from evenhand.collect.split import split_budget
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.guarantee import Guarantee
+from evenhand.privacy.inferred import state_inferred
 from evenhand.study.cells import UNPROTECTED
 from evenhand.study.optimal_setting import NAME, OptimalWay
 
@@ -113,7 +115,9 @@ def promise_of(setting: Setting, schema: Schema) -> Guarantee:
     >>> promise.epsilon, str(promise.trust)
     (Fraction(11, 10), 'central')
     """
-    report = strategy_of(setting, schema).guarantee
+    strategy = strategy_of(setting, schema)
+    inferred = [name for name in strategy.columns if schema[name].inferred]
+    report = state_inferred(strategy.guarantee, inferred, instead_of=VALUES_PUBLIC)
     if setting.protocol != NAME:
         return report
     way = OptimalWay.of(setting)

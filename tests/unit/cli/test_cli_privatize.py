@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -110,6 +111,7 @@ def test_the_answer_for_machines(call, file, schema):
         "simulated": False,
         "reported": ["sex", "job"],
         "in_clear": ["hired"],
+        "inferred": [],
         "left_out": ["id", "age"],
         "order": "shuffled",
         "follow_order": [],
@@ -161,6 +163,31 @@ def test_a_schema_read_from_the_rows_is_a_leak_and_is_said_to_be(call, file):
     assert done.exit_code == 0
     assert "that is a leak" in " ".join(done.stderr.split())
     assert Schema.load("out.csv.schema.toml").names == ("job",)
+
+
+def test_what_is_written_beside_the_reports_says_that_the_schema_was_read_from_the_rows(call, file):
+    """The warning on the screen is gone when somebody else gets the files."""
+    done = call("privatize", file, "out.csv", "--epsilon", 1, "--infer-schema", "--columns", "job", "--json")
+    said = json.loads(Path("out.csv.guarantee.json").read_text("utf-8"))
+    leak = "the values of job were read from the private rows, not from a public list"
+
+    assert json.loads(done.stdout)["inferred"] == said["inferred"] == ["job"]
+    assert leak in said["statement"]
+    assert leak in said["guarantee"]["assumptions"][0]
+    assert "the values a person may have are public" not in said["statement"]
+    assert leak in Path("out.csv.schema.toml").read_text("utf-8").splitlines()[0]
+
+
+@pytest.mark.parametrize("rule", ["outside", "nulls"])
+def test_a_schema_that_would_leave_people_out_is_refused(call, file, schema, rule):
+    """Who has no report would be known to have another value, or none."""
+    declared = Schema.load(schema)
+    Schema.save(declared.with_columns(replace(declared["job"], **{rule: "drop"})), "drop.toml")
+    done = call("privatize", file, "out.csv", "--schema", "drop.toml", "--epsilon", 1)
+
+    assert done.exit_code == 2
+    assert f"declare {rule}='other'" in " ".join(done.stderr.split())
+    assert "out.csv" not in _here()
 
 
 @pytest.mark.parametrize(

@@ -118,7 +118,9 @@ def test_domains_are_read_from_the_rows_only_if_asked_for_and_that_is_warned_of(
     assert "--schema is missing" in refused.stderr
     assert asked.exit_code == 0
     assert "leak" in asked.stderr
-    assert "read from the rows" in json.loads(Path("t.csv.json").read_text())["warnings"][0]
+    note = json.loads(Path("t.csv.json").read_text())
+    assert "read from the rows" in note["warnings"][0]
+    assert "were read from the private rows" in note["guarantee_in_words"]
 
 
 def test_a_data_set_brings_its_schema(call):

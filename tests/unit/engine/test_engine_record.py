@@ -83,6 +83,11 @@ def test_simulated_reports_promise_nothing():
         {"evenhand": 1},
         {"in_clear": "hired"},
         {"in_clear": [1]},
+        {"inferred": "race"},
+        {"inferred": [["race"]]},
+        {"inferred": ["income"]},
+        {"inferred": ["age", "race"]},
+        {"inferred": ["race"]},
         {"columns": []},
         {"columns": {}},
         {"columns": [1]},
@@ -96,7 +101,8 @@ def test_simulated_reports_promise_nothing():
         {"guarantee": 3},
         {"simulated": True, "rng": "seeded"},
         {"extra": 1},
-        {"format": "evenhand privatized 2"},
+        {"format": "evenhand privatized 1"},
+        {"format": "evenhand privatized 3"},
         {"format": "something else"},
         {"format": None},
     ],
@@ -104,6 +110,15 @@ def test_simulated_reports_promise_nothing():
 def test_a_changed_record_is_refused(change):
     with pytest.raises(UnreadableFileError, match=r"x\.guarantee\.json was not read"):
         _read(_said() | change)
+
+
+def test_a_record_of_an_older_version_is_refused_with_the_way_to_read_it():
+    """It may say that a domain is public which was read from the rows, and it cannot be told from here."""
+    said = _said() | {"format": "evenhand privatized 1"}
+    del said["inferred"]
+
+    with pytest.raises(UnreadableFileError, match="Hint: read it with the version that it says wrote it"):
+        _read(said)
 
 
 @pytest.mark.parametrize(("field", "value"), [("p", "1/2"), ("q", "1/3"), ("values", 6), ("name", "age")])
