@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     Frame = nw.DataFrame[Any]
 
 __all__ = [
+    "FEATURES_PUBLIC",
     "LARGEST_FEATURE",
     "assumptions_about",
     "positive",
@@ -36,6 +37,9 @@ __all__ = [
     "read_labels",
     "refuse_others",
 ]
+
+FEATURES_PUBLIC = "scaling constants and vocabularies of the features are public, not learnt from the rows"
+"""What is assumed of features unless something else is said."""
 
 LARGEST_FEATURE = 1e150
 """Features beyond it, on either side, count as it: the length of a row is then a number."""
@@ -165,7 +169,7 @@ def assumptions_about(
     """
     made: tuple[str, ...]
     if preprocessing is None:
-        made = ("scaling constants and vocabularies of the features are public, not learnt from the rows",)
+        made = (FEATURES_PUBLIC,)
     else:
         made = tuple(preprocessing) if not isinstance(preprocessing, str) else (preprocessing,)
         if not all(isinstance(each, str) and each for each in made):

@@ -14,7 +14,11 @@ import numpy as np
 
 from evenhand.errors import PrivacyWarning
 from evenhand.measure import MEASURES, RATES, group_report
+from evenhand.privacy.guarantee import Guarantee
+from evenhand.privacy.inferred import state_inferred
 from evenhand.privacy.randomness import SeededSource
+from evenhand.privacy.units import Trust
+from evenhand.schema.text import listed
 from evenhand.study.cells import Setting
 from evenhand.study.learn_features import features_of, input_columns
 from evenhand.study.learn_measures import changes_by_group, fair_gap, share_unlike
@@ -33,7 +37,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.measure import GroupReport
-    from evenhand.privacy.guarantee import Guarantee
     from evenhand.study.cells import Cell
     from evenhand.study.learn_prepare import PreparedLearning
     from evenhand.study.learn_task import LearnTask
@@ -87,7 +90,7 @@ def execute_learning(cell: Cell, *, plan: Plan, prepared: Any) -> Outcome:
             plain = decided if not cell.setting.is_protected else _plain_labels(prepared, learn, test, seed)
         with _timed(seconds, "measure"):
             outcome = _outcome(prepared, tested, learnt, (decided, before, plain))
-    return Outcome(cell, *outcome, seconds, notes=notes_of(learnt.guarantee))
+    return Outcome(cell, *outcome, seconds, notes=notes_of(_with_schema(learnt.guarantee, task, prepared)))
 
 
 def _learnt(
@@ -201,6 +204,21 @@ def _claimed(guarantee: Guarantee) -> dict[str, float]:
     if str(guarantee.trust) == "none" or guarantee.epsilon is None:
         return {"claimed_epsilon": math.nan, "delta": 1.0}
     return {"claimed_epsilon": rounded_up(guarantee.epsilon), "delta": rounded_up(guarantee.delta)}
+
+
+def _with_schema(guarantee: Guarantee, task: LearnTask, prepared: PreparedLearning) -> Guarantee:
+    """Return a promise of training with what its schema does to it; reports state theirs themselves."""
+    from evenhand.learn.private_rows import FEATURES_PUBLIC  # noqa: PLC0415 - starts scikit-learn
+
+    if guarantee.trust is not Trust.CENTRAL:
+        return guarantee
+    schema = prepared.facts.schema
+    read = [name for name in input_columns(task, schema) if schema[name].inferred]
+    stated = state_inferred(guarantee, read, instead_of=FEATURES_PUBLIC)
+    if not schema.may_drop:
+        return stated
+    left_in = f"how many rows the rules of {listed(schema.may_drop)} leave in is public"
+    return Guarantee.from_dict(stated.to_dict() | {"assumptions": [*stated.assumptions, left_in]})
 
 
 def notes_of(guarantee: Guarantee) -> tuple[str, ...]:

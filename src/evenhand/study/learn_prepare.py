@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
+from evenhand.collect.dropping import refuse_dropping
 from evenhand.errors import MissingExtraError, PlanError
 from evenhand.schema.text import brief
 from evenhand.study.learn_features import features_of, input_columns, width_of
@@ -47,6 +48,8 @@ def check_learning(task: LearnTask, schema: Schema) -> None:
     ------
     PlanError
         If a role is missing or in the way of another; the message names the field and no value of the rows.
+    SchemaError
+        If a rule may leave people out for a column that they report.
     MissingExtraError
         If a way needs the package that counts the privacy of training, and it is not installed.
     """
@@ -72,6 +75,8 @@ def check_learning(task: LearnTask, schema: Schema) -> None:
         why = "holds 'local', but no sensitive column is among the features, so nothing would be reported."
         hint = "name sensitive columns besides the protected one, or set group_as_input = true"
         _refuse("task.ways", f"{why} Hint: {hint}, or leave 'local' out.")
+    if "local" in task.ways:
+        refuse_dropping(schema[name] for name in reported_inputs(task, schema))
     if task.needs_accounting and find_spec(_PACKAGE) is None:
         raise MissingExtraError("dp-accounting", feature="Training with differential privacy", extra="dp")
 

@@ -8,9 +8,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from evenhand.errors import InvalidParameterError, MissingExtraError, PlanError
+from evenhand.errors import InvalidParameterError, MissingExtraError, PlanError, SchemaError
 from evenhand.learn.logistic import DPLogisticRegression
 from evenhand.privacy.guarantee import Guarantee
+from evenhand.privacy.inferred import leak_of_domains
 from evenhand.privacy.randomness import SeededSource
 from evenhand.schema import Column, Domain, Schema
 from evenhand.study import learn_prepare, learn_train
@@ -191,6 +192,41 @@ def test_rows_that_a_rule_leaves_out_are_no_matter_of_the_encoder():
 
     assert found.facts.people == 60
     assert found.features.shape == (60, 1)
+
+
+def people_with(age):
+    columns = [
+        age,
+        Column("sex", Domain.categorical(["f", "m"])),
+        Column("hired", Domain.categorical([0, 1])),
+    ]
+    schema = Schema(columns, sensitive="age", target="hired", positive=1, protected="sex", privileged="m")
+    rows = {"age": [20, None, 40, 60] * 20, "sex": ["f", "m"] * 40, "hired": [0, 1, 1, 0] * 20}
+    return schema, pa.table(rows)
+
+
+@pytest.mark.parametrize("rule", ["outside", "nulls"])
+def test_reports_refuse_a_rule_that_would_leave_people_out_for_what_they_report(rule):
+    """Who does not report would be known to have no age, or one outside."""
+    rules = {"outside": "other", "nulls": "other", rule: "drop"}
+    schema, rows = people_with(Column("age", Domain.integers(18, 80), **rules))
+
+    with pytest.raises(SchemaError, match=f"'age' is reported and declared with {rule}='drop'"):
+        prepare(Plan(task=LearnTask(["dp", "local"], 1), schema=schema), frame=rows)
+    assert prepare(Plan(task=LearnTask("dp", 1), schema=schema), frame=rows).facts.people >= 60
+
+
+def test_a_promise_of_training_says_what_the_schema_does_to_it():
+    """Domains read from rows are no public vocabulary, and rules decide how many rows there are."""
+    age = Column("age", Domain.integers(18, 80), nulls="drop", inferred=True)
+    schema, frame = people_with(age)
+    plan = Plan(task=LearnTask("dp", 1), schema=schema, repeats=1)
+    notes = execute(Cell(Setting("dp", Fraction(1)), 0), plan=plan, prepared=prepare(plan, frame=frame)).notes
+
+    assert leak_of_domains(["age"]) in notes
+    assert "how many rows the rules of age leave in is public" in notes
+    assert not [note for note in notes if "vocabularies of the features are public" in note]
+    assert any("vocabularies of the features are public" in note for note in outcome_of("dp").notes)
 
 
 def test_features_are_shared_with_workers_and_cut_with_the_rows():
