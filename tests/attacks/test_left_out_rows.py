@@ -53,7 +53,9 @@ def test_a_file_in_which_a_reported_value_could_leave_people_out_is_refused_unre
     people = write_people(tmp_path)
     monkeypatch.setattr(arrow, "open_batches", never_read)
 
-    with pytest.raises(SchemaError, match=f"'race' is reported and declared with {rule}='drop'") as caught:
+    with pytest.raises(
+        SchemaError, match=f"'race' is declared with {rule}='drop' in a collection of reports"
+    ) as caught:
         privatize_file(people, tmp_path / "o.csv", schema=dropping(rule), epsilon="1/10")
     assert caught.value.field == f"columns.race.{rule}"
     assert f"Hint: declare {rule}='other'" in str(caught.value)
@@ -78,8 +80,19 @@ def test_codes_of_a_table_that_could_have_left_people_out_are_refused(rule):
     for rows in (PEOPLE, clean):
         table = Table.encode(rows, dropping(rule), columns=["race"])
 
-        with pytest.raises(SchemaError, match=f"'race' is reported and declared with {rule}='drop'"):
+        with pytest.raises(
+            SchemaError, match=f"'race' is declared with {rule}='drop' in a collection of reports"
+        ):
             strategy.privatize(table.codes)
+
+
+def test_codes_are_refused_where_a_sensitive_column_that_is_not_reported_may_leave_people_out():
+    """Nothing is said of that column, so it is not in the clear, and who has no report would tell it."""
+    hidden = schema(nulls="other").with_roles(sensitive=["race", "hired"], target=None)
+    table = Table.encode(PEOPLE, hidden)
+
+    with pytest.raises(SchemaError, match="'hired' is declared with nulls='drop' in a collection of reports"):
+        strategy_for({"race": 3}, epsilon=1).privatize(table.codes)
 
 
 def test_codes_of_a_table_that_leaves_people_out_for_a_column_in_the_clear_are_reported():
@@ -90,7 +103,9 @@ def test_codes_of_a_table_that_leaves_people_out_for_a_column_in_the_clear_are_r
 
 @pytest.mark.parametrize("rule", DROP)
 def test_a_privatizer_refuses_it_with_the_same_words(rule):
-    with pytest.raises(SchemaError, match=f"'race' is reported and declared with {rule}='drop'"):
+    with pytest.raises(
+        SchemaError, match=f"'race' is declared with {rule}='drop' in a collection of reports"
+    ):
         LocalPrivatizer(schema=dropping(rule).select(["race"])).fit(PEOPLE.select(["race"]))
 
 
@@ -101,7 +116,9 @@ def test_a_study_of_collection_refuses_it_with_the_same_words(rule):
         data=DataSource(path="people.csv"), schema=dropping(rule), collect=Collect("grr", 1), repeats=1
     )
 
-    with pytest.raises(SchemaError, match=f"'race' is reported and declared with {rule}='drop'"):
+    with pytest.raises(
+        SchemaError, match=f"'race' is declared with {rule}='drop' in a collection of reports"
+    ):
         prepare(plan, frame=PEOPLE)
 
 

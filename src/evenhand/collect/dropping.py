@@ -42,9 +42,9 @@ def refuse_dropping(reported: Iterable[Column]) -> None:
         for rule, tells in _TELLS.items():
             if getattr(column, rule) == "drop":
                 raise SchemaError(
-                    f"Column '{column.name}' is reported and declared with {rule}='drop': who has no report "
-                    f"would tell, with certainty, whose value is {tells}. Hint: declare {rule}='other', so "
-                    "that the person reports the value 'other'; or clean the data by a rule that does not "
-                    "depend on the columns that are reported.",
+                    f"Column '{column.name}' is declared with {rule}='drop' in a collection of reports: who "
+                    f"has no report would tell, with certainty, whose value is {tells}. Hint: declare "
+                    f"{rule}='other', so that the person reports the value 'other'; or clean the data by a "
+                    "rule that does not depend on the columns that are reported.",
                     field=f"columns.{column.name}.{rule}",
                 )

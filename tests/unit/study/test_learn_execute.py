@@ -211,7 +211,7 @@ def test_reports_refuse_a_rule_that_would_leave_people_out_for_what_they_report(
     rules = {"outside": "other", "nulls": "other", rule: "drop"}
     schema, rows = people_with(Column("age", Domain.integers(18, 80), **rules))
 
-    with pytest.raises(SchemaError, match=f"'age' is reported and declared with {rule}='drop'"):
+    with pytest.raises(SchemaError, match=f"'age' is declared with {rule}='drop' in a collection of reports"):
         prepare(Plan(task=LearnTask(["dp", "local"], 1), schema=schema), frame=rows)
     assert prepare(Plan(task=LearnTask("dp", 1), schema=schema), frame=rows).facts.people >= 60
 
