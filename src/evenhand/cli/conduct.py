@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from collections import Counter
@@ -42,7 +43,7 @@ def free_folder(given: Path | None, *, name: str = "study", resume: bool = False
     if given is not None:
         return given
     folder, number = Path(name), 1
-    while not resume and (folder / "study.db").exists():
+    while not resume and os.path.lexists(folder / "study.db"):
         number += 1
         folder = Path(f"{name}-{number}")
     return folder

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from evenhand.cli import options as given
-from evenhand.cli.console import Terminal, fit
+from evenhand.cli.console import Terminal, fit, wrong_use
 
 if TYPE_CHECKING:
     from evenhand.collect.group_rates import GroupRates
@@ -69,6 +69,7 @@ def estimate(  # noqa: PLR0913 - one option each
     from evenhand.table.batches import BATCH_ROWS  # noqa: PLC0415 - as above
 
     terminal = Terminal(as_json=as_json, quiet=quiet)
+    _refuse_inputs(csv, reports, guarantee, schema)
     with rows_followed(terminal, "Counting") as progress:
         found = estimate_file(
             reports,
@@ -87,6 +88,22 @@ def estimate(  # noqa: PLR0913 - one option each
     written = _write(found, csv)
     terminal.files(written)
     terminal.object(_object(found, written))
+
+
+def _refuse_inputs(csv: Path | None, reports: Path, guarantee: Path | None, schema: Path | None) -> None:
+    """Refuse to write a table over what is read: it would stand where reports and their guarantee belong."""
+    from evenhand.engine.places import record_path, schema_path  # noqa: PLC0415 - starts numpy
+
+    if csv is None:
+        return
+    read = (reports, guarantee or record_path(reports), schema or schema_path(reports))
+    if {file.resolve() for file in read} & {file.resolve() for file in (csv, _rates_path(csv))}:
+        wrong_use("--csv is a file that is read, which would be written over. Hint: choose another name.")
+
+
+def _rates_path(csv: Path) -> Path:
+    """Return where the rates go, beside the shares."""
+    return csv.with_name(f"{csv.stem}.rates{csv.suffix}")
 
 
 def _show(terminal: Terminal, found: FileEstimates, *, consistent: bool) -> None:
@@ -179,15 +196,15 @@ def _write(found: FileEstimates, path: Path | None) -> dict[str, str]:
     """Write the tables, if that was asked for; the rates go beside the shares."""
     if path is None or not found.shares:
         return {}
-    from evenhand.table.write import write_csv  # noqa: PLC0415 - starts Arrow
+    from evenhand.table.write import replacing_together, write_csv_into  # noqa: PLC0415 - starts Arrow
 
-    write_csv(found.table(), path)
-    written = {"Shares": str(path)}
+    tables = {"Shares": (path, found.table())}
     if found.rates:
-        beside = path.with_name(f"{path.stem}.rates{path.suffix}")
-        write_csv(found.rates_table(), beside)
-        written["Rates"] = str(beside)
-    return written
+        tables["Rates"] = (_rates_path(path), found.rates_table())
+    with replacing_together(*(place for place, _ in tables.values())) as files:
+        for file, (_, table) in zip(files, tables.values(), strict=True):
+            write_csv_into(table, file)
+    return {word: str(place) for word, (place, _) in tables.items()}
 
 
 def _object(found: FileEstimates, written: dict[str, str]) -> dict[str, Any]:

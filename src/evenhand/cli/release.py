@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -123,13 +124,12 @@ def _refuse_early(source: str, out: Path, *, overwrite: bool) -> None:
     """Refuse what can be refused before the rows are read, which may take long."""
     if out.suffix.lower() not in _ENDINGS:
         wrong_use(f"--out must end with {' or '.join(_ENDINGS)}. Got {out.name!r} instead.")
-    beside = out.with_name(f"{out.name}.json")
-    if Path(source).exists() and Path(source).resolve() in {out.resolve(), beside.resolve()}:
+    written = (out, out.with_name(f"{out.name}.json"), out.with_name(f"{out.stem}.classes{out.suffix}"))
+    if Path(source).exists() and Path(source).resolve() in {file.resolve() for file in written}:
         wrong_use("--out is IN, which would be written over. Hint: choose another name.")
     if not out.absolute().parent.is_dir():
         wrong_use(f"The folder {out.parent} is not there. Hint: make it, or name another place with --out.")
-    classes = out.with_name(f"{out.stem}.classes{out.suffix}")
-    there = [each for each in (out, beside, classes) if each.exists()]
+    there = [file for file in written if os.path.lexists(file)]  # a link that leads nowhere too
     if there and not overwrite:
         said = f"There is a file {there[0]} already."
         wrong_use(f"{said} Hint: choose another name, or replace it with --overwrite.")

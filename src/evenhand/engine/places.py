@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import InvalidParameterError, UnwritableFileError
 from evenhand.table.source import own_name
-from evenhand.table.write import replacing
+from evenhand.table.write import replacing_together
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,7 +43,6 @@ class Places:
     out: Path
     schema: Path
     record: Path
-    replaces: bool = False
 
     @classmethod
     def of(cls, out: str | os.PathLike[str], *, taken_by: str | os.PathLike[str], overwrite: bool) -> Places:
@@ -56,14 +55,14 @@ class Places:
         UnwritableFileError
             If one is there already, or its folder is not.
         """
-        found = cls(Path(out), schema_path(out), record_path(out), replaces=Path(out).exists())
+        found = cls(Path(out), schema_path(out), record_path(out))
         for place in (found.out, found.schema, found.record):
             if os.path.realpath(place) == os.path.realpath(taken_by) or _is_one_file(place, taken_by):
                 must_be, got = "another file than the input", own_name(place)
                 raise InvalidParameterError("out", owner="privatize_file", must_be=must_be, got=got)
             if place.is_dir():
                 raise UnwritableFileError(f"{own_name(place)} was not written: it is a folder.")
-            if not overwrite and place.exists():
+            if not overwrite and os.path.lexists(place):  # a link that leads nowhere too
                 raise UnwritableFileError(
                     f"{own_name(place)} was not written: there is a file of that name. "
                     "Hint: choose another name, or allow it with overwrite=True (--overwrite)."
@@ -81,25 +80,13 @@ class Places:
     def opened(self) -> Iterator[Opened]:
         """Open a new file for the reports; all three take their places when it is left without an error.
 
-        New reports come last, when all that belongs to them is there. Where they replace old ones, their
-        guarantee comes last: no guarantee ever stands beside reports that it does not speak of.
+        See :func:`evenhand.table.write.replacing_together` for the order.
         """
-        fresh = [place for place in (self.out, self.schema, self.record) if not place.exists()]
-        try:
-            with replacing(self.out) as file:
-                opened = Opened(file)
-                yield opened
-                _write(self.schema, opened.schema)
-                if self.replaces:
-                    self.record.unlink(missing_ok=True)
-                else:
-                    _write(self.record, opened.record)
-            if self.replaces:
-                _write(self.record, opened.record)
-        except BaseException:
-            for place in fresh:
-                place.unlink(missing_ok=True)
-            raise
+        with replacing_together(self.out, self.schema, self.record) as (file, schema, record):
+            opened = Opened(file)
+            yield opened
+            schema.write(opened.schema)
+            record.write(opened.record)
 
 
 @dataclass
@@ -109,11 +96,6 @@ class Opened:
     file: Any
     schema: bytes = b""
     record: bytes = b""
-
-
-def _write(place: Path, text: bytes) -> None:
-    with replacing(place) as file:
-        file.write(text)
 
 
 def _is_one_file(place: Path, other: str | os.PathLike[str]) -> bool:

@@ -13,19 +13,19 @@ import pyarrow as pa
 
 from evenhand.errors import InvalidParameterError
 from evenhand.release.histogram_frames import cell_values, framed
-from evenhand.table.write import replacing, write_csv, write_parquet
+from evenhand.table.write import replacing_together, write_csv_into, write_parquet_into
 
 if TYPE_CHECKING:
     import os
 
     from evenhand.release.released import Release
 
-__all__ = ["FORMAT", "classes_path", "note_of", "release_frame", "write_release"]
+__all__ = ["FORMAT", "classes_path", "note_of", "note_path", "release_frame", "write_release"]
 
 FORMAT = "evenhand release 1"
 """The form of the note; another number means another form."""
 
-_WRITERS = {".csv": write_csv, ".parquet": write_parquet}
+_WRITERS = {".csv": write_csv_into, ".parquet": write_parquet_into}
 _COUNT = "count"
 
 
@@ -42,21 +42,31 @@ def release_frame(release: Release, backend: Any) -> Any:
 
 
 def write_release(release: Release, path: str | os.PathLike[str], *, warnings: tuple[str, ...] = ()) -> None:
-    """Write the table, then what it is; the caller has seen to it that the release is no simulation."""
+    """Write the table and what it is; the caller has seen to it that the release is no simulation."""
     target = Path(path)
-    writer = _WRITERS.get(target.suffix.lower())
-    if writer is None:
+    write = _WRITERS.get(target.suffix.lower())
+    if write is None:
         owner, must_be = "Release.write", "a name that ends with .csv or .parquet"
         raise InvalidParameterError("path", owner=owner, must_be=must_be, got=f"the ending {target.suffix!r}")
     frame, note = release_frame(release, "pyarrow"), note_of(release)
-    writer(frame, target)
-    note |= {"warnings": list(warnings), "file": target.name, "sha256": _digest(target)}
-    if release.classes is not None:
-        beside = classes_path(target)
-        writer(release.classes.to_frame("pyarrow"), beside)
-        note |= {"classes_file": beside.name, "classes_sha256": _digest(beside)}
-    with replacing(f"{target}.json") as file:
-        file.write(f"{json.dumps(note, indent=2, ensure_ascii=False)}\n".encode())
+    note |= {"warnings": list(warnings), "file": target.name}
+    classes = [] if release.classes is None else [classes_path(target)]
+    with replacing_together(target, *classes, note_path(target)) as (table, *between, terms):
+        write(frame, table)
+        note |= {"sha256": _digest(table)}
+        if release.classes is not None:
+            write(release.classes.to_frame("pyarrow"), between[0])
+            note |= {"classes_file": classes[0].name, "classes_sha256": _digest(between[0])}
+        terms.write(f"{json.dumps(note, indent=2, ensure_ascii=False)}\n".encode())
+
+
+def note_path(path: Path) -> Path:
+    """Return where the note of a release stands, beside its table.
+
+    >>> note_path(Path("table.csv")).name
+    'table.csv.json'
+    """
+    return path.with_name(f"{path.name}.json")
 
 
 def classes_path(path: Path) -> Path:
@@ -68,9 +78,11 @@ def classes_path(path: Path) -> Path:
     return path.with_name(f"{path.stem}.classes{path.suffix}")
 
 
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def _digest(file: Any) -> str:
+    """Return the SHA-256 of a file that was just written and is still open."""
+    file.flush()
+    file.seek(0)
+    return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def note_of(release: Release) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The CSV file of every figure and table of a page: its name, and how it is written."""
+"""The CSV file of every figure and table of a page: its name, and what it holds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import UnwritableFileError
 from evenhand.report.words import clean
-from evenhand.table.write import write_csv
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
     from evenhand.report.page import Chart, Page, Table
 
-__all__ = ["file_names", "write_figures"]
+__all__ = ["figure_files", "file_names"]
 
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])")
 _LONGEST = 60
@@ -47,19 +46,19 @@ def file_names(page: Page) -> dict[int, str]:
     return names
 
 
-def write_figures(page: Page, folder: Path) -> None:
-    """Write the numbers of every chart and table to a folder, which is made if it is not there.
+def figure_files(page: Page, folder: Path) -> dict[Path, Any]:
+    """Return the numbers of every chart and table as a frame, by the CSV file in the folder that holds them.
 
-    Text that a spreadsheet could take for a formula gets an apostrophe before it.
+    The folder is made if it is not there.
 
     Raises
     ------
     UnwritableFileError
-        If the folder or a file cannot be written.
+        If the folder cannot be made.
     """
     names = file_names(page)
     if not names:
-        return
+        return {}
     try:
         folder.mkdir(exist_ok=True)
     except OSError:
@@ -67,8 +66,7 @@ def write_figures(page: Page, folder: Path) -> None:
             f"{folder.name} was not made: there is no such place, or you may not write there."
         ) from None
     exhibits = _exhibits(page)
-    for place, name in names.items():
-        write_csv(_frame(exhibits[place].data), folder / name)
+    return {folder / name: _frame(exhibits[place].data) for place, name in names.items()}
 
 
 def _exhibits(page: Page) -> list[Chart | Table]:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from evenhand.errors import MissingExtraError
-from evenhand.report.figures import file_names, write_figures
+from evenhand.report.figures import figure_files, file_names
 from evenhand.report.sentences import sentence
 from evenhand.report.svg import rebuilt_each
 from evenhand.report.theme import DARK, GROUPS, LIGHT, MONO, SANS, SHAPES, css_tokens, group_look
 from evenhand.report.words import clean
-from evenhand.table.write import replacing
+from evenhand.table.write import replacing_together, write_csv_into
 
 if TYPE_CHECKING:
     import os
@@ -70,7 +70,8 @@ def render(page: Page, *, figures: str | None = None) -> str:
 def write(page: Page, path: str | os.PathLike[str]) -> None:
     """Write a page to an HTML file, and the CSV of every figure to a folder beside it.
 
-    For ``report.html`` the folder is ``report-figures``. The page does not need it: it only links there.
+    For ``report.html`` the folder is ``report-figures``. The page does not need it: it only links there. Text
+    that a spreadsheet could take for a formula gets an apostrophe before it.
 
     Parameters
     ----------
@@ -88,9 +89,11 @@ def write(page: Page, path: str | os.PathLike[str]) -> None:
     target = Path(path)
     folder = target.with_name(f"{target.stem}-figures")
     text = render(page, figures=folder.name)
-    write_figures(page, folder)
-    with replacing(target) as file:
+    tables = figure_files(page, folder)
+    with replacing_together(target, *tables) as (file, *figures):
         file.write(text.encode())
+        for table, figure in zip(tables.values(), figures, strict=True):
+            write_csv_into(table, figure)
 
 
 @cache

@@ -6,9 +6,9 @@ import hashlib
 import warnings
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evenhand._part_files import put_in_place, resolve_folder, sweep
 from evenhand._validate import integer
 from evenhand.errors import ColumnNotFoundError, DomainInferredWarning, InvalidParameterError
 from evenhand.schema.checks import refuse_twins
@@ -265,17 +265,14 @@ class Schema:
         return cls(columns, **vars(roles))
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the schema to a TOML file; an old file stays whole until the new one is.
+        """Write the schema to a TOML file; an old file stays whole until the new one is, a link is replaced.
 
         The SHA-256 of the file is :attr:`fingerprint`.
         """
-        target = Path(path)
-        part = target.with_name(f"{target.name}.part")
-        try:
-            part.write_bytes(self.to_toml().encode("utf-8"))
-            part.replace(target)
-        finally:
-            part.unlink(missing_ok=True)
+        target = resolve_folder(path)
+        sweep(target.parent)
+        with put_in_place(target) as file:
+            file.write(self.to_toml().encode("utf-8"))
 
     @classmethod
     def load(cls, path: str | PathLike[str], *, max_bytes: int = MAX_BYTES) -> Schema:

@@ -142,6 +142,7 @@ class Store:
                 raise StudyStoreError(
                     f"The folder for '{path.name}' cannot be made. Hint: choose another one."
                 ) from None
+            _refuse_lost_links(path, path.with_name(LOCK))
             lock = Lock(path.with_name(LOCK))
             if not lock.take():
                 raise StudyStoreError(
@@ -326,3 +327,12 @@ class Store:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _refuse_lost_links(*files: Path) -> None:
+    """Refuse links that lead nowhere: SQLite would make the file that they name, wherever that is."""
+    for file in files:
+        if file.is_symlink() and not file.exists():
+            raise StudyStoreError(
+                f"'{file.name}' is a link that leads nowhere. Hint: remove it, or choose another folder."
+            )

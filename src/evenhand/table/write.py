@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -15,11 +14,14 @@ import pyarrow.csv as arrow_csv
 from evenhand.errors import EvenhandError, InvalidParameterError, UnwritableFileError
 from evenhand.table.eager import eager_frame
 from evenhand.table.encode import Table
-from evenhand.table.part_files import put_in_place, sweep
+from evenhand.table.part_files import open_part, resolve_folder, sweep
 from evenhand.table.source import own_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from evenhand.table.part_files import Part
 
 __all__ = ["FORMULA_STARTS", "inert_text", "write_csv", "write_parquet"]
 
@@ -52,7 +54,8 @@ def write_csv(frame_or_table: Any, path: str | os.PathLike[str]) -> None:
     frame_or_table : Table or pandas, Polars or Arrow frame
         What to write. Cells may be text, numbers, truth values, dates and times.
     path : str or path
-        Where to. An old file there stays until the new one is complete.
+        Where to. An old file there stays until the new one is complete. A link there is replaced, not
+        followed.
 
     Raises
     ------
@@ -61,6 +64,12 @@ def write_csv(frame_or_table: Any, path: str | os.PathLike[str]) -> None:
     InvalidParameterError
         If a column holds what CSV has no form for.
     """
+    with replacing(path) as file:
+        write_csv_into(frame_or_table, file)
+
+
+def write_csv_into(frame_or_table: Any, file: Any) -> None:
+    """Write what :func:`write_csv` writes into a binary file that is open, and leave it open."""
     table = _arrow(frame_or_table, owner="write_csv")
     text = [_is_text(column.type) for column in table.columns]
     if any(pa.types.is_binary(kind) or pa.types.is_large_binary(kind) for kind in table.schema.types):
@@ -71,13 +80,12 @@ def write_csv(frame_or_table: Any, path: str | os.PathLike[str]) -> None:
     ]
     if len(shapes) == 1 and table.column(0).null_count:  # a lone empty cell would be a blank line
         shapes = [pa.field(shapes[0].name, pa.large_string())]
-    with replacing(path) as file:
-        try:
-            with arrow_csv.CSVWriter(file, pa.schema(shapes)) as writer:
-                for batch in table.to_batches(max_chunksize=_BATCH_ROWS):
-                    writer.write_batch(_inert_batch(batch, text, pa.schema(shapes)))
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
-            raise _unfit("write_csv") from None
+    try:
+        with arrow_csv.CSVWriter(file, pa.schema(shapes)) as writer:
+            for batch in table.to_batches(max_chunksize=_BATCH_ROWS):
+                writer.write_batch(_inert_batch(batch, text, pa.schema(shapes)))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
+        raise _unfit("write_csv") from None
 
 
 def write_parquet(frame_or_table: Any, path: str | os.PathLike[str]) -> None:
@@ -88,7 +96,8 @@ def write_parquet(frame_or_table: Any, path: str | os.PathLike[str]) -> None:
     frame_or_table : Table or pandas, Polars or Arrow frame
         What to write. Text is written as it is: a Parquet file is not opened by a spreadsheet.
     path : str or path
-        Where to. An old file there stays until the new one is complete.
+        Where to. An old file there stays until the new one is complete. A link there is replaced, not
+        followed.
 
     Raises
     ------
@@ -97,14 +106,19 @@ def write_parquet(frame_or_table: Any, path: str | os.PathLike[str]) -> None:
     InvalidParameterError
         If a column holds what Parquet has no form for.
     """
+    with replacing(path) as file:
+        write_parquet_into(frame_or_table, file)
+
+
+def write_parquet_into(frame_or_table: Any, file: Any) -> None:
+    """Write what :func:`write_parquet` writes into a binary file that is open, and leave it open."""
     import pyarrow.parquet as pq  # noqa: PLC0415 - takes time to import
 
     table = _arrow(frame_or_table, owner="write_parquet").replace_schema_metadata(None)
-    with replacing(path) as file:
-        try:
-            pq.write_table(table, file, compression="zstd")
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
-            raise _unfit("write_parquet") from None
+    try:
+        pq.write_table(table, file, compression="zstd")
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
+        raise _unfit("write_parquet") from None
 
 
 def _arrow(frame_or_table: Any, *, owner: str) -> pa.Table:
@@ -153,13 +167,93 @@ def _inert_batch(batch: Any, text: list[bool], shapes: pa.Schema) -> pa.RecordBa
 def replacing(path: str | os.PathLike[str]) -> Iterator[Any]:
     """Open a new file beside the old one and put it in its place once it is complete.
 
-    What processes that were killed left half written in the same folder is removed first.
+    What processes that were killed left half written in the same folder is removed first. A link in its place
+    is replaced, not followed.
     """
-    target = Path(os.path.realpath(path))
-    sweep(target.parent)
+    with replacing_together(path) as (file,):
+        yield file
+
+
+@contextmanager
+def replacing_together(
+    path: str | os.PathLike[str], *companions: str | os.PathLike[str]
+) -> Iterator[tuple[Any, ...]]:
+    """Open new files that belong together; they take their places when all of them are complete.
+
+    The last companion is the one that says what the others are, such as their guarantee. Whenever this
+    process is killed, the files that are there are all old or all new: no guarantee stands beside a table
+    that it does not speak of. Old companions are removed first, the guarantee before the others. Then a file
+    that replaces another comes before its companions, and a file with a new name after them.
+
+    Yields
+    ------
+    tuple of binary files
+        One for each name, in their order.
+    """
+    names = (path, *companions)
+    targets = [resolve_folder(name) for name in names]
+    for folder in {target.parent for target in targets}:
+        sweep(folder)
+    with ExitStack() as stack, _own_words(path):
+        parts = []
+        for name, target in zip(names, targets, strict=True):
+            with _own_words(name):
+                parts.append(stack.enter_context(open_part(target)))
+        yield tuple(part.file for part in parts)
+        for name, part in zip(names, parts, strict=True):
+            with _own_words(name):
+                part.finish()
+        _take_places(parts, dict(zip(targets, names, strict=True)))
+
+
+def _take_places(parts: list[Part], names: Mapping[Path, str | os.PathLike[str]]) -> None:
+    """Put finished files in their places; after an error those that are new are gone again."""
+    first, *companions = parts
+    for target, name in names.items():
+        if target.is_dir() and not target.is_symlink():
+            raise UnwritableFileError(f"{own_name(name)} was not written: it is a folder.")
+    old = {target for target in names if os.path.lexists(target)}
+    placed: list[Path] = []
     try:
-        with put_in_place(target) as file:
-            yield file
+        for part in reversed(companions):
+            with _own_words(names[part.target]):
+                part.target.unlink(missing_ok=True)
+        for part in (first, *companions) if first.target in old else (*companions, first):
+            with _own_words(names[part.target]):
+                _take_place(part, synced=names if companions and part is first else ())
+            placed.append(part.target)
+    except BaseException:
+        for target in placed:
+            if target not in old:
+                target.unlink(missing_ok=True)
+        raise
+
+
+def _take_place(part: Part, *, synced: Iterable[Path]) -> None:
+    """Put a file in its place, after and before all that happens to the others, also if the power is cut."""
+    _sync_folders(synced)
+    part.take_place()
+    _sync_folders(synced)
+
+
+def _sync_folders(files: Iterable[Path]) -> None:
+    """Bring to the disk what was renamed and removed in the folders of some files."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return
+    for folder in {file.parent for file in files}:
+        with suppress(OSError):  # not every disk knows how
+            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+
+
+@contextmanager
+def _own_words(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Say what the system refused in our own words: its message holds the folder."""
+    try:
+        yield
     except OSError as error:
         if isinstance(error, EvenhandError):  # ours say more already
             raise
@@ -167,7 +261,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Any]:
 
 
 def _reason(error: OSError) -> str:
-    """Say why in our own words: the system's message holds the folder."""
+    """Return why a file was not written, as a sentence."""
     if isinstance(error, FileNotFoundError | NotADirectoryError):
         return "its folder is not there."
     if isinstance(error, PermissionError):

@@ -162,3 +162,19 @@ def test_a_column_that_cannot_be_undone_has_a_sentence_and_the_others_their_shar
     assert alone.exit_code == 0
     assert not Path("none.csv").exists()
     assert json.loads(call("estimate", "r.csv", "--column", "race", "--json").stdout)["columns"] == {}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["{}", "{}.guarantee.json", "{}.schema.toml", "link.csv"],
+    ids=["reports", "terms", "schema", "link"],
+)
+def test_a_table_is_not_written_over_what_is_read(call, reports, name):
+    """It would stand beside the guarantee of the reports that it replaced."""
+    Path("link.csv").symlink_to(reports)
+    before = Path(reports).read_bytes()
+    refused = call("estimate", reports, "--csv", name.format(reports))
+
+    assert refused.exit_code == 2
+    assert "written over" in refused.stderr
+    assert Path(reports).read_bytes() == before

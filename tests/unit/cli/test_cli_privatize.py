@@ -264,3 +264,16 @@ def test_a_pace_is_said_once_it_is_known():
     assert spelled_pace(5, 0.0, 1.0) == "5 rows"
     assert spelled_pace(5, 0.5, 0.0) == "5 rows"
     assert spelled_pace(6_000, 0.5, 90.0) == "6,000 rows, 67/s, 1:30 left"
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.csv.schema.toml", "out.csv.guarantee.json"])
+def test_a_link_that_leads_nowhere_is_not_followed(call, file, schema, name):
+    """To follow it would write reports into a folder that nobody named."""
+    Path(name).symlink_to("elsewhere")
+    again = ["privatize", file, "out.csv", "--schema", schema, "--epsilon", 1]
+    refused, replaced = call(*again), call(*again, "--overwrite")
+
+    assert (refused.exit_code, replaced.exit_code) == (2, 0)
+    assert "there is a file of that name" in " ".join(refused.stderr.split())
+    assert not Path("elsewhere").exists()
+    assert not Path(name).is_symlink()

@@ -269,3 +269,27 @@ def test_a_column_of_the_name_of_the_counts_is_refused_before_the_rows_are_read(
     assert found.exit_code == 2
     assert "--columns names 'count', as the column of counts is called" in " ".join(found.stderr.split())
     assert "Reading" not in found.stderr
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.csv.json", "t.classes.csv"])
+def test_a_link_that_leads_nowhere_is_not_followed(call, file, declared, tmp_path, name):
+    """To follow it would write a table into a folder that nobody named."""
+    words = [*COLUMNS, *LAPLACE, "--schema", declared, "--out", "t.csv"]
+    (tmp_path / name).symlink_to(tmp_path / "elsewhere")
+    refused = call("release", file, *words)
+    links = (tmp_path / name).is_symlink()
+    replaced = call("release", file, *words, "--overwrite")
+
+    assert (refused.exit_code, links, replaced.exit_code) == (2, True, 0)
+    assert "--overwrite" in refused.stderr
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_the_input_is_not_taken_for_the_classes_beside_the_table(call, file, declared, tmp_path):
+    """With --overwrite the people would be gone."""
+    source = file.rename(tmp_path / "t.classes.csv")
+    words = ["--mechanism", "k-anonymity", "--k", "2", "--schema", declared, "--out", "t.csv", "--overwrite"]
+    refused = call("release", source, *COLUMNS, *words)
+
+    assert refused.exit_code == 2
+    assert "written over" in refused.stderr

@@ -44,6 +44,33 @@ def test_nothing_is_written_over_unless_told(tmp_path, there):
     assert sorted(_texts(tmp_path).values()) == [b"out", b"record", b"schema"]
 
 
+@pytest.mark.parametrize("link", ["o.csv", "o.csv.schema.toml", "o.csv.guarantee.json"])
+def test_a_link_that_leads_nowhere_is_a_file_of_that_name(tmp_path, link):
+    """To follow it would write into a folder that nobody named."""
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / link).symlink_to(tmp_path / "elsewhere" / "o.csv")
+
+    with pytest.raises(UnwritableFileError, match=f"{link} was not written: there is a file of that name"):
+        Places.of(tmp_path / "o.csv", taken_by="in.csv", overwrite=False)
+    _fill(Places.of(tmp_path / "o.csv", taken_by="in.csv", overwrite=True))
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+    assert not (tmp_path / link).is_symlink()
+
+
+def test_a_link_is_replaced_and_the_set_that_it_leads_into_stays_whole(tmp_path):
+    """Reports written through a link would stand beside the guarantee of others."""
+    other = tmp_path / "other"
+    other.mkdir()
+    _fill(Places.of(other / "o.csv", taken_by="in.csv", overwrite=False))
+    before = _texts(other)
+    (tmp_path / "o.csv").symlink_to(other / "o.csv")
+    with Places.of(tmp_path / "o.csv", taken_by="in.csv", overwrite=True).opened() as opened:
+        opened.file.write(b"new")
+
+    assert _texts(other) == before
+    assert (tmp_path / "o.csv").read_bytes() == b"new"
+
+
 @pytest.mark.parametrize("out", ["in.csv", "link.csv", "hard.csv"])
 def test_the_input_is_never_written_over(tmp_path, out):
     source = tmp_path / "in.csv"
@@ -90,7 +117,7 @@ def test_an_error_while_the_files_take_their_places_leaves_no_new_one(tmp_path, 
 
 
 def test_where_files_are_replaced_the_guarantee_comes_last(tmp_path, monkeypatch):
-    """At no moment does the new guarantee stand beside the old reports, or the old one beside the new."""
+    """At no moment does a new guarantee or schema stand beside old reports, or an old one beside new ones."""
     for name in ("o.csv", "o.csv.schema.toml", "o.csv.guarantee.json"):
         (tmp_path / name).write_bytes(b"old")
     seen = []
@@ -98,12 +125,12 @@ def test_where_files_are_replaced_the_guarantee_comes_last(tmp_path, monkeypatch
 
     def watched(path, target):
         found = {name: text for name, text in _texts(tmp_path).items() if not name.endswith(".part")}
-        seen.append((found["o.csv"], found.get("o.csv.guarantee.json")))
+        seen.append((found["o.csv"], found.get("o.csv.schema.toml"), found.get("o.csv.guarantee.json")))
         return replace(path, target)
 
     monkeypatch.setattr(type(tmp_path), "replace", watched)
     _fill(Places.of(tmp_path / "o.csv", taken_by="in.csv", overwrite=True))
-    assert seen == [(b"old", b"old"), (b"old", None), (b"out", None)]
+    assert seen == [(b"old", None, None), (b"out", None, None), (b"out", b"schema", None)]
 
 
 def test_a_gzipped_file_is_known_by_its_name(tmp_path):

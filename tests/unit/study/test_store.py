@@ -434,3 +434,13 @@ def test_a_write_that_is_interrupted_leaves_no_half(tmp_path, prepared, outcomes
         store.write(outcomes[0])
     with Store.open(tmp_path) as store:
         assert len(store.outcomes()) == 1
+
+
+@pytest.mark.parametrize("name", ["study.db", "study.lock"])
+def test_a_link_that_leads_nowhere_is_refused(tmp_path, name):
+    """SQLite would make the file that it names, in a folder that nobody named."""
+    (tmp_path / name).symlink_to(tmp_path / "elsewhere")
+
+    with pytest.raises(StudyStoreError, match=f"'{name}' is a link that leads nowhere. Hint: remove it"):
+        Store.reserve(tmp_path)
+    assert not (tmp_path / "elsewhere").exists()

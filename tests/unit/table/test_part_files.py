@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from evenhand.table import part_files
+from evenhand import _part_files as part_files
 from evenhand.table.part_files import put_in_place, sweep
 from evenhand.table.write import replacing
 

@@ -14,6 +14,7 @@ import pytest
 from evenhand.errors import InvalidParameterError, UnwritableFileError
 from evenhand.schema import Column, Domain, Schema
 from evenhand.table import Table, read, write_csv, write_parquet
+from evenhand.table.write import replacing_together
 
 ROWS = {
     "text": ["a", "=1", None, ""],
@@ -190,13 +191,67 @@ def test_the_new_file_has_the_permissions_of_the_old_one(tmp_path):
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_a_link_is_followed(tmp_path):
-    (tmp_path / "real.csv").write_text("old")
-    (tmp_path / "link.csv").symlink_to(tmp_path / "real.csv")
-    write_csv(pa.table({"a": [1]}), tmp_path / "link.csv")
+@pytest.mark.parametrize("leads", ["somewhere", "nowhere"])
+def test_a_link_is_replaced_and_what_it_leads_to_is_not_touched(tmp_path, leads):
+    """Through a link a table would be written into a folder that nobody named."""
+    real, link = tmp_path / "real.csv", tmp_path / "link.csv"
+    if leads == "somewhere":
+        real.write_text("old")
+        real.chmod(0o600)
+    link.symlink_to(real)
+    write_csv(pa.table({"a": [1]}), link)
 
-    assert (tmp_path / "link.csv").is_symlink()
-    assert (tmp_path / "real.csv").read_text() == '"a"\n1\n'
+    assert not link.is_symlink()
+    assert link.read_text() == '"a"\n1\n'
+    assert (real.read_text() if leads == "somewhere" else real.exists()) in {"old", False}
+
+
+def test_a_folder_that_is_reached_by_a_link_is_written_into(tmp_path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real", target_is_directory=True)
+    write_csv(pa.table({"a": [1]}), tmp_path / "link" / "x.csv")
+
+    assert [path.name for path in (tmp_path / "real").iterdir()] == ["x.csv"]
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "folder/", "folder/.."])
+def test_a_name_of_a_folder_is_refused(tmp_path, monkeypatch, name):
+    (tmp_path / "folder").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UnwritableFileError, match="was not written"):
+        write_csv(pa.table({"a": [1]}), name)
+
+    assert [path.name for path in tmp_path.rglob("*")] == ["folder"]
+
+
+def _write_together(*paths):
+    with replacing_together(*paths) as files:
+        for file in files:
+            file.write(b"new")
+
+
+def test_an_error_at_a_companion_names_it_and_leaves_no_new_file(tmp_path, monkeypatch):
+    replace = type(tmp_path).replace
+
+    def full(path, target):
+        if target.name == "b.csv":
+            raise OSError(errno.ENOSPC, "full")
+        return replace(path, target)
+
+    monkeypatch.setattr(type(tmp_path), "replace", full)
+    with pytest.raises(UnwritableFileError, match=r"b\.csv was not written: the disk is full"):
+        _write_together(tmp_path / "a.csv", tmp_path / "c.csv", tmp_path / "b.csv")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_in_the_place_of_a_companion_is_noticed_before_anything_changes(tmp_path):
+    (tmp_path / "a.csv").write_bytes(b"old")
+    (tmp_path / "b.csv").mkdir()
+    with pytest.raises(UnwritableFileError, match=r"b\.csv was not written: it is a folder"):
+        _write_together(tmp_path / "a.csv", tmp_path / "b.csv")
+
+    assert (tmp_path / "a.csv").read_bytes() == b"old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv", "b.csv"]
 
 
 def test_many_batches_are_one_file(tmp_path, monkeypatch):

@@ -87,22 +87,29 @@ class Reproduction:
         UnwritableFileError
             If the folder or a file cannot be written.
         """
+        from evenhand.table.write import replacing_together  # noqa: PLC0415 - starts pyarrow
+
         place = Path(folder)
         try:
             place.mkdir(parents=True, exist_ok=True)
         except OSError:
             message = f"{place.name} was not made: there is no such place, or you may not write there."
             raise UnwritableFileError(message) from None
-        for name, columns in {"claims": claims_columns(self.claims), **self.tables}.items():
-            write_table(columns, place / f"{name}.csv")
+        tables = {f"{name}.csv": columns for name, columns in self.tables.items()}
+        tables["claims.csv"] = claims_columns(self.claims)
         pictures = {}
         if self.figures:
             from evenhand.study.papers.figures import svg_file  # noqa: PLC0415 - needs the extra report
 
             pictures = {f"{chart.name}.svg": svg_file(chart) for chart in self.figures}
             pictures["figures.md"] = self.gallery()
-        for name, text in {"claims.md": self.report(), **pictures}.items():
-            _write_text(place / name, text)
+        texts = {"claims.md": self.report(), **pictures}
+        with replacing_together(*(place / name for name in (*texts, *tables))) as files:
+            for name, file in zip((*texts, *tables), files, strict=True):
+                if name in texts:
+                    file.write(texts[name].encode())
+                else:
+                    write_table(tables[name], file)
 
     def report(self) -> str:
         """Return what was run, what came of it and every claim, as a page of Markdown."""
@@ -388,10 +395,3 @@ class _Together:
     def _numbers(self) -> dict[str, int]:
         done, failed = self._before + self._now, self._failed_before + self._failed_now
         return {"done": done, "failed": failed, "total": self._total}
-
-
-def _write_text(path: Path, text: str) -> None:
-    from evenhand.table.write import replacing  # noqa: PLC0415 - starts pyarrow
-
-    with replacing(path) as file:
-        file.write(text.encode())

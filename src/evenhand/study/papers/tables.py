@@ -11,7 +11,6 @@ from evenhand.study.papers.rules import number_text, published_mean, same
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from os import PathLike
 
     from evenhand.study.cells import Setting
     from evenhand.study.estimates import Estimated
@@ -154,11 +153,11 @@ def _plain(text: str) -> str:
 # --- files ----------------------------------------------------------------------------------------
 
 
-def write_table(columns: Columns, path: str | PathLike[str]) -> None:
-    """Write columns to a CSV file in which no text is a formula."""
+def write_table(columns: Columns, file: Any) -> None:
+    """Write columns as CSV in which no text is a formula, into a binary file that is open."""
     import pyarrow as pa  # noqa: PLC0415 - slow to import
 
-    from evenhand.table.write import write_csv  # noqa: PLC0415 - starts pyarrow
+    from evenhand.table.write import write_csv_into  # noqa: PLC0415 - starts pyarrow
 
     kinds = {
         **dict.fromkeys(("epsilon", "ours", "standard_error", "low", "high"), pa.float64()),
@@ -169,4 +168,4 @@ def write_table(columns: Columns, path: str | PathLike[str]) -> None:
         name: pa.array(cells, pa.large_string() if name in texts else kinds.get(name))
         for name, cells in columns.items()
     }
-    write_csv(pa.table(fields), path)
+    write_csv_into(pa.table(fields), file)
