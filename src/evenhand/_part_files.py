@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Part", "open_part", "put_in_place", "resolve_folder", "sweep"]
+__all__ = ["Part", "is_at", "lock_file", "open_part", "put_in_place", "resolve_folder", "sweep"]
 
 _ENDING = ".evenhand.part"
 _OURS = re.compile(r"\..+\.[a-z0-9_]{8}(\.new)?\.evenhand\.part", re.DOTALL)
@@ -69,8 +69,8 @@ def open_part(target: Path) -> Iterator[Part]:
         descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=_ENDING, dir=target.parent)
         part = Path(name)
         with os.fdopen(descriptor, "w+b") as file:
-            _lock(file.fileno(), wait=True)
-            if not _is_at(part, file.fileno()):
+            lock_file(file.fileno(), wait=True)
+            if not is_at(part, file.fileno()):
                 continue  # somebody's sweep came between the file and its lock
             try:
                 yield Part(target, part, file)
@@ -129,14 +129,14 @@ def _remove_if_left(part: Path) -> None:
         return
     descriptor = os.open(part, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
-        _lock(descriptor, wait=False)
-        if _is_at(part, descriptor):
+        lock_file(descriptor, wait=False)
+        if is_at(part, descriptor):
             part.unlink()
     finally:
         os.close(descriptor)
 
 
-def _lock(descriptor: int, *, wait: bool) -> None:
+def lock_file(descriptor: int, *, wait: bool) -> None:
     """Lock an open file against other processes and threads; BlockingIOError if it is and we do not wait."""
     if sys.platform == "win32":
         return
@@ -149,7 +149,7 @@ def _lock(descriptor: int, *, wait: bool) -> None:
             raise  # on a disk that knows no locks everything is left alone
 
 
-def _is_at(part: Path, descriptor: int) -> bool:
+def is_at(part: Path, descriptor: int) -> bool:
     """Whether an open file is still what its name stands for."""
     try:
         return os.path.samestat(part.stat(), os.fstat(descriptor))

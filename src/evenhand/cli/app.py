@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup, TyperOption
 
+from evenhand._shared_folders import remove_left_folders
 from evenhand.cli.console import FAULT, STOPPED, WRONG, Terminal, unheard
 from evenhand.cli.ending import heard, stop_code
 from evenhand.errors import EvenhandError, EvenhandWarning, InvalidParameterError
@@ -94,6 +95,7 @@ class _Commands(TyperGroup):
     def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> Any:
         given = list(sys.argv[1:] if args is None else args)
         extra["standalone_mode"] = False
+        remove_left_folders()
         with heard(), _told(as_json="--json" in given):
             try:
                 code = super().main(given, *rest, **extra)

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evenhand._shared_folders import remove_left_folders
 from evenhand._validate import integer
 from evenhand.errors import InvalidParameterError
 from evenhand.study.attempt import attempt
@@ -180,6 +181,7 @@ class Runner:
 
     def events(self) -> Generator[Event]:
         """Yield what happens, see :func:`follow`."""
+        remove_left_folders()
         if self._out is not None:
             self._store = Store.reserve(self._out, resume=self._resume)
         try:

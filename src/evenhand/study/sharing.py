@@ -1,31 +1,21 @@
-"""Prepared rows on the disk for a while, so that every worker maps the same bytes instead of copying them."""
+"""Prepared rows in files for a while, so that every worker maps the same bytes instead of copying them."""
 
 from __future__ import annotations
 
-import os
-import shutil
-import sqlite3
-import stat
-import tempfile
-import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand._shared_folders import SharedFolder, shared_places
 from evenhand.errors import StudyStoreError
-from evenhand.study.locking import Lock
 
-__all__ = ["Shared", "opened", "sweep"]
+if TYPE_CHECKING:
+    from pathlib import Path
 
-PREFIX = "evenhand-study-"
-"""Begins the names of the folders, in the system's folder for temporary files."""
-
-_LOCK = "held.lock"
-_OLD_SECONDS = 60.0
+__all__ = ["Shared", "opened"]
 
 
 @dataclass(frozen=True)
@@ -42,7 +32,9 @@ class Mapped:
 class Shared:
     """The arrays of prepared rows in a folder of their own, which only this person may read.
 
-    The folder goes when it is closed. If this process is killed, the next one that shares rows removes it.
+    The folder is in the memory where there is room, else in the folder for temporary files. It is removed
+    when it is closed. If this process is killed, any later command or study removes it, see
+    :func:`evenhand._shared_folders.remove_left_folders`.
 
     Parameters
     ----------
@@ -51,36 +43,47 @@ class Shared:
     """
 
     def __init__(self, prepared: Any) -> None:
-        sweep()
-        self._folder = Path(tempfile.mkdtemp(prefix=PREFIX))
-        self._lock = Lock(self._folder / _LOCK)
+        with suppress(OSError):
+            for place in shared_places(_size_of(prepared)):
+                with suppress(OSError):
+                    self._write(prepared, place)
+                    return
+        raise StudyStoreError(
+            "The rows cannot be shared with worker processes: the folder for temporary files is full or "
+            "may not be written. Hint: make room there, name another one in TMPDIR, or use workers=1."
+        )
+
+    def _write(self, prepared: Any, place: Path) -> None:
+        self._folder = SharedFolder(place)
+        self._files = 0
         try:
-            self._lock.take()
             changes = {each.name: self._written(getattr(prepared, each.name)) for each in fields(prepared)}
             self.prepared = replace(prepared, **changes)
-        except (OSError, sqlite3.Error):
-            self.close()
-            raise StudyStoreError(
-                "The rows cannot be shared with worker processes: the folder for temporary files is full or "
-                "may not be written. Hint: make room there, name another one in TMPDIR, or use workers=1."
-            ) from None
         except BaseException:
             self.close()
             raise
 
     def _written(self, value: Any) -> Any:
         if isinstance(value, np.ndarray) and value.size:
-            path = self._folder / f"{len(list(self._folder.iterdir()))}.npy"
-            np.save(path, value, allow_pickle=False)
-            return Mapped(str(path))
+            name = f"{self._files}.npy"
+            self._files += 1
+            with self._folder.create(name) as file:
+                np.save(file, value, allow_pickle=False)
+            return Mapped(str(self._folder.path / name))
         if isinstance(value, Mapping) and any(isinstance(each, np.ndarray) for each in value.values()):
             return {name: self._written(each) for name, each in value.items()}
         return value
 
     def close(self) -> None:
         """Remove the folder."""
-        self._lock.free()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._folder.close()
+
+
+def _size_of(prepared: Any) -> int:
+    """Return how many bytes the arrays of prepared rows take."""
+    values = [getattr(prepared, field.name) for field in fields(prepared)]
+    values += [inner for value in values if isinstance(value, Mapping) for inner in value.values()]
+    return sum(value.nbytes for value in values if isinstance(value, np.ndarray))
 
 
 def opened(prepared: Any) -> Any:
@@ -96,23 +99,3 @@ def _opened(value: Any) -> Any:
     if isinstance(value, Mapping) and any(isinstance(each, Mapped) for each in value.values()):
         return {name: _opened(each) for name, each in value.items()}
     return value
-
-
-def sweep() -> None:
-    """Remove the folders of this person's processes that were killed: those whose lock is free.
-
-    What somebody else put there, whatever it is, is left alone and stops nothing.
-    """
-    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
-        with suppress(OSError, sqlite3.Error):
-            lock = Lock(folder / _LOCK)
-            if _is_ours(folder) and (folder / _LOCK).is_file() and lock.take():
-                lock.free()
-                shutil.rmtree(folder, ignore_errors=True)
-
-
-def _is_ours(folder: Path) -> bool:
-    """Whether a folder is old enough to be left behind, no link, and this person's."""
-    found = folder.lstat()
-    mine = not hasattr(os, "getuid") or found.st_uid == os.getuid()
-    return mine and stat.S_ISDIR(found.st_mode) and time.time() - found.st_mtime > _OLD_SECONDS

@@ -1,9 +1,6 @@
 """Rows are shared by files that only this person can read, and that go."""
 
-import os
 import stat
-import subprocess
-import sys
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from evenhand import _shared_folders
 from evenhand.errors import StudyStoreError
-from evenhand.study import sharing
-from evenhand.study.sharing import Shared, opened, sweep
+from evenhand.study.sharing import Shared, opened
 
 
 @dataclass(frozen=True)
@@ -26,9 +23,23 @@ class Rows:
 
 @pytest.fixture(autouse=True)
 def place(tmp_path, monkeypatch):
-    """Share in a folder of the test's own."""
+    """Share in a folder of the test's own, on a system that does not show its memory as one."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(_shared_folders, "MEMORY", tmp_path / "no memory")
     return tmp_path
+
+
+@pytest.fixture
+def memory(tmp_path_factory, monkeypatch):
+    """Show memory as a folder of the test's own."""
+    folder = tmp_path_factory.mktemp("memory")
+    system = tmp_path_factory.mktemp("system")
+    (system / "mounts").write_text(f"tmpfs {folder} tmpfs rw 0 0\n", encoding="utf-8")
+    (system / "meminfo").write_text("MemAvailable: 1048576 kB\n", encoding="ascii")
+    monkeypatch.setattr(_shared_folders, "MEMORY", folder)
+    monkeypatch.setattr(_shared_folders, "MOUNTS", system / "mounts")
+    monkeypatch.setattr(_shared_folders, "MEMINFO", system / "meminfo")
+    return folder
 
 
 ROWS = Rows(np.arange(5, dtype=np.uint8), {"a": np.arange(3, dtype=np.uint16)}, empty=np.zeros(0))
@@ -70,6 +81,7 @@ def test_the_files_are_private_and_go(place):
     (folder,) = place.iterdir()
 
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir()} == {0o600}
     shared.close()
     assert list(place.iterdir()) == []
 
@@ -86,52 +98,40 @@ def test_nothing_is_left_if_sharing_fails(place, monkeypatch):
         assert told is KeyboardInterrupt or "workers=1" in str(caught.value)
 
 
-def test_what_a_killed_process_left_is_removed_and_nothing_else(place):
-    """Private rows must not lie about because a study was killed."""
-    program = (
-        "import os, signal, tempfile\nimport numpy as np\nfrom unit_rows import Rows\n"
-        "from evenhand.study.sharing import Shared\nshared = Shared(Rows(np.zeros(3)))\n"
-        "os.kill(os.getpid(), signal.SIGKILL)\n"
-    )
-    (place / "unit_rows.py").write_text(
-        "from dataclasses import dataclass\n@dataclass\nclass Rows:\n    target: object\n", encoding="ascii"
-    )
-    environment = {**os.environ, "TMPDIR": str(place), "PYTHONPATH": str(place)}
-    subprocess.run([sys.executable, "-c", program], env=environment, check=False)
-    (left,) = place.glob(f"{sharing.PREFIX}*")
-    ours = Shared(ROWS)
-    ours_folder = Path(ours.prepared.target.path).parent
-    other = place / f"{sharing.PREFIX}other"
-    other.mkdir()
-    young = left.exists()
-    for folder in (left, ours_folder, other):
-        os.utime(folder, (0, 0))
-    sweep()
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+def test_where_the_memory_is_full_the_folder_for_temporary_files_is_used(place, memory, monkeypatch, error):
+    """The room that was free a moment ago may be taken; Ctrl-C is no reason to go on."""
+    save = np.save
 
-    assert young
-    assert not left.exists()
-    assert ours_folder.exists()
-    assert other.exists()
-    ours.close()
+    def full(file, value, **more):
+        if list(memory.iterdir()):
+            raise error
+        save(file, value, **more)
 
-
-@pytest.mark.parametrize("how", ["garbage", "link", "stranger"])
-def test_what_somebody_else_put_there_is_left_alone_and_stops_nothing(
-    place, tmp_path_factory, monkeypatch, how
-):
-    """The folder for temporary files is everybody's: one bad name in it must not stop every study."""
-    real = tmp_path_factory.mktemp("elsewhere")
-    (real / "held.lock").write_text("no database " * 400 if how == "garbage" else "", encoding="ascii")
-    (real / "kept").touch()
-    planted = place / f"{sharing.PREFIX}planted"
-    if how == "link":
-        planted.symlink_to(real, target_is_directory=True)
+    monkeypatch.setattr(np, "save", full)
+    if isinstance(error, KeyboardInterrupt):
+        with pytest.raises(KeyboardInterrupt):
+            Shared(ROWS)
     else:
-        real.rename(planted)
-    if how == "stranger":
-        uid = os.getuid()
-        monkeypatch.setattr(sharing.os, "getuid", lambda: uid + 1)
-    os.utime(planted, (0, 0), follow_symlinks=False)
-    sweep()
+        shared = Shared(ROWS)
+        assert Path(shared.prepared.target.path).parent.parent == place
+        shared.close()
+    assert [*memory.iterdir(), *place.iterdir()] == []
 
-    assert (planted / "kept").exists()
+
+def test_rows_are_shared_in_the_memory_where_there_is_one(place, memory):
+    shared = Shared(ROWS)
+
+    assert Path(shared.prepared.target.path).parent.parent == memory
+    assert list(place.iterdir()) == []
+    shared.close()
+    assert list(memory.iterdir()) == []
+
+
+def test_where_there_is_no_folder_at_all_it_is_said(monkeypatch):
+    def none():
+        raise FileNotFoundError(2, "No usable temporary directory")
+
+    monkeypatch.setattr(tempfile, "gettempdir", none)
+    with pytest.raises(StudyStoreError, match="workers=1"):
+        Shared(ROWS)

@@ -110,7 +110,7 @@ def test_what_is_ours_goes_and_a_folder_that_is_none_stops_nothing(tmp_path):
 @POSIX
 def test_a_sweep_between_a_file_and_its_lock_costs_another_file_and_nothing_else(tmp_path, monkeypatch):
     """Without a second look the rows would go into a file that has no name any more."""
-    real, swept = part_files._lock, []
+    real, swept = part_files.lock_file, []
 
     def late(descriptor, *, wait):
         if not swept:
@@ -118,7 +118,7 @@ def test_a_sweep_between_a_file_and_its_lock_costs_another_file_and_nothing_else
             sweep(tmp_path)
         real(descriptor, wait=wait)
 
-    monkeypatch.setattr(part_files, "_lock", late)
+    monkeypatch.setattr(part_files, "lock_file", late)
     with put_in_place(tmp_path / "a.csv") as file:
         file.write(b"rows")
 
@@ -130,14 +130,14 @@ def test_a_sweep_between_a_file_and_its_lock_costs_another_file_and_nothing_else
 @POSIX
 def test_a_sweep_does_not_remove_what_has_taken_its_place_meanwhile(tmp_path, monkeypatch):
     _planted(tmp_path, "left")
-    real = part_files._lock
+    real = part_files.lock_file
 
     def replaced(descriptor, *, wait):
         real(descriptor, wait=wait)
         (tmp_path / "new").touch()
         (tmp_path / "new").replace(tmp_path / LEFT)
 
-    monkeypatch.setattr(part_files, "_lock", replaced)
+    monkeypatch.setattr(part_files, "lock_file", replaced)
     sweep(tmp_path)
 
     assert _names(tmp_path) == [LEFT]
