@@ -6,7 +6,7 @@ import sys
 import warnings
 from contextlib import contextmanager
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperGroup, TyperOption
@@ -14,12 +14,13 @@ from typer.core import TyperGroup, TyperOption
 from evenhand._shared_folders import remove_left_folders
 from evenhand.cli.console import FAULT, STOPPED, WRONG, Terminal, unheard
 from evenhand.cli.ending import heard, stop_code
+from evenhand.cli.streams import exit_if_output_fails, is_of_output
 from evenhand.errors import EvenhandError, EvenhandWarning, InvalidParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["COMMANDS", "app", "in_options"]
+__all__ = ["COMMANDS", "app", "in_options", "refuse_closed_output"]
 
 COMMANDS = {
     "demo": "Take a tour on built-in data: five protocols, one report.",
@@ -96,7 +97,7 @@ class _Commands(TyperGroup):
         given = list(sys.argv[1:] if args is None else args)
         extra["standalone_mode"] = False
         remove_left_folders()
-        with heard(), _told(as_json="--json" in given):
+        with exit_if_output_fails(), heard(), _told(as_json="--json" in given):
             try:
                 code = super().main(given, *rest, **extra)
             except SystemExit:
@@ -152,11 +153,18 @@ def _told(*, as_json: bool) -> Iterator[None]:
         except BrokenPipeError:
             unheard()
         except OSError as error:
-            where = f" ({error.filename})" if error.filename else ""
-            refusal = f"{error.strerror or 'The system refused'}{where}."
-            _end(type(error).__name__, refusal, WRONG, as_json=as_json)
+            _say_refusal(error, as_json=as_json)
         except Exception as error:  # noqa: BLE001 - its message may hold a private value and is not shown
             _end(type(error).__name__, _fault(error), FAULT, as_json=as_json)
+
+
+def _say_refusal(error: OSError, *, as_json: bool) -> None:
+    """Say what the system refused; an error of standard output is said where output ends."""
+    if is_of_output(error):
+        raise error
+    where = f" ({error.filename})" if error.filename else ""
+    refusal = f"{error.strerror or 'The system refused'}{where}."
+    _end(type(error).__name__, refusal, WRONG, as_json=as_json)
 
 
 def in_options(error: EvenhandError) -> str:
@@ -206,6 +214,15 @@ def _end(kind: str, message: str, code: int, *, as_json: bool) -> None:
     terminal.error(message)
     terminal.object({"error": {"kind": kind, "message": message}, "exit": code})
     sys.exit(code)
+
+
+def refuse_closed_output() -> NoReturn:
+    """End before any work is done: results would have no place."""
+    Terminal().error(
+        "Standard output is closed, so there is no place for results. Hint: send them to a file, or to "
+        "/dev/null."
+    )
+    sys.exit(WRONG)
 
 
 app = typer.Typer(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import codecs
 import json
-import os
 import re
 import sys
 import textwrap
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
 
 import typer
+
+from evenhand.cli.streams import silence
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -71,11 +71,8 @@ def _is_known(encoding: str | None) -> TypeGuard[str]:
 
 def unheard() -> NoReturn:
     """End as programs do whose output goes to one that has ended, such as ``head``; 1 would mean cells."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError):
-            os.dup2(nowhere, stream.fileno())
-    os.close(nowhere)
+        silence(stream)
     sys.exit(UNHEARD)
 
 
@@ -131,7 +128,10 @@ class Terminal:
         self._notice("Error", text, "bold red")
 
     def _notice(self, word: str, text: str, style: str) -> None:
-        _leading(self.notices, word, text, style)
+        try:
+            _leading(self.notices, word, text, style)
+        except OSError:  # it is full, and nobody can be told; the result and the exit code stay right
+            silence(sys.stderr)
 
     def ask(self, question: str) -> bool:
         """Ask whether to go on; only where :attr:`is_interactive`."""

@@ -193,6 +193,9 @@ def test_a_pipe_that_is_closed_is_141_however_it_is_noticed(monkeypatch, how):
     class PacifyFlushWrapper:
         """What typer puts in place of standard output."""
 
+        def flush(self):
+            """Say nothing, as typer's does."""
+
     def closed(*_, **__):
         if how == "error":
             raise BrokenPipeError
