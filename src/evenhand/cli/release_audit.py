@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from evenhand.cli import options as given
@@ -69,8 +70,6 @@ def refuse_any(typed: dict[str, Any], kind: str) -> None:
 
 def release_plan(terminal: Terminal, typed: dict[str, Any]) -> tuple[Plan, Any]:
     """Return the study of a table of a file or data set, and its rows."""
-    from dataclasses import replace  # noqa: PLC0415 - used here alone
-
     from evenhand.schema import Schema  # noqa: PLC0415 - starts numpy
 
     declared = None if typed["schema"] is None else Schema.load(typed["schema"])
@@ -114,7 +113,8 @@ def changed_release(plan: Plan, typed: dict[str, Any]) -> Plan:
 
 def _columns(opened: Opened, typed: dict[str, Any]) -> tuple[str, ...]:
     known = opened.names if opened.schema is None else opened.schema.names
-    columns = tuple(column_named(name, known) for name in given.listed(typed["columns"], known))
+    others = opened.undeclared
+    columns = tuple(column_named(name, known, others) for name in given.listed(typed["columns"], known))
     if not columns:
         said = "--columns is missing: the columns that are crossed in the table, with commas between them."
         wrong_use(f"{said}\nColumns: {spelled(known, most=60)}.")
@@ -124,18 +124,21 @@ def _columns(opened: Opened, typed: dict[str, Any]) -> tuple[str, ...]:
 def _arranged(terminal: Terminal, opened: Opened, typed: dict[str, Any], columns: tuple[str, ...]) -> Setup:
     """Return the schema of the table with its roles, and say how it came about."""
     known = opened.names if opened.schema is None else opened.schema.names
+    others = tuple(name for name in known if name not in columns)
     words = Words(
         target=typed["target"],
         positive=typed["positive"],
         protected=typed["protected"],
         privileged=typed["privileged"],
-        drop=tuple(name for name in known if name not in columns),
+        drop=others if opened.schema is None else (),
     )
     for role in ("target", "protected"):
         name = getattr(words, role)
-        if name is not None and column_named(name, known) not in columns:
+        if name is not None and column_named(name, known, opened.undeclared) not in columns:
             wrong_use(f"--{role} names {spelled([name])}, which is not in --columns. Hint: put it there.")
-    if words.protected is None and getattr(opened.schema, "protected", None) not in columns:
+    if opened.schema is not None:  # which may give roles to columns outside the table
+        opened = replace(opened, schema=opened.schema.select([name for name in known if name in columns]))
+    if words.protected is None and getattr(opened.schema, "protected", None) is None:
         said = "--protected is missing: the column of the table whose groups are compared."
         wrong_use(f"{said} Columns: {spelled(columns)}.")
     try:
@@ -150,8 +153,6 @@ def _arranged(terminal: Terminal, opened: Opened, typed: dict[str, Any], columns
 
 
 def _with_quasi(made: Setup, typed: dict[str, Any]) -> Setup:
-    from dataclasses import replace  # noqa: PLC0415 - used here alone
-
     names = made.schema.names
     quasi = tuple(column_named(name, names) for name in given.listed(typed["quasi"], names))
     if not quasi:

@@ -33,7 +33,7 @@ def words_of(opened: Opened, given: dict[str, Any]) -> Words:
         protected=given.get("protected"),
         privileged=given.get("privileged"),
         sensitive=listed(given.get("sensitive"), opened.names),
-        drop=listed(given.get("drop"), opened.names),
+        drop=listed(given.get("drop"), (*opened.names, *opened.unread)),
     )
 
 

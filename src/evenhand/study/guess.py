@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.schema.infer import open_frame
 from evenhand.study.draft import FEW, drafted
-from evenhand.study.setup import Words, column_named, value_of
+from evenhand.study.setup import Words, column_named, columns_to_drop, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -121,13 +121,13 @@ def guess(opened: Opened, words: Words | None = None) -> Guess:
 
 def _named(opened: Opened, given: Words) -> Words:
     """Return the words with names as the data has them."""
-    known = opened.names
+    known, others = opened.names, opened.unread
     return replace(
         given,
-        target=given.target and column_named(given.target, known),
-        protected=given.protected and column_named(given.protected, known),
-        sensitive=tuple(column_named(name, known) for name in given.sensitive),
-        drop=tuple(column_named(name, known) for name in given.drop),
+        target=given.target and column_named(given.target, known, others),
+        protected=given.protected and column_named(given.protected, known, others),
+        sensitive=tuple(column_named(name, known, others) for name in given.sensitive),
+        drop=columns_to_drop(given.drop, known, others),
     )
 
 

@@ -35,12 +35,16 @@ class Opened:
         As declared: by a data set of evenhand, or in a schema file. None if nothing is declared.
     note : str
         What a reader of results should know about a data set.
+    unread : tuple of str
+        The columns of a file that its schema does not declare, and that were not read. A message names none
+        of them that nobody asked for: they may be private where a file has no header.
     """
 
     source: DataSource
     frame: Any
     schema: Schema | None = None
     note: str = ""
+    unread: tuple[str, ...] = ()
 
     @property
     def rows(self) -> int:
@@ -51,6 +55,13 @@ class Opened:
     def names(self) -> tuple[str, ...]:
         """The names of the columns."""
         return tuple(self.frame.column_names)
+
+    @property
+    def undeclared(self) -> tuple[str, ...]:
+        """The columns of the data that the schema does not declare; none if there is no schema."""
+        if self.schema is None:
+            return ()
+        return tuple(name for name in (*self.names, *self.unread) if name not in self.schema)
 
     def __repr__(self) -> str:
         return f"Opened({self.source.label}: {', '.join(self.names)})"
@@ -101,10 +112,13 @@ def open_data(
         place = f"a data set, nor a file (whose name would end with {', '.join(_ENDINGS)})"
         raise UnknownNameError("Data", name, DATASETS, place=place)
     from evenhand.table import read  # noqa: PLC0415 - starts pyarrow
+    from evenhand.table.batches import file_columns  # noqa: PLC0415 - as above
 
     _refuse_what_is_no_file(name)
     frame = read(name, schema=schema, limits=limits or room())
-    return Opened(DataSource(path=str(Path(name).absolute())), frame, schema)
+    there = () if schema is None else file_columns(name, limits=limits or room())
+    unread = tuple(column for column in there if column not in frame.column_names)
+    return Opened(DataSource(path=str(Path(name).absolute())), frame, schema, unread=unread)
 
 
 def _refuse_what_is_no_file(name: str) -> None:

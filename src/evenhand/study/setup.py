@@ -28,6 +28,7 @@ __all__ = [
     "Words",
     "choices_of",
     "column_named",
+    "columns_to_drop",
     "missing_roles",
     "plan_for",
     "set_up",
@@ -112,17 +113,19 @@ def missing_roles(words: Words, opened: Opened) -> tuple[str, ...]:
     ()
     """
     return tuple(
-        role for role in ROLES if not getattr(words, role) and not _declares(opened.schema, role, words)
+        role
+        for role in ROLES
+        if not getattr(words, role) and not _declares(opened.schema, role, words, opened.undeclared)
     )
 
 
-def _declares(schema: Schema | None, role: str, words: Words) -> bool:
+def _declares(schema: Schema | None, role: str, words: Words, undeclared: Sequence[str]) -> bool:
     """Tell whether a declared schema gives a role; its values are those of its own columns."""
     if schema is None or getattr(schema, role) in (None, ()):
         return False
     owner = {"positive": "target", "privileged": "protected"}.get(role)
     named = getattr(words, owner) if owner else None
-    return named is None or column_named(named, schema.names) == getattr(schema, str(owner))
+    return named is None or column_named(named, schema.names, undeclared) == getattr(schema, str(owner))
 
 
 def set_up(opened: Opened, words: Words, *, bins_only: bool = False) -> Setup:
@@ -155,9 +158,10 @@ def set_up(opened: Opened, words: Words, *, bins_only: bool = False) -> Setup:
     """
     known = opened.names if opened.schema is None else opened.schema.names
     given = {role: getattr(words, role) for role in ("target", "protected")}
-    named = {role: None if name is None else column_named(name, known) for role, name in given.items()}
-    sensitive = tuple(column_named(name, known) for name in words.sensitive)
-    drop = {column_named(name, known) for name in words.drop}
+    others = opened.undeclared
+    named = {role: name and column_named(name, known, others) for role, name in given.items()}
+    sensitive = tuple(column_named(name, known, others) for name in words.sensitive)
+    drop = set(columns_to_drop(words.drop, known, others))
     roles = {role: name or getattr(opened.schema, role, None) for role, name in named.items()}
     for name in (*roles.values(), *sensitive):
         if name in drop:
@@ -175,8 +179,10 @@ def set_up(opened: Opened, words: Words, *, bins_only: bool = False) -> Setup:
     return _with_roles(made, words, named, sensitive)
 
 
-def column_named(name: str, known: Sequence[str]) -> str:
+def column_named(name: str, known: Sequence[str], undeclared: Sequence[str] = ()) -> str:
     """Return the column that a person means; blanks around a name do not count.
+
+    A name of one of the columns that are undeclared is refused as one that is not in the schema.
 
     >>> column_named("sex", ["age", " sex"])
     ' sex'
@@ -186,7 +192,25 @@ def column_named(name: str, known: Sequence[str]) -> str:
     close = [each for each in known if each.strip() == name.strip()]
     if len(close) == 1:
         return close[0]
-    raise ColumnNotFoundError(name, known, place="in the data")
+    place = "in the schema" if _is_among(name, undeclared) else "in the data"
+    raise ColumnNotFoundError(name, known, place=place)
+
+
+def columns_to_drop(
+    names: Iterable[str], known: Sequence[str], undeclared: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """Return the columns that a person wants to leave out, without those that are left out already.
+
+    >>> columns_to_drop(["sex", "id"], ["age", "sex"], undeclared=["id"])
+    ('sex',)
+    """
+    return tuple(
+        column_named(name, known) for name in names if name in known or not _is_among(name, undeclared)
+    )
+
+
+def _is_among(name: str, columns: Sequence[str]) -> bool:
+    return name.strip() in {column.strip() for column in columns}
 
 
 def _inferred(opened: Opened, parts: Mapping[str, Part], drop: Iterable[str], *, bins_only: bool) -> Setup:

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from evenhand.schema import Column, Domain, Schema
 from evenhand.study.plan import Plan
 from unit._study_results import failed
 from unit.cli.conftest import ROLES, finished
@@ -322,3 +323,46 @@ def test_without_anybody_to_ask_a_long_study_goes_on_with_a_notice(call, file, f
 
     assert "going on with all rows" in " ".join(done.stderr.split())
     assert fake[0]["plan"].data.rows is None
+
+
+VALUES = {"sex": ["female", "male"], "job": ["clerk", "nurse", "cook"], "hired": ["no", "yes"]}
+DECLARED = Schema(
+    [Column(name, Domain.categorical(values)) for name, values in VALUES.items()],
+    sensitive=["sex"],
+    protected="sex",
+    privileged="male",
+    target="hired",
+    positive="yes",
+)
+
+
+@pytest.mark.parametrize(
+    "words", [["audit"], ["audit", "--task", "learn"], ["audit", "--guess"], ["advise"]], ids=" ".join
+)
+@pytest.mark.parametrize("name", ["id", " id", "age,id"])
+def test_a_column_that_the_schema_does_not_declare_may_be_dropped(call, file, fake, words, name):
+    """It is in the file, and it is left out already: what is asked for is what happens."""
+    DECLARED.save("s.toml")
+    done = call(words[0], file, *words[1:], "--schema", "s.toml", "--drop", name, "--epsilon", 1, "--yes")
+
+    assert "is not in the data" not in done.stderr
+    assert fake[0]["plan"].schema.names == ("sex", "job", "hired")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--drop", "sx"], "Column 'sx' is not in the data. Hint: did you mean 'sex'?"),
+        (["--target", "id"], "Column 'id' is not in the schema."),
+        (["--protected", "age"], "Column 'age' is not in the schema."),
+        (["--sensitive", "age"], "Column 'age' is not in the schema."),
+        (["--guess", "--sensitive", "age"], "Column 'age' is not in the schema."),
+        (["--task", "release", "--columns", "sex,age"], "Column 'age' is not in the schema."),
+    ],
+)
+def test_a_column_of_the_file_is_not_said_to_be_missing_from_it(call, file, words, said):
+    DECLARED.save("s.toml")
+    done = call("audit", file, "--schema", "s.toml", *words)
+
+    assert done.exit_code == 2
+    assert said in " ".join(done.stderr.split())

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from evenhand.schema import Column, Domain, Schema
 from evenhand.study.plan import Plan
 from evenhand.study.results import Results
 from unit.study._release_studies import by_name, made
@@ -149,3 +150,41 @@ def test_groups_are_shown_only_where_they_fit():
     assert len(release_table(terminal, few).columns) == 7
     assert len(release_table(terminal, many).columns) == 5
     assert len(release_rows(few)) == len(few.settings)
+
+
+@pytest.mark.parametrize("columns", ["sex,job", "job,sex,hired"])
+def test_a_schema_may_have_roles_outside_the_table(call, file, fake, columns):
+    """A schema describes a whole file, a table some of its columns; without a target no model is trained."""
+    values = {"sex": ["female", "male"], "job": ["clerk", "nurse", "cook"], "hired": ["no", "yes"]}
+    roles = {"sensitive": ["sex", "hired"], "target": "hired", "positive": "yes"}
+    quasi = {"protected": "sex", "privileged": "male", "quasi_identifiers": ["job", "hired"]}
+    Schema([Column(name, Domain.categorical(each)) for name, each in values.items()], **roles, **quasi).save(
+        "s.toml"
+    )
+    words = [
+        "--task",
+        "release",
+        "--schema",
+        "s.toml",
+        "--columns",
+        columns,
+        "--yes",
+        "--mechanism",
+        "laplace",
+    ]
+    done = call("audit", file, *words)
+    plan = fake[0]["plan"]
+
+    assert "is to be left out too" not in done.stderr
+    assert set(plan.schema.names) == set(columns.split(","))
+    assert plan.task.classify == ("hired" in columns)
+    assert plan.schema.quasi_identifiers == (("job", "hired") if "hired" in columns else ("job",))
+
+
+def test_a_target_that_was_typed_must_be_in_the_table(call, file):
+    """The twin: what a person asks for is not passed over."""
+    words = ["--task", "release", "--columns", "sex,job", "--protected", "sex", "--target", "hired"]
+    done = call("audit", file, *words)
+
+    assert done.exit_code == 2
+    assert "--target names hired, which is not in --columns" in " ".join(done.stderr.split())
