@@ -53,7 +53,8 @@ class Part:
         """Replace what is at the place; only there others may read it, as they might the old file."""
         self._path.replace(self.target)
         if not self.file.closed:
-            os.fchmod(self.file.fileno(), self._mode)
+            with suppress(OSError):  # on a disk without permissions; its owner can read it all the same
+                os.fchmod(self.file.fileno(), self._mode)
 
 
 @contextmanager

@@ -68,7 +68,7 @@ Simulate = Annotated[
 KeepOrder = Annotated[
     bool, typer.Option("--keep-order", help="Write people in the order of IN, which then is in the clear.")
 ]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace files that are there.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace files and links that are there.")]
 BatchRows = Annotated[int | None, typer.Option(metavar="N", help="Rows at a time. [262144]")]
 
 

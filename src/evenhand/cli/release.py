@@ -50,7 +50,7 @@ Columns = Annotated[list[str], typer.Option(metavar="COLUMNS", help="What is cro
 InferSchema = Annotated[
     bool, typer.Option("--infer-schema", help="Read the domains of --columns from the rows, which leaks.")
 ]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace files that are there.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace files and links that are there.")]
 
 
 def release(  # noqa: PLR0913 - one option each

@@ -140,7 +140,7 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
         Whether the output stands in the order of the input. The guarantee then lists ``"row order"`` as in
         the clear: from a file that is sorted by the sensitive column it tells nearly every value.
     overwrite : bool, default False
-        Whether files that are there already may be replaced.
+        Whether files and links that are there already may be replaced; what a link leads to is not touched.
     batch_rows : int
         Most rows of a batch; memory is in proportion to it.
     limits : Limits

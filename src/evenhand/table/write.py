@@ -219,9 +219,9 @@ def _take_places(parts: list[Part], names: Mapping[Path, str | os.PathLike[str]]
             with _own_words(names[part.target]):
                 part.target.unlink(missing_ok=True)
         for part in (first, *companions) if first.target in old else (*companions, first):
+            placed.append(part.target)
             with _own_words(names[part.target]):
                 _take_place(part, synced=names if companions and part is first else ())
-            placed.append(part.target)
     except BaseException:
         for target in placed:
             if target not in old:

@@ -195,3 +195,16 @@ def test_where_open_files_cannot_be_removed_a_file_is_closed_first_and_only_old_
     assert file.closed
     assert young == [LEFT, "a.csv"]
     assert _names(tmp_path) == ["a.csv"]
+
+
+@POSIX
+def test_on_a_disk_without_permissions_a_file_takes_its_place_all_the_same(tmp_path, monkeypatch):
+    def unknown(*_):
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "fchmod", unknown)
+    with replacing(tmp_path / "a.csv") as file:
+        file.write(b"rows")
+
+    assert _names(tmp_path) == ["a.csv"]
+    assert stat.S_IMODE((tmp_path / "a.csv").stat().st_mode) == 0o600
