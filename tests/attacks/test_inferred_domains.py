@@ -149,7 +149,7 @@ def test_a_schema_that_is_taken_away_after_a_fit_leaves_the_label_in_the_clear()
     privatizer = LocalPrivatizer(schema=schema, rng=1).fit(FRAME[["race"]])
     privatizer.set_params(schema=None)
 
-    assert privatizer.guarantee_per_collection_.in_clear == ("hired",)
+    assert privatizer.guarantee_per_collection_.in_clear == ("hired", "row order")
     assert VALUES_PUBLIC in privatizer.guarantee_per_collection_.assumptions
 
 

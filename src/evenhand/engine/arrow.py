@@ -202,16 +202,11 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
         Shuffle(Path(os.path.realpath(places.out)), source) as shuffle,
     ):
         take = output.append if keep_order else shuffle.add
-        read = rows = 0
-        for batch in batches:
-            order.add(batch)
-            for piece in _pieces(batch, output.most_rows, choice.in_clear):
-                ready = _make_reports(piece, output, schema, made, source)
-                rows += ready.num_rows
-                take(ready)
-            read += batch.num_rows
-            if progress is not None:
-                progress(read, batches.share_read)
+        rows = 0
+        for piece in _follow_pieces(batches, order, progress, output.most_rows, choice.in_clear):
+            ready = _make_reports(piece, output, schema, made, source)
+            rows += ready.num_rows
+            take(ready)
         for group in regroup(shuffle.shuffled(), min(output.most_rows, BATCH_ROWS)):
             output.append(group)
         order_words = describe_row_order(order.following, is_kept=keep_order)
@@ -266,6 +261,19 @@ def _promise(strategy: Strategy, choice: Choice, protocol: Any, inferred: Sequen
 
 def _add_in_clear(promise: Guarantee, more: Sequence[str]) -> Guarantee:
     return Guarantee.from_dict(promise.to_dict() | {"in_clear": [*promise.in_clear, *more]})
+
+
+def _follow_pieces(
+    batches: Any, order: RowOrder, progress: Progress | None, most_rows: int, in_clear: Sequence[str]
+) -> Iterator[pa.RecordBatch]:
+    """Cut batches into pieces; measure the order of rows and tell the progress on the way."""
+    read = 0
+    for batch in batches:
+        order.add(batch)
+        yield from _pieces(batch, most_rows, in_clear)
+        read += batch.num_rows
+        if progress is not None:
+            progress(read, batches.share_read)
 
 
 def _make_reports(
