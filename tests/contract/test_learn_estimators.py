@@ -33,7 +33,7 @@ class Repeating(DPLogisticRegression):
     """The same model with the same draws in every fit: what is left must pass."""
 
     def fit(self, X, y, **refused):  # noqa: N803 - scikit-learn's name
-        self.__dict__.pop("_fits", None)
+        self.__dict__.pop("_spent", None)
         return super().fit(X, y, **refused)
 
     def __sklearn_tags__(self):

@@ -17,10 +17,11 @@ from evenhand.collect.privatizer_columns import OTHERS, layout_for
 from evenhand.collect.privatizer_input import Frame, names_for, open_input, refuse_other_names, renamed
 from evenhand.collect.privatizer_output import Container, Room, check_size, mark, passed_types
 from evenhand.collect.privatizer_plan import DEFAULT_SPLIT, chosen_columns, made_strategy, reported_columns
-from evenhand.collect.spent import Collections
+from evenhand.collect.spent import Collection, KeepsSpending, total_of_reports
 from evenhand.collect.streams import check_rng, stream_for
 from evenhand.errors import InvalidParameterError, PrivacyWarning
-from evenhand.privacy.inferred import READ_FROM_ROWS, state_inferred
+from evenhand.privacy.guarantee import Guarantee
+from evenhand.privacy.inferred import state_inferred
 from evenhand.privacy.rational import Number, as_text
 from evenhand.privacy.units import ROW_ORDER
 from evenhand.schema import Schema
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
     from evenhand.collect.base import Protocol
     from evenhand.collect.privatizer_columns import Others
-    from evenhand.privacy.guarantee import Guarantee
 
 __all__ = ["LocalPrivatizer"]
 
@@ -41,7 +41,7 @@ _OWNER = "LocalPrivatizer"
 _CONTAINERS: tuple[Container, ...] = ("default", "pandas", "polars", "pyarrow")
 
 
-class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class LocalPrivatizer(KeepsSpending, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Report sensitive columns under local differential privacy, as columns a model can learn from.
 
     Each sensitive column becomes one column per value, called ``gender_Female``: 1 where the person's report
@@ -51,8 +51,9 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     **Guarantee.** That of the strategy, for each call of :meth:`transform`: pure local differential privacy
     with ``epsilon`` for a person's whole report. Each call is a new collection. `guarantee_` is the total for
-    a person who was in every call so far, and only ever grows; fitting alone collects nothing. Clones, and
-    copies in other processes, count for themselves.
+    a person who was in every call so far, and only ever grows; fitting alone collects nothing. Copies, clones
+    and pickles go on counting together; what a copy collects in another process counts here when it comes
+    back. Parameters that are set after :meth:`fit` wait for the next one.
     Numerics: exact. May be used for release if no `rng` is given.
 
     Parameters
@@ -78,7 +79,7 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         that it declares, ranges and bins too; or all pass as they are. A column that is not declared passes.
     rng : None, int, Generator or Source
         Nothing for the operating system's secure source. Anything else makes a simulation; with a seed each
-        call has a stream of its own, and a clone begins again.
+        call has a stream of its own, and a clone begins again with the first.
     keep_index : bool, default False
         Whether :meth:`transform` hands the index of a pandas frame on. The index may tell who is who, or be
         the sensitive value itself: then ``"index"`` is in the clear. Without it the output has a new index,
@@ -169,12 +170,10 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._check_features(frame, named=named, reset=True)
         self.schema_, self.private_columns_, self.strategy_ = layout.schema, private, strategy
         self._layout, self._named = layout, named
-        self._label = None if self.schema is None else self.schema.target
+        # parameters may be set to others later
+        self._declared, self._rng, self._keeps_index = self.schema is not None, self.rng, self.keep_index
         self._inferred = tuple(name for name in private if schema[name].inferred)
-        earlier = getattr(self, "_ever_inferred", ())
-        self._ever_inferred = tuple(dict.fromkeys((*earlier, *self._inferred)))
-        if not hasattr(self, "_collections"):
-            self._collections = Collections()  # fitting again does not undo what was collected
+        self._clear = self._columns_in_clear()
         return self
 
     def transform(self, X: Any) -> Any:  # noqa: N803 - as above
@@ -191,13 +190,11 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             At the second call: a person who is in both has spent twice. For clean columns of people to be
             scored use :meth:`encode`.
         """
-        check_rng(self.rng)
-        table, room = self._encoded(X, keep_index=self.keep_index)
-        number = self._collections.add(self.strategy_, self._in_clear)
-        if number == 1:
+        table, room = self._encoded(X, keep_index=self._keeps_index)
+        place = self._spending.add(self._collection)
+        if place.family == 1:
             self._warn_of_repetition()
-        source = stream_for(self.rng, f"collection {number}")
-        self._collections.simulated |= source.simulated
+        source = stream_for(self._rng, f"collection {place.own}")
         reports = self.strategy_.privatize({name: table[name] for name in self.private_columns_}, rng=source)
         self._mark_clean(table, room)
         start = 0
@@ -270,8 +267,7 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def guarantee_per_collection_(self) -> Guarantee:
         """What one call of :meth:`transform` promises to each person in it."""
         check_is_fitted(self)
-        once = self.strategy_.guarantee_for(in_clear=self._in_clear)
-        return state_inferred(once, self._inferred, instead_of=VALUES_PUBLIC)
+        return self._collection.guarantees[0]
 
     @property
     def guarantee_(self) -> Guarantee:
@@ -280,38 +276,51 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def collections_(self) -> int:
-        """How often :meth:`transform` was called. Fitting again does not set it back; a clone begins at 0."""
+        """How often :meth:`transform` was called, of copies and clones too. Fitting does not set it back."""
         check_is_fitted(self)
-        return len(self._collections)
+        return len(self._spending)
 
     @property
     def simulated_(self) -> bool:
         """Whether any of the collections was drawn with a seed or a generator."""
         check_is_fitted(self)
-        return self._collections.simulated
+        return self._spending.simulated
 
     def guarantee_with(self, *beside: str) -> Guarantee:
         """Return `guarantee_` with more that is in the clear, such as what a model is given later."""
         check_is_fitted(self)
-        total = self._collections.total(
-            protects=self.private_columns_, in_clear=self._in_clear, beside=beside
+        if len(self._spending):
+            return total_of_reports(self._spending, beside=beside)
+        empty = Guarantee(
+            epsilon=0,
+            unit="one person",
+            trust="local",
+            protects=self.private_columns_,
+            in_clear=tuple(dict.fromkeys((*self._clear, *beside))),
+            tight=True,
+            proof="nothing was collected",
         )
-        return state_inferred(total, self._ever_inferred, instead_of=VALUES_PUBLIC)
+        return state_inferred(empty, self._inferred, instead_of=VALUES_PUBLIC)
 
     @property
-    def _in_clear(self) -> tuple[str, ...]:
-        label = self._label  # of the schema that was there at the fit: another one may be set since
+    def _collection(self) -> Collection:
+        """One call of :meth:`transform`, as it was fixed by the fit."""
+        simulated = stream_for(self._rng, "").simulated
+        return Collection(self.strategy_, self._clear, simulated, self._inferred)
+
+    def _columns_in_clear(self) -> tuple[str, ...]:
+        label = None if self.schema is None else self.schema.target
         known = () if label is None or label in self.private_columns_ else (label,)
-        read = (READ_FROM_ROWS,) if self._inferred else ()
         index = ("index",) if self.keep_index else ()
-        return tuple(dict.fromkeys((*self._layout.in_clear, *known, *index, ROW_ORDER, *read)))
+        return tuple(dict.fromkeys((*self._layout.in_clear, *known, *index, ROW_ORDER)))
 
     def _warn_of_repetition(self) -> None:
-        total = as_text(self._collections.epsilon)
+        total = as_text(self._spending.amount)
         warnings.warn(
-            "This privatizer collects a second time: a person who was in both collections has spent epsilon "
-            f"= {total} by now, and each further call adds to it; see guarantee_. Hint: encode(X) gives "
-            "clean columns for people to be scored; clone the privatizer for other people.",
+            "This privatizer, or a copy or clone of it, collects a second time: a person who was in both "
+            f"collections has spent epsilon = {total} by now, and each further call adds to it; see "
+            "guarantee_. Hint: encode(X) gives clean columns for people to be scored; for other people make "
+            "a new one, with LocalPrivatizer(**privatizer.get_params()).",
             PrivacyWarning,
             stacklevel=4,
         )
@@ -343,7 +352,7 @@ class LocalPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         frame, named = open_input(X, owner=_OWNER)
         self._check_features(frame, named=named, reset=False)
-        if named and not self._named and self.schema is not None:
+        if named and not self._named and self._declared:
             refuse_other_names(frame, self._layout.inputs, owner=_OWNER)
         frame = renamed(frame, self._layout.inputs)
         container = self._container()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -27,6 +27,13 @@ if TYPE_CHECKING:
 __all__ = ["PublicEncoder"]
 
 _OWNER = "PublicEncoder"
+
+
+class _Plan(NamedTuple):
+    """What the features are made from."""
+
+    schema: Schema
+    blocks: tuple[Block, ...]
 
 
 class PublicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -66,6 +73,7 @@ class PublicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     n_features_in_, feature_names_in_
         As in scikit-learn: the number and names of the columns at :meth:`fit`, which learns nothing else.
+        Parameters that are set after it wait for the next one.
 
     Notes
     -----
@@ -117,10 +125,11 @@ class PublicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         y : ignored
             There as scikit-learn asks for it.
         """
-        blocks = self._blocks()
+        plan = self._read_plan()
         frame, named = _opened(X)
-        self._named(frame, named=named, blocks=blocks)
+        _name_columns(frame, named=named, plan=plan)
         validate_data(self, _shape(frame, named=named), skip_check_array=True, reset=True)
+        self._fitted_plan = plan
         return self
 
     def transform(self, X: Any) -> npt.NDArray[Any]:  # noqa: N803 - as above
@@ -138,16 +147,16 @@ class PublicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ColumnNotFoundError
             If a column is not there.
         """
-        blocks = self._blocks()
+        plan = self._plan()
         frame, named = _opened(X)
         if hasattr(self, "n_features_in_"):
             validate_data(self, _shape(frame, named=named), skip_check_array=True, reset=False)
         if isinstance(X, Table):
-            _refuse_other_codes(X, blocks)
+            _refuse_other_codes(X, plan.blocks)
             return self.features(X.codes)
-        rows = self._named(frame, named=named, blocks=blocks)
-        encoded = [block.column.name for block in blocks]
-        return written(blocks, Table.encode(rows.to_native(), self.schema, columns=encoded).codes)
+        rows = _name_columns(frame, named=named, plan=plan)
+        encoded = [block.column.name for block in plan.blocks]
+        return written(plan.blocks, Table.encode(rows.to_native(), plan.schema, columns=encoded).codes)
 
     def features(
         self, codes: Mapping[str, npt.NDArray[Any]], *, dtype: type[np.floating[Any]] = np.float64
@@ -162,11 +171,11 @@ class PublicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         dtype : type
             Of the features.
         """
-        blocks = self._blocks()
+        schema, blocks = self._plan()
         for block in blocks:
             if block.column.name not in codes:
                 raise ColumnNotFoundError(block.column.name, codes, place="among the codes")
-        declared = self.schema.select([block.column.name for block in blocks])
+        declared = schema.select([block.column.name for block in blocks])
         return written(blocks, Table(declared, {name: codes[name] for name in declared.names}).codes, dtype)
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
@@ -177,10 +186,9 @@ class PublicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         input_features : array of str, optional
             As in scikit-learn; must be the names at :meth:`fit`, if there were names.
         """
-        blocks = self._blocks()
         if input_features is not None and hasattr(self, "n_features_in_"):
             _check_feature_names_in(self, input_features)
-        names = [block.column.name + suffix for block in blocks for suffix in block.suffixes]
+        names = [block.column.name + suffix for block in self._plan().blocks for suffix in block.suffixes]
         return np.asarray(names, dtype=object)
 
     def __sklearn_tags__(self) -> Any:
@@ -197,7 +205,7 @@ class PublicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What a guarantee for the rows rests on, besides what the mechanism itself needs."""
-        blocks = self._blocks()
+        blocks = self._plan().blocks
         parts = "; ".join(f"{block.column.name}: {block.describe()}" for block in blocks)
         read = [block.column.name for block in blocks if block.column.inferred]
         if read:
@@ -209,7 +217,12 @@ class PublicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     # --- the way of the rows ----------------------------------------------------------------------
 
-    def _blocks(self) -> tuple[Block, ...]:
+    def _plan(self) -> _Plan:
+        """Return what was fitted or, before that, what the parameters say: nothing is learnt from rows."""
+        fitted: _Plan | None = self.__dict__.get("_fitted_plan")
+        return self._read_plan() if fitted is None else fitted
+
+    def _read_plan(self) -> _Plan:
         given: object = self.schema
         if not isinstance(given, Schema):
             got = f"a value of type {type(given).__name__}"
@@ -220,22 +233,24 @@ class PublicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         for name in (*names, *without):
             if name not in given:
                 raise ColumnNotFoundError(name, given.names)
-        return blocks_of(given, [name for name in names if name not in without], numbers, owner=_OWNER)
+        encoded = [name for name in names if name not in without]
+        return _Plan(given, blocks_of(given, encoded, numbers, owner=_OWNER))
 
     def _all(self) -> tuple[str, ...]:
         return tuple(name for name in self.schema.names if name != self.schema.target)
 
-    def _named(self, frame: Frame, *, named: bool, blocks: tuple[Block, ...]) -> Frame:
-        """Return the rows with named columns, all that are encoded among them."""
-        wanted = [block.column.name for block in blocks]
-        if not named:
-            exact = frame.shape[1] == len(wanted)
-            names = wanted if exact else names_for(frame, named=False, schema=self.schema, owner=_OWNER)
-            frame = renamed(frame, names)
-        for name in wanted:
-            if name not in frame.columns:
-                raise ColumnNotFoundError(name, frame.columns, place="in the frame")
-        return frame
+
+def _name_columns(frame: Frame, *, named: bool, plan: _Plan) -> Frame:
+    """Return the rows with named columns, all that are encoded among them."""
+    wanted = [block.column.name for block in plan.blocks]
+    if not named:
+        exact = frame.shape[1] == len(wanted)
+        names = wanted if exact else names_for(frame, named=False, schema=plan.schema, owner=_OWNER)
+        frame = renamed(frame, names)
+    for name in wanted:
+        if name not in frame.columns:
+            raise ColumnNotFoundError(name, frame.columns, place="in the frame")
+    return frame
 
 
 def _opened(X: Any) -> tuple[Frame, bool]:  # noqa: N803 - scikit-learn's name

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from evenhand._validate import one_of
-from evenhand.collect.streams import check_rng, stream_for
+from evenhand.collect.streams import check_rng
 from evenhand.errors import InvalidParameterError
 from evenhand.learn import fermi_training as training
 from evenhand.learn.fermi_inputs import public_groups, read_groups
@@ -209,7 +209,7 @@ class DPFermi(CountsFits, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         refuse_others(refused, owner=f"{_OWNER}.fit")
         printed = self._is_printed()
         rows, classes, groups = self._read(X, y, group)
-        source = stream_for(self.rng, f"fit {len(getattr(self, '_fits', ()))}")
+        source = self._next_stream(self.rng)
         if printed:
             made = training.printed(self, rows, source)
             self._count_fit(training.no_promise(), simulated=True)

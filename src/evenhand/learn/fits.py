@@ -3,59 +3,61 @@
 from __future__ import annotations
 
 import warnings
-from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from evenhand.collect.spent import Act, KeepsSpending
+from evenhand.collect.streams import stream_for
 from evenhand.errors import PrivacyWarning
 from evenhand.privacy.rational import text_above
 from evenhand.privacy.units import Trust
 
 if TYPE_CHECKING:
     from evenhand.privacy.guarantee import Guarantee
+    from evenhand.privacy.randomness import Source
 
 __all__ = ["CountsFits"]
 
 
-class CountsFits:
-    """A model that counts its fits, and states what they promise together."""
+class CountsFits(KeepsSpending):
+    """A model that counts its fits and those of its copies, and states what they promise together."""
 
-    _fits: tuple[Guarantee, ...]
-    _simulated: bool
+    def _next_stream(self, rng: Any) -> Source:
+        """Return the source of the next fit: with a seed each fit of this object has its own."""
+        return stream_for(rng, f"fit {len(self._spending.own)}")
 
     def _count_fit(self, guarantee: Guarantee, *, simulated: bool) -> None:
-        """Count a fit, before anything is drawn for it; the second one warns."""
-        before = getattr(self, "_fits", ())
-        self._fits = (*before, guarantee)
-        self._simulated = getattr(self, "_simulated", False) or simulated
-        if len(before) == 1:
-            spent = text_above(sum((each.loss.amount for each in self._fits), Fraction(0)))
+        """Count a fit, before anything is drawn for it; the second one of the family warns."""
+        place = self._spending.add(Act((guarantee,), simulated))
+        if place.family == 1:
+            spent = text_above(self._spending.amount)
             told = f"has spent epsilon = {spent} by now, and each further fit adds to it"
-            if any(each.trust is Trust.NONE for each in self._fits):
+            if any(fit.trust is Trust.NONE for fit in self._spending.guarantees()):
                 told = "is promised nothing, since the published noise guarantees nothing"
             warnings.warn(
-                f"This model is fitted a second time: a person whose row was in both fits {told}; see "
-                "guarantee_. Hint: clone the model for rows of other people.",
+                "This model, or a copy or clone of it, is fitted a second time: a person whose row was in "
+                f"both fits {told}; see guarantee_. Hint: make a new model for rows of other people, with "
+                "type(model)(**model.get_params(deep=False)).",
                 PrivacyWarning,
                 stacklevel=3,
             )
 
     @property
     def guarantee_(self) -> Guarantee:
-        """What all fits so far promise together to a person whose row was in every one of them."""
+        """What all fits of this model, its copies and clones promise to a person who was in every one."""
         check_is_fitted(self)
-        total: Guarantee = sum(self._fits)  # type: ignore[assignment]
+        total: Guarantee = sum(self._spending.guarantees())  # type: ignore[assignment]
         return total
 
     @property
     def guarantee_per_fit_(self) -> Guarantee:
-        """What the last fit alone promises."""
+        """What the last fit of this model alone promises."""
         check_is_fitted(self)
-        return self._fits[-1]
+        return list(self._spending.own.values())[-1].guarantees[0]
 
     @property
     def simulated_(self) -> bool:
-        """Whether a seed was given in any fit, or noise was not exact: such a model must not be released."""
+        """Whether a seed was given in any of these fits, or noise was not exact: then nothing is released."""
         check_is_fitted(self)
-        return self._simulated
+        return self._spending.simulated

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from evenhand._validate import integer, one_of
-from evenhand.collect.streams import check_rng, stream_for
+from evenhand.collect.streams import check_rng
 from evenhand.errors import InvalidParameterError
 from evenhand.learn import private_rows as inputs
 from evenhand.learn.descent import Rows, Steps, batches, descend, noises, plan
@@ -59,7 +59,8 @@ class DPLogisticRegression(CountsFits, ClassifierMixin, BaseEstimator):  # type:
     privacy loss distribution of the Poisson-sampled Gaussian, with what the grid costs added. Clipped
     gradients are rounded to a public grid, their length is checked in whole numbers, and the noise is
     discrete Gaussian on that grid, drawn exactly. Everything after the noisy sums is post-processing.
-    Assumes that a person is one row, and what `guarantee_` lists. Each call of :meth:`fit` adds to it.
+    Assumes that a person is one row, and what `guarantee_` lists. Each call of :meth:`fit` adds to it, in a
+    copy or clone too.
     Numerics: exact. May be used for release if no `rng` is given.
 
     Parameters
@@ -209,7 +210,7 @@ class DPLogisticRegression(CountsFits, ClassifierMixin, BaseEstimator):  # type:
         shape = _shape_of(features, classes, constant=bool(self.fit_intercept))
         schedule = self._schedule(len(features))
         made = self._noise(schedule, shape, clip)
-        source = stream_for(self.rng, f"fit {len(getattr(self, '_fits', ()))}")
+        source = self._next_stream(self.rng)
         self._count_fit(_promise(made, schedule, assumed), simulated=source.simulated)
         weights = descend(
             Rows.of(features, labels, constant=bool(self.fit_intercept)),

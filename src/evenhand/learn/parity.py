@@ -12,6 +12,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils import get_tags
 from sklearn.utils.validation import _num_samples, check_is_fitted, indexable
 
+from evenhand.collect.spent import Act, KeepsSpending
 from evenhand.errors import InvalidParameterError, PrivacyWarning
 from evenhand.learn import parity_fitting as fitting
 from evenhand.learn import parity_inputs as inputs
@@ -58,7 +59,7 @@ class _Rows(NamedTuple):
         return _Rows(rows_of(self.X, places), rows_of(self.y, places), self.codes[places])
 
 
-class ParityPostProcessor(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     r"""A classifier whose groups are answered alike, by changing as few answers as possible at random.
 
     From the share of positive predictions in each group, :meth:`fit` finds two probabilities for each group:
@@ -209,7 +210,7 @@ class ParityPostProcessor(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
     def fit(self, X: Any, y: Any = None, *, group: Any = None) -> Self:  # noqa: N803 - scikit-learn's name
         """Count predictions by group, once, and find the probabilities.
 
-        Each call is a release of its own and adds to `guarantee_`; a clone starts anew, for other people.
+        Each call is a release of its own and adds to `guarantee_`, in a copy or clone too.
 
         Parameters
         ----------
@@ -301,6 +302,7 @@ class ParityPostProcessor(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
         return noisy_table(counts, unit=settings.unit, **terms)
 
     def _take_table(self, table: PredictionTable, settings: Settings, same_rows: bool) -> Self:  # noqa: FBT001 - private
+        self._count_table(table, settings, same_rows)
         rates = fitting.rates_from(table, settings)
         self.bounds_: Bounds | None = None
         if not same_rows:
@@ -309,16 +311,35 @@ class ParityPostProcessor(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
             )
         self.table_, self._settings = table, settings
         self.changes_ = fitting.changes_from(table, rates, self.groups_)
-        made = table.guarantee or Guarantee.nothing(unit=settings.unit)
-        whole = self._whole(table.guarantee, settings, same_rows)
-        before = self.__dict__  # fitting again does not undo what was released
-        self.rates_guarantee_: Guarantee = sum([made], before.get("rates_guarantee_", 0))
-        self.guarantee_: Guarantee = sum([whole], before.get("guarantee_", 0))
-        drawn = self._source.simulated or self._base.simulated()
-        self.simulated_: bool = drawn or before.get("simulated_", False)
         self.estimator_ = self._base.estimator()  # not before it is counted
         self.rates_ = rates
         return self
+
+    def _count_table(self, table: PredictionTable, settings: Settings, same_rows: bool) -> None:  # noqa: FBT001 - as above
+        """Count what this fit has told; fitting again, or fitting a copy, does not undo it."""
+        made = table.guarantee or Guarantee.nothing(unit=settings.unit)
+        known = frozenset().union(*(act.covers for act in self._spending.acts.values()))
+        names, others = self._base.earlier_fits(known)
+        whole = sum(others, self._whole(table.guarantee, settings, same_rows))
+        self._spending.add(Act((whole, made), self._source.simulated or self._base.simulated(), names))
+
+    @property
+    def guarantee_(self) -> Guarantee:
+        """What everybody is promised whose row trained the classifier or was in any of the tables so far."""
+        check_is_fitted(self)
+        return sum(self._spending.guarantees())  # type: ignore[return-value]
+
+    @property
+    def rates_guarantee_(self) -> Guarantee:
+        """What those are promised that the rates were counted in, in every table so far."""
+        check_is_fitted(self)
+        return sum(self._spending.guarantees(1))  # type: ignore[return-value]
+
+    @property
+    def simulated_(self) -> bool:
+        """Whether anything was drawn with a seed, in any fit of this model, its copies and clones."""
+        check_is_fitted(self)
+        return self._spending.simulated
 
     def _whole(self, rates: Guarantee | None, settings: Settings, same_rows: bool) -> Guarantee:  # noqa: FBT001 - as above
         """Return what the training rows and the rows of the rates are promised together."""

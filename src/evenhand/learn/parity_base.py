@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
+from evenhand.collect.spent import Spending
 from evenhand.collect.streams import stream_for
 from evenhand.errors import InvalidParameterError
 from evenhand.learn.parity_inputs import OWNER
@@ -139,6 +140,18 @@ class Base:
             return None
         return Guarantee.parallel(*(part for part in parts if part is not None))
 
+    def earlier_fits(self, known: frozenset[bytes]) -> tuple[frozenset[bytes], list[Guarantee]]:
+        """Return the names of all fits that the classifiers and their copies have spent, and some promises.
+
+        The promises are those of fits that :meth:`guarantee` leaves out: of copies and clones that are not
+        among the classifiers. Fits that are known already are left out.
+        """
+        spendings = [spending for model in self.models if (spending := _spending_of(model)) is not None]
+        own = {name for spending in spendings for name in spending.own}
+        acts = {name: act for spending in spendings for name, act in spending.acts.items()}
+        others = [act.guarantees[0] for name, act in acts.items() if name not in own and name not in known]
+        return frozenset(acts), others
+
     def simulated(self) -> bool:
         """Tell whether a classifier says that it was drawn with a seed."""
         return any(bool(getattr(_last(model), "simulated_", False)) for model in self.models)
@@ -172,5 +185,14 @@ def _promised(model: Any) -> Guarantee | None:
     before = [step for _, step in model.steps[:-1]] if hasattr(model, "steps") else []
     if any(step not in (None, "passthrough") and not hasattr(step, "assumptions") for step in before):
         return None
+    spending = _spending_of(model)
+    if spending is not None and spending.own:
+        return sum(act.guarantees[0] for act in spending.own.values())  # type: ignore[return-value]
     stated = getattr(_last(model), "guarantee_", None)
     return stated if isinstance(stated, Guarantee) else None
+
+
+def _spending_of(model: Any) -> Spending | None:
+    """Return what a classifier and its copies have spent, if it counts its fits."""
+    spending = getattr(_last(model), "_spending", None)
+    return spending if isinstance(spending, Spending) else None

@@ -40,7 +40,8 @@ class PrivateTraining(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     the same row gives the same prediction.
 
     **Guarantee.** That of the privatizer, for the people in the training rows; what the estimator makes of
-    the reports costs nothing more. Each call of :meth:`fit` is a new collection and adds to it. Their labels
+    the reports costs nothing more. Each call of :meth:`fit` is a new collection and adds to it, in a
+    copy or clone too: all that share the privatizer count together. Their labels
     and other features are in the clear, and so is everything about people scored later.
 
     Parameters
@@ -101,12 +102,13 @@ class PrivateTraining(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             )
         privatizer = clone(self.privatizer)
         before = getattr(self, "privatizer_", None)
-        if before is not None:  # fitting again does not undo what was collected
-            privatizer._collections = before._collections  # noqa: SLF001 - the count goes on
+        if before is not None:  # fitting again does not undo what was collected, nor begins its streams again
+            privatizer._spending = before._spending.continued_in(privatizer._spending)  # noqa: SLF001 - our own
         refuse_label(X, privatizer.fit(X))
         reports = privatizer.transform(X)
         self.estimator_ = clone(self.estimator).fit(reports, y, **weights)
         self.privatizer_ = privatizer
+        self._label = _name_of_label(self.privatizer)
         self.n_features_in_ = privatizer.n_features_in_
         if hasattr(privatizer, "feature_names_in_"):
             self.feature_names_in_ = privatizer.feature_names_in_
@@ -160,9 +162,7 @@ class PrivateTraining(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     def guarantee_(self) -> Guarantee:
         """What the people in the training rows are promised, and what is in the clear."""
         check_is_fitted(self)
-        schema = self.privatizer_.schema
-        label = "the label" if schema is None or schema.target is None else schema.target
-        made: Guarantee = self.privatizer_.guarantee_with(label, "people scored later")
+        made: Guarantee = self.privatizer_.guarantee_with(self._label, "people scored later")
         return made
 
     def __sklearn_tags__(self) -> Any:
@@ -176,3 +176,8 @@ class PrivateTraining(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:  # noqa: N803 - scikit-learn's name
         return f"{_OWNER}(estimator={self.estimator!r}, privatizer={self.privatizer!r})"[:N_CHAR_MAX]
+
+
+def _name_of_label(privatizer: LocalPrivatizer) -> str:
+    schema = privatizer.schema
+    return "the label" if schema is None or schema.target is None else schema.target

@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from evenhand.collect import privatizer as module
 from evenhand.collect.privatizer import LocalPrivatizer
-from evenhand.collect.spent import Collections
+from evenhand.collect.spent import Spending
 from evenhand.privacy.randomness import SeededSource
 from evenhand.schema import Column, Domain, Schema
 
@@ -31,7 +31,7 @@ def assert_batches_have_streams_of_their_own(privatizer, *, fit_again=False):
 
 def assert_every_batch_is_counted(privatizer):
     with warnings.catch_warnings(action="ignore"):
-        privatizer = clone(privatizer).fit(ROWS)
+        privatizer = type(privatizer)(**privatizer.get_params()).fit(ROWS)
         for _ in range(4):
             privatizer.transform(ROWS)
             privatizer.fit(ROWS)
@@ -61,7 +61,7 @@ class Forgetful(LocalPrivatizer):
     """Begins to count anew when it is fitted."""
 
     def fit(self, X, y=None):  # noqa: N803 - scikit-learn's name
-        self._collections = Collections()
+        self._spending = Spending()
         return super().fit(X, y)
 
 

@@ -34,7 +34,7 @@ def test_each_collection_has_a_stream_of_its_own(frame):
     assert (first != second).any()
     assert (second != third).any()
     assert (first != third).any()
-    assert (clone(privatizer).fit_transform(frame) == first).all()  # a clone begins again
+    assert (clone(privatizer).fit_transform(frame) == first).all()  # the streams of a clone begin again
 
 
 def test_a_generator_moves_on(frame):

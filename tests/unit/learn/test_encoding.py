@@ -197,7 +197,8 @@ def test_fit_keeps_names_and_numbers_of_columns_and_nothing_else():
     encoder = PublicEncoder(SCHEMA).fit(PEOPLE)
     kept = set(vars(encoder)) - set(encoder.get_params())
 
-    assert kept == {"n_features_in_", "feature_names_in_"}
+    assert kept == {"n_features_in_", "feature_names_in_", "_fitted_plan"}
+    assert encoder._fitted_plan == PublicEncoder(SCHEMA)._read_plan()  # which knows no rows
     assert encoder.n_features_in_ == 7
 
 

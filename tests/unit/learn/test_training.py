@@ -1,5 +1,7 @@
 """Train on private reports, predict from clean values: that way round, and refused the other way."""
 
+from fractions import Fraction
+
 import numpy as np
 import polars as pl
 import pytest
@@ -136,13 +138,21 @@ def test_any_estimator_can_be_trained(estimator):
 
 def test_it_works_with_cross_validation_and_grid_search():
     model = PrivateTraining(LogisticRegression(), privatizer())
-    scores = cross_val_score(model, X, Y, cv=3)
-    search = GridSearchCV(model, {"privatizer__epsilon": [1, 3], "estimator__C": [0.1, 1]}, cv=2).fit(X, Y)
+    with pytest.warns(PrivacyWarning, match="or a copy or clone of it, collects a second time"):
+        scores = cross_val_score(model, X, Y, cv=3)
+    grid = {"privatizer__epsilon": ["1/4", "1/2"], "estimator__C": [0.1, 1]}
+    fresh = PrivateTraining(LogisticRegression(), privatizer())
+    with pytest.warns(PrivacyWarning, match="or a copy or clone of it, collects a second time"):
+        search = GridSearchCV(fresh, grid, cv=2).fit(X, Y)
+    best = Fraction(search.best_params_["privatizer__epsilon"])
 
     assert scores.shape == (3,)
     assert not np.isnan(scores).any()
     assert set(search.best_params_) == {"privatizer__epsilon", "estimator__C"}
-    assert search.best_estimator_.guarantee_.epsilon == search.best_params_["privatizer__epsilon"]
+    assert (
+        search.best_estimator_.guarantee_.epsilon == 2 * 2 * Fraction(3, 4) + best
+    )  # all that was collected
+    assert search.best_estimator_.privatizer_.guarantee_per_collection_.epsilon == best
 
 
 def test_the_draws_happen_once_per_fit(counted):
@@ -194,7 +204,8 @@ def test_fitting_again_adds_to_the_guarantee():
 
     assert (model.guarantee_.epsilon, model.privatizer_.collections_) == (6, 2)
     assert (model.estimator_.coef_ != first).any()  # with draws of its own
-    assert clone(model).fit(X, Y).guarantee_.epsilon == 3
+    assert clone(model).fit(X, Y).guarantee_.epsilon == 9
+    assert PrivateTraining(LogisticRegression(), privatizer()).fit(X, Y).guarantee_.epsilon == 3
 
 
 def test_features_are_named_as_scikit_learn_does():
