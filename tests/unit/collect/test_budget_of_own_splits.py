@@ -74,7 +74,9 @@ def test_a_made_protocol_above_the_whole_by_a_hair_is_refused(strategy):
     given = {"strategy": "single", "protected": "a"} if strategy == "single" else {"split": "sample"}
 
     def made(epsilon):
-        return strategy_for(SIZES, epsilon=TOTAL, protocol={"a": GRR(2, epsilon), "b": GRR(3, TOTAL)}, **given)
+        return strategy_for(
+            SIZES, epsilon=TOTAL, protocol={"a": GRR(2, epsilon), "b": GRR(3, TOTAL)}, **given
+        )
 
     assert made(TOTAL).epsilon == TOTAL
     with pytest.raises(InvalidParameterError, match="sum to at most 1"):
