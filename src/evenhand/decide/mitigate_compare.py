@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,6 +20,7 @@ from evenhand.decide.rule import Rule
 from evenhand.errors import InvalidParameterError, UnknownNameError
 from evenhand.measure.text_tables import aligned, html_table
 from evenhand.privacy.laws import DiscreteLaplace, Laplace
+from evenhand.privacy.rational import text_above
 from evenhand.release.postprocess import Nonnegative
 
 if TYPE_CHECKING:
@@ -193,5 +195,5 @@ def _promised(way: Mitigation) -> str:
     if way.guarantee.trust == "none":
         return "none"
     if way.guarantee.rho is not None:
-        return f"rho {float(way.guarantee.rho):.3g}"
-    return f"epsilon {float(way.guarantee.epsilon or 0):.3g}"
+        return f"rho {text_above(way.guarantee.rho, digits=3)}"
+    return f"epsilon {text_above(way.guarantee.epsilon or Fraction(0), digits=3)}"

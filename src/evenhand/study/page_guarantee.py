@@ -7,6 +7,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from evenhand.errors import PrivacyWarning
+from evenhand.privacy.rational import text_above
 from evenhand.report.page import Fact, Note, Section, Table
 from evenhand.report.words import epsilon_of
 from evenhand.study.optimal_setting import NAME, OptimalWay
@@ -90,7 +91,7 @@ def _facts(reading: Reading, strategy: Strategy, guarantee: Guarantee) -> list[F
     results = reading.results
     schema = results.facts.schema
     clear = [name for name in schema.names if name not in strategy.columns and name != schema.target]
-    delta = "δ = 0 (pure)" if guarantee.delta == 0 else f"δ = {float(guarantee.delta):.2g}"
+    delta = "δ = 0 (pure)" if guarantee.delta == 0 else f"δ = {text_above(guarantee.delta, digits=2)}"
     not_protected = [f"the label, {plain(schema.target)}"]
     if clear:
         not_protected.append(
