@@ -24,9 +24,11 @@ from evenhand.study.grid import Collect
 from evenhand.study.outcome import Outcome
 from evenhand.study.plan import Plan
 from evenhand.study.source import DataSource
+from evenhand.study.store import Store
 
 LOG = "EVENHAND_TEST_LOG"
 PAUSE = "EVENHAND_TEST_PAUSE"
+WORKERS = "EVENHAND_TEST_WORKERS"
 
 
 def small_plan(epsilons=(1, 2), *, repeats=2, protocols=("grr",), seed=7, **more):
@@ -117,6 +119,28 @@ def ordeal(cell, *, plan, prepared):
         os.kill(os.getpid(), signal.SIGKILL)
     if cell in plan.cells()[2:]:
         sleepy(cell, plan=plan, prepared=prepared)
+    return cheap(cell, plan=plan, prepared=prepared)
+
+
+def peeking(cell, *, plan, prepared):
+    """As `cheap`, but write down whether the store holds this very cell already, and which others."""
+    with Store.open(Path(os.environ[LOG]).parent / "study") as store:
+        stored = [outcome.cell.id for outcome in store.outcomes()]
+    with open(os.environ[LOG], "ab", buffering=0) as file:  # noqa: PTH123 - appended without a buffer
+        file.write(f"{cell.id in stored}\n".encode())
+    return cheap(cell, plan=plan, prepared=prepared)
+
+
+def fatal(cell, *, plan, prepared):
+    """Kill the study, once, in the middle of its third cell: its only process, or that of its workers."""
+    mark = Path(f"{os.environ[LOG]}-mark")
+    with open(os.environ[LOG], "ab", buffering=0) as file:  # noqa: PTH123 - appended without a buffer
+        file.write(f"{os.getpid()} {cell.id}\n".encode())
+    if cell == plan.cells()[2] and not mark.exists():
+        mark.touch()
+        alone = os.environ[WORKERS] == "1"
+        os.kill(os.getpid() if alone else os.getppid(), signal.SIGKILL)
+        time.sleep(0 if alone else 600)
     return cheap(cell, plan=plan, prepared=prepared)
 
 
