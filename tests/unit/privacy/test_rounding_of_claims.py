@@ -227,3 +227,40 @@ def test_the_delta_of_a_group_is_rounded_up():
 
         assert grown.amount == Fraction(5, 3)
         assert exact <= _mp(grown.delta) <= exact * (1 + mpmath.mpf(10) ** -20)
+
+
+@pytest.mark.parametrize("number", ["1/3", "1/7", "0.1", "0.3", "0.7"])
+def test_the_search_for_noise_is_given_less_than_was_asked(number, monkeypatch):
+    asked, seen = Fraction(number), []
+    monkeypatch.setattr(accounting, "_searched", lambda *given: seen.extend(given) or 1.0)
+    noise_for(asked, asked, sampling=asked, steps=3, unit="replace one")
+    epsilon, delta, steps, _ = seen
+
+    assert Fraction(epsilon) <= asked
+    assert Fraction(delta) <= asked
+    assert Fraction(steps.sampling) >= asked
+    assert (steps.steps, steps.unit) == (3, Unit.REPLACE_ONE)
+
+
+def test_an_amount_that_is_too_long_is_shortened_upwards():
+    long = Fraction(10**1200 + 1, 3**2500)
+    short = Loss(long).for_group(3)
+
+    assert short.amount >= 3 * long
+    assert short.amount <= 3 * long * (1 + Fraction(1, 10**20))
+
+
+@pytest.mark.parametrize("rho", ["1/10", "1/3", "2"])
+@pytest.mark.parametrize("epsilon", ["3", "10/3", "7"])
+def test_the_delta_of_zcdp_is_not_below_that_of_the_best_order(rho, epsilon):
+    stated = delta_from_zcdp(rho, epsilon)
+    with mpmath.workdps(60):
+        spent, asked = _mp(Fraction(rho)), _mp(Fraction(epsilon))
+        best = mpmath.findroot(
+            lambda u: 2 * u * spent - (asked - spent) - mpmath.log(1 + 1 / u),
+            (asked - spent) / (2 * spent) + 1,
+        )
+        logs = best * mpmath.log(1 + 1 / best) + mpmath.log(1 + best)
+        least = mpmath.exp(best * ((best + 1) * spent - asked) - logs)
+
+        assert least <= _mp(stated) <= least * (1 + mpmath.mpf(10) ** -25)

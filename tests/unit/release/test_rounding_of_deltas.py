@@ -5,6 +5,7 @@ from fractions import Fraction
 from types import SimpleNamespace
 
 import mpmath
+import numpy as np
 import pytest
 
 from evenhand.decide.mitigate_compare import _promised
@@ -13,6 +14,7 @@ from evenhand.privacy.rational import round_up
 from evenhand.privacy.units import Unit
 from evenhand.release import gaussian_delta, response_law, sampling_delta, suppression_delta
 from evenhand.release.laplace_delta import laplace_delta
+from unit.collect._scripted_words import Scripts, bytes_of, halves
 
 SCALES = ["2", "7/3", "20", "1/3"]
 EPSILONS = ["1/3", "1/10", "1", "7/4"]
@@ -150,3 +152,20 @@ def test_a_mitigation_is_shown_with_an_epsilon_that_is_not_below_its_own(epsilon
 
         assert shown.startswith(f"{name} ")
         assert epsilon <= Fraction(shown.split()[1]) < epsilon * Fraction(102, 100)
+
+
+@pytest.mark.parametrize(("values", "epsilon"), [(2, "1"), (5, "1/2"), (9, "3")])
+def test_swapping_changes_a_value_with_exactly_the_stated_chance(values, epsilon):
+    """The last number below the edge flips the value, and the first one from it on keeps it."""
+    law = response_law.ResponseLaw(values, Fraction(epsilon), owner="example")
+    flip = (1 - law.keep) * 2**64
+
+    assert flip.denominator == 1
+    assert law.keep + (values - 1) * law.other == 1
+    for number, moves in ((flip - 1, True), (flip, False)):
+        coin = bytes_of(*int(number).to_bytes(8, "big"))
+        places, drawn = law.moved(np.array([1]), source=Scripts(coin, halves(2**32 - 1)))
+
+        assert places.tolist() == ([0] if moves else [])
+        if moves:  # the last unit is the last of the other values
+            assert drawn.tolist() == [values - 1 if values > 2 else 0]
