@@ -91,6 +91,7 @@ CASES = [
             "columns": "b",
             "schema": OTHER_SCHEMA,
             "others": "passthrough",
+            "keep_index": True,
             "rng": 99,
         },
     ),

@@ -21,7 +21,7 @@ from evenhand.collect.spent import Collection, KeepsSpending, total_of_reports
 from evenhand.collect.streams import check_rng, stream_for
 from evenhand.errors import InvalidParameterError, PrivacyWarning
 from evenhand.privacy.guarantee import Guarantee
-from evenhand.privacy.inferred import state_inferred
+from evenhand.privacy.inferred import READ_FROM_ROWS, state_inferred
 from evenhand.privacy.rational import Number, as_text
 from evenhand.privacy.units import ROW_ORDER
 from evenhand.schema import Schema
@@ -190,6 +190,7 @@ class LocalPrivatizer(KeepsSpending, TransformerMixin, BaseEstimator):  # type: 
             At the second call: a person who is in both has spent twice. For clean columns of people to be
             scored use :meth:`encode`.
         """
+        check_is_fitted(self)
         table, room = self._encoded(X, keep_index=self._keeps_index)
         place = self._spending.add(self._collection)
         if place.family == 1:
@@ -312,7 +313,8 @@ class LocalPrivatizer(KeepsSpending, TransformerMixin, BaseEstimator):  # type: 
         label = None if self.schema is None else self.schema.target
         known = () if label is None or label in self.private_columns_ else (label,)
         index = ("index",) if self.keep_index else ()
-        return tuple(dict.fromkeys((*self._layout.in_clear, *known, *index, ROW_ORDER)))
+        read = (READ_FROM_ROWS,) if self._inferred else ()
+        return tuple(dict.fromkeys((*self._layout.in_clear, *known, *index, ROW_ORDER, *read)))
 
     def _warn_of_repetition(self) -> None:
         total = as_text(self._spending.amount)
