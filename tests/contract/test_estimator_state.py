@@ -269,16 +269,18 @@ def test_every_parameter_is_among_those_that_are_changed(case):
 def test_a_parameter_set_after_a_fit_changes_nothing_that_is_drawn_or_told(case, way):
     """A model that draws at epsilon 8 and claims 1/10 makes a false promise."""
     changes = [name for name in case.others if way == "set_params" or "__" not in name]
+    kept = _fitted(case)
+    told, used, told_after = _told(kept), case.use(kept), _told(kept)
     for name in changes:
-        kept, changed = _fitted(case), _fitted(case)
+        changed = _fitted(case)
         if way == "set_params":
             changed.set_params(**{name: case.others[name]})
         else:
             setattr(changed, name, case.others[name])
 
-        assert _told(changed) == _told(kept), name
-        assert _same(case.use(changed), case.use(kept)), name
-        assert _told(changed) == _told(kept), name
+        assert _told(changed) == told, name
+        assert _same(case.use(changed), used), name
+        assert _told(changed) == told_after, name
 
 
 @parametrize
