@@ -210,7 +210,7 @@ def _shown(terminal: Terminal, results: Results, sentences: list[str]) -> None:
         return
     _, left_out = shown_settings(results)
     repeats = results.plan.repeats
-    interval = f"95% t-interval, {repeats} seeds" if repeats > 1 else "one repeat, so no interval"
+    interval = f"95% interval, {repeats} seeds" if repeats > 1 else "one repeat, so no interval"
     title = f"Change against no protection, in points ({interval})"
     terminal.show()
     terminal.sentence(f"{title}; {left_out}" if left_out else title)

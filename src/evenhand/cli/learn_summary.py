@@ -23,7 +23,7 @@ _NARROW = 84
 def learning_title(results: Results) -> str:
     """Return what the table shows, in a line or two."""
     repeats = results.plan.repeats
-    interval = f"95% t-interval, {repeats} repeats" if repeats > 1 else "one repeat, so no interval"
+    interval = f"95% interval, {repeats} repeats" if repeats > 1 else "one repeat, so no interval"
     return (
         f"Accuracy in %, gap in selection rates in points ({interval}). Equal: the gap that equal rates "
         "would show by chance. Bound: on the mean gap"

@@ -70,10 +70,10 @@ class Comparison:
         found = self.estimate
         repeats = f"{self.pairs} paired repeat{'' if self.pairs == 1 else 's'}"
         if found.low is None or found.high is None:
-            return (
-                f"{both}, the {measure} differs by {found.value:+.4f} in {repeats}; "
-                "a single pair has no interval, so this may be chance."
-            )
+            differs = f"{both}, the {measure} differs by {found.value:+.4f} in {repeats}"
+            if self.pairs > 1:
+                return f"{differs}, which may be chance. {found.note}"
+            return f"{differs}; a single pair has no interval, so this may be chance."
         level = f"{100 * found.level:g} % interval"
         if self.is_clear:
             way = "higher" if found.value > 0 else "lower"

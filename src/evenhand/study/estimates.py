@@ -9,8 +9,17 @@ from typing import TYPE_CHECKING
 from evenhand._validate import one_of
 from evenhand.measure.intervals import check_level
 from evenhand.study.cells import Setting
-from evenhand.study.intervals import check_kind, kind_words, means, overlap
-from evenhand.study.measure_names import ALIASES, measure_named, possible, possible_rate
+from evenhand.study.intervals import check_kind, kind_words, means_of
+from evenhand.study.measure_names import (
+    ALIASES,
+    measure_named,
+    possible,
+    possible_change,
+    possible_rate,
+    spread_of,
+    spread_of_rate,
+)
+from evenhand.study.spreads import NO_INTERVAL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +29,7 @@ if TYPE_CHECKING:
 
     from evenhand.study.intervals import Kind
     from evenhand.study.results import Results
+    from evenhand.study.spreads import Spread
 
 __all__ = [
     "Estimated",
@@ -44,14 +54,15 @@ class Estimated:
     value : float
         NaN if it is defined in no repeat.
     low, high : float or None
-        The limits; None where there are fewer than two repeats.
+        The limits; None where there are fewer than two repeats, and for what has none, see
+        :mod:`evenhand.study.spreads`.
     runs : int
         Repeats that are in the mean: those that were run, did not fail and have a defined value; for a
         change, in both settings.
     left_out : int
         Repeats of the plan that are not in it.
     level : float
-    kind : {"seeds", "corrected"}
+    kind : {"seeds", "corrected", "student"}
         What the interval covers, see :mod:`evenhand.study.intervals`.
     standard_error : float or None
     note : str
@@ -102,8 +113,16 @@ def estimate(
 ) -> Estimated:
     """Return the mean of a measure over the repeats of a setting."""
     runs = _measure(results, setting, measure, "estimate")
-    within = possible(ALIASES.get(measure, measure))
-    return estimated(results, runs, level=level, kind=kind, owner="estimate", within=within)
+    name = ALIASES.get(measure, measure)
+    return estimated(
+        results,
+        runs,
+        level=level,
+        kind=kind,
+        owner="estimate",
+        within=possible(name),
+        spread=spread_of(name),
+    )
 
 
 def paired_change(
@@ -122,7 +141,16 @@ def paired_change(
     """
     owner = "paired_change"
     after, before = (_measure(results, each, measure, owner) for each in (setting, against))
-    return estimated(results, after - before, level=level, kind=kind, owner=owner)
+    name = ALIASES.get(measure, measure)
+    return estimated(
+        results,
+        after - before,
+        level=level,
+        kind=kind,
+        owner=owner,
+        within=possible_change(possible(name)),
+        spread=spread_of(name),
+    )
 
 
 def group_estimate(
@@ -131,7 +159,15 @@ def group_estimate(
     """Return the mean of a rate of one group, or of its ``"people"``, over the repeats of a setting."""
     owner = "group_estimate"
     runs = _group(results, setting, group, rate, owner)
-    return estimated(results, runs, level=level, kind=kind, owner=owner, within=possible_rate(rate))
+    return estimated(
+        results,
+        runs,
+        level=level,
+        kind=kind,
+        owner=owner,
+        within=possible_rate(rate),
+        spread=spread_of_rate(rate),
+    )
 
 
 def group_change(
@@ -147,7 +183,15 @@ def group_change(
     """Return how much a rate of one group changes from `against` to `setting`, within the same repeats."""
     owner = "group_change"
     after, before = (_group(results, each, group, rate, owner) for each in (setting, against))
-    return estimated(results, after - before, level=level, kind=kind, owner=owner)
+    return estimated(
+        results,
+        after - before,
+        level=level,
+        kind=kind,
+        owner=owner,
+        within=possible_change(possible_rate(rate)),
+        spread=spread_of_rate(rate),
+    )
 
 
 def data_estimate(
@@ -175,25 +219,29 @@ def estimated(
     kind: Kind,
     owner: str,
     within: tuple[float, float] = _ANYTHING,
+    spread: Spread = "even",
 ) -> Estimated:
     """Return the estimate from one value per repeat of the plan, NaN where there is none.
 
-    Limits are cut to the values that are possible, which leaves out no true mean.
+    Limits are cut to the values that are possible, which leaves out no true mean. How the values are spread
+    says how far limits reach, see :mod:`evenhand.study.spreads`.
     """
     level = check_level(level, owner=owner)
     kind = check_kind(kind, owner=owner)
-    extra = overlap(results.plan.task, kind)
-    found = means(values, level=level, extra=extra).within(*within)
+    found = means_of(values, task=results.plan.task, kind=kind, level=level, spread=spread).within(*within)
     value, error, low, high = (float(each) for each in found[:4])
     runs = int(found.runs)
     left_out = len(values) - runs
-    note = note_of(runs, left_out, error=error)
+    has_limits = spread != "none" or kind == "student"
+    note = note_of(runs, left_out, error=error, has_limits=has_limits)
+    if runs > 1 and not has_limits:
+        return Estimated(value, None, None, runs, left_out, level, kind, error, note)
     if runs < 2:
         return Estimated(value, None, None, runs, left_out, level, kind, None, note)
     return Estimated(value, low, high, runs, left_out, level, kind, error, note)
 
 
-def note_of(runs: int, left_out: int, *, error: float) -> str:
+def note_of(runs: int, left_out: int, *, error: float, has_limits: bool = True) -> str:
     """Return what a reader must know about a mean of so many runs."""
     if not runs:
         return "It has no defined value in any repeat."
@@ -202,6 +250,8 @@ def note_of(runs: int, left_out: int, *, error: float) -> str:
         notes.append("There is a single repeat, so nothing is known about the spread: no interval.")
     elif error == 0:
         notes.append("All repeats gave the same value.")
+    if runs > 1 and not has_limits:
+        notes.append(NO_INTERVAL)
     if left_out:
         total = runs + left_out
         notes.append(f"{left_out} of {total} repeats have no value (not run, failed or undefined).")

@@ -15,13 +15,14 @@ does not hang on a difference that its paired interval does not tell from none:
 - An undominated setting is clearly so if it is better than each setting whose epsilon is no larger, in one
   measure at least, by a paired difference whose interval excludes nought.
 
-Without intervals, as after a single repeat, nothing is clear.
+Without intervals, as after a single repeat and for the ratio of selection rates, nothing is clear.
 Each interval has its own level; they are not corrected for how many pairs there are.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -29,18 +30,18 @@ import numpy as np
 from evenhand.measure.gaps import NO_DISPARITY
 from evenhand.measure.intervals import check_level
 from evenhand.study.estimates import estimate
-from evenhand.study.intervals import check_kind, means, overlap
-from evenhand.study.measure_names import goodness, is_signed, measure_named
+from evenhand.study.intervals import check_kind, means, means_of
+from evenhand.study.measure_names import goodness, is_signed, measure_named, spread_of
 from evenhand.study.results_frames import setting_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     from evenhand.study.cells import Setting
     from evenhand.study.estimates import Estimated
-    from evenhand.study.intervals import Kind
+    from evenhand.study.intervals import Kind, Means
     from evenhand.study.results import Results
 
 __all__ = ["FrontierPoint", "frontier", "frontier_columns"]
@@ -98,11 +99,15 @@ def frontier(
     level = check_level(level, owner=owner)
     known = results.arrays.measures
     names = [measure_named(each, known, parameter=axis, owner=owner) for axis, each in (("x", x), ("y", y))]
-    extra = overlap(results.plan.task, check_kind(kind, owner=owner))
+    kind = check_kind(kind, owner=owner)
     runs = [goodness(name, results.arrays.of_measures[..., known.index(name)]) for name in names]
     scores = np.stack([means(each, level=level).value for each in runs])
     ranks = _ranks([np.inf if each.epsilon is None else each.epsilon for each in results.settings])
-    ranking = _ranked(scores, ranks, runs, level=level, extra=extra)
+    intervals = [
+        partial(means_of, task=results.plan.task, kind=kind, level=level, spread=spread_of(name))
+        for name in names
+    ]
+    ranking = _ranked(scores, ranks, runs, intervals)
     undominated, clearly = _verdicts(scores, ranks, ranking)
     points = []
     for place, setting in enumerate(results.settings):
@@ -170,9 +175,7 @@ def _ranked(
     scores: NDArray[np.float64],
     ranks: NDArray[np.intp],
     runs: Sequence[NDArray[np.float64]],
-    *,
-    level: float,
-    extra: float,
+    intervals: Sequence[Callable[[NDArray[np.float64]], Means]],
 ) -> _Ranking:
     """Compare every setting with every other."""
     with np.errstate(invalid="ignore"):
@@ -182,9 +185,9 @@ def _ranked(
     dominates = as_good & (smaller | (ahead > 0).any(axis=0))
     clear_wins, clear_losses = np.zeros((2, *dominates.shape), dtype=np.bool_)
     told = np.ones_like(dominates)
-    for of_measure in runs:
+    for of_measure, mean_of in zip(runs, intervals, strict=True):
         for place, own in enumerate(of_measure):
-            paired = means(of_measure - own, level=level, extra=extra)
+            paired = mean_of(of_measure - own)
             clear_wins[place] |= paired.low > 0
             clear_losses[place] |= paired.high < 0
             told[place] &= paired.runs > 1

@@ -100,7 +100,7 @@ def _caption(reading: LearnReading, shown: tuple[str, ...]) -> str:
         together = "both groups" if len(reading.groups) == 2 else f"all {len(reading.groups)} groups"
         repeats = counted(reading.results.plan.repeats, "repeat")
         start = (
-            f"**In brackets, paired by repeat: {LEVEL:.0%} t-interval over {repeats}, widened to hold for "
+            f"**In brackets, paired by repeat: {LEVEL:.0%} interval over {repeats}, widened to hold for "
             f"{together} at once.**"
         )
     tested = [f"{reading.named(group)}: {reading.rate(group, 'people').value:,.0f}" for group in shown]
@@ -142,7 +142,7 @@ def _table(reading: LearnReading) -> Table:
     hidden = len(reading.groups) - len(shown)
     more = f" {counted(hidden, 'smaller group')} in the CSV." if hidden else ""
     interval = (
-        f"**Small print: {LEVEL:.0%} t-interval over {counted(reading.results.plan.repeats, 'repeat')}.** "
+        f"**Small print: {LEVEL:.0%} interval over {counted(reading.results.plan.repeats, 'repeat')}.** "
         if reading.results.plan.repeats > 1
         else "**One repeat, so there are no intervals.** "
     )

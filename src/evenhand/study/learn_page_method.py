@@ -264,7 +264,7 @@ def _caption(reading: LearnReading) -> str:
         return f"**One repeat, so there are no intervals** and nothing is bold. {_SIGNED}"
     repeats = counted(reading.results.plan.repeats, "repeat")
     return (
-        f"**Small print: {LEVEL:.0%} t-interval over {repeats}.** Bold: the change from the plain "
+        f"**Small print: {LEVEL:.0%} interval over {repeats}.** Bold: the change from the plain "
         "classifier, paired by repeat, leaves out none, each on its own. Bold does not mean better. Bounds "
         f"are proved and need no repeats; they are means over them. {_SIGNED}"
     )
@@ -346,8 +346,9 @@ def learning_limits(reading: LearnReading) -> tuple[str, ...]:
         first = "There is one repeat, so nothing is known of how much the numbers vary."
     else:
         first = (
-            f"Intervals are {LEVEL:.0%} t-intervals over repeats on these rows. They cover which rows train "
-            "and test, noise and coins, and not which people are in the data; repeats share rows."
+            f"Intervals are for the mean over repeats on these rows, {LEVEL:.0%} each, longer where repeats "
+            "have a tail. They cover which rows train and test, noise and coins, and not which people are in "
+            "the data; repeats share rows."
         )
     return (
         first,

@@ -98,7 +98,7 @@ def _caption(reading: LearnReading) -> str:
     repeats = counted(reading.results.plan.repeats, "repeat")
     if reading.results.plan.repeats > 1:
         start = (
-            f"**Marks: means of {repeats}. Cross: {LEVEL:.0%} t-interval** of the ringed setting; those of "
+            f"**Marks: means of {repeats}. Cross: {LEVEL:.0%} interval** of the ringed setting; those of "
             "the others are in the CSV."
         )
     else:
@@ -192,6 +192,6 @@ def _bars(reading: LearnReading) -> str:
     repeats = counted(reading.results.plan.repeats, "repeat")
     target = plain(reading.results.facts.schema.target)
     return (
-        f"**Bars and band: {LEVEL:.0%} t-interval over {repeats}.** A tick stands at every tested ε. "
+        f"**Bars and band: {LEVEL:.0%} interval over {repeats}.** A tick stands at every tested ε. "
         f"Predictions of {target} are compared with those of the plain classifier of the same repeat."
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand._validate import one_of
-from evenhand.measure.gaps import COMPARED, DIFFERENCES, NO_DISPARITY
+from evenhand.measure.gaps import COMPARED, DIFFERENCES, NO_DISPARITY, OVERALL
 from evenhand.measure.rates import RATES
 from evenhand.study.decide_names import SIGNED_NUMBERS, WORDS_OF_A_DECISION
 from evenhand.study.learn_names import GROUP_SHARES, WORDS_OF_LEARNING
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from evenhand.study.spreads import Spread
+
 __all__ = [
     "ALIASES",
     "WORDS",
@@ -26,7 +28,10 @@ __all__ = [
     "is_signed",
     "measure_named",
     "possible",
+    "possible_change",
     "possible_rate",
+    "spread_of",
+    "spread_of_rate",
 ]
 
 ALIASES = {"accuracy": "acc", "gap": "sp_gap"}
@@ -105,11 +110,39 @@ def possible(measure: str) -> tuple[float, float]:
     return (-1.0 if measure in DIFFERENCES else 0.0), (np.inf if measure == "di" else 1.0)
 
 
+def possible_change(limits: tuple[float, float]) -> tuple[float, float]:
+    """Return the smallest and the largest difference of two values between such limits.
+
+    >>> possible_change(possible("acc")), possible_change(possible("spd"))
+    ((-1.0, 1.0), (-2.0, 2.0))
+    """
+    low, high = limits
+    return low - high, high - low
+
+
 def possible_rate(rate: str) -> tuple[float, float]:
     """Return the smallest and the largest value that a rate of a group, or its number of people, can have."""
     return (-np.inf if rate in (*SIGNED, *SIGNED_NUMBERS) else 0.0), (
         1.0 if rate in (*RATES, *GROUP_SHARES) else np.inf
     )
+
+
+def spread_of(measure: str) -> Spread:
+    """Return how a measure is spread over repeats, by which its interval reaches.
+
+    >>> spread_of("auc"), spread_of("sp_gap"), spread_of("di")
+    ('tailed', 'even', 'none')
+    """
+    if measure in (*OVERALL, "auc"):
+        return "tailed"
+    return "none" if measure == "di" else "even"
+
+
+def spread_of_rate(rate: str) -> Spread:
+    """Return how a rate of one group is spread over repeats."""
+    if rate == "fpr":
+        return "none"
+    return "rate" if rate in (*RATES, *GROUP_SHARES) else "even"
 
 
 def goodness(measure: str, values: NDArray[np.float64]) -> NDArray[np.float64]:

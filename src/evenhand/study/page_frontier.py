@@ -104,7 +104,7 @@ def _point(reading: Reading, setting: Setting, *, undominated: bool = False) -> 
 def _caption(reading: Reading, *, drawn: bool) -> str:
     if reading.results.plan.repeats > 1:
         start = (
-            f"**Marks: means of {repeats_words(reading)}. Cross: {LEVEL:.0%} t-interval** of the ringed "
+            f"**Marks: means of {repeats_words(reading)}. Cross: {LEVEL:.0%} interval** of the ringed "
             "setting; those of the others are not drawn and are in the CSV."
         )
     else:

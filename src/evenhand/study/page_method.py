@@ -21,9 +21,10 @@ _ENCODERS = {
 }
 _INTERVALS = (
     (
-        f"Intervals are {LEVEL:.0%} t-intervals over repeats on these rows. They cover which rows train and "
-        "test, the model's own draws and those of protection. They do not cover which people are in the "
-        "data; repeats share rows, so that for other people they are too short."
+        f"Intervals are for the mean over repeats on these rows, {LEVEL:.0%} each, longer where repeats have "
+        "a tail. They cover which rows train and test, the model's own draws and those of protection. They "
+        "do not cover which people are in the data; repeats share rows, so that for other people they are "
+        "too short."
     ),
     (
         "Each interval holds on its own, except that changes of groups and comparisons between settings are "

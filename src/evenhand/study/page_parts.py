@@ -54,7 +54,7 @@ def caption(reading: Reading, what: str, rest: str = "", *, together: int = 1) -
     if reading.results.plan.repeats > 1:
         joint = f", widened to hold for all {together} groups at once" if together > 2 else ""
         joint = ", widened to hold for both groups at once" if together == 2 else joint
-        start = f"**{what}: {LEVEL:.0%} t-interval over {repeats_words(reading)}{joint}.**"
+        start = f"**{what}: {LEVEL:.0%} interval over {repeats_words(reading)}{joint}.**"
     else:
         start = "**One repeat, so there are no intervals.**"
     return f"{start} {rest}".strip()

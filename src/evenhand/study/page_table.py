@@ -97,7 +97,7 @@ def _caption(reading: Reading) -> str:
     if reading.results.plan.repeats == 1:
         return "**One repeat, so there are no intervals** and nothing is bold."
     return (
-        f"**Small print: {LEVEL:.0%} t-interval over {repeats_words(reading)}.** Bold: the change from the "
+        f"**Small print: {LEVEL:.0%} interval over {repeats_words(reading)}.** Bold: the change from the "
         "unprotected model, paired by repeat, leaves out none, each on its own: of twenty numbers that do "
         "not change about one is bold. Bold does not mean better."
     )

@@ -32,6 +32,7 @@ from evenhand.errors import InvalidParameterError
 from evenhand.privacy.rational import exact
 from evenhand.study.estimates import estimate, paired_change
 from evenhand.study.intervals import means
+from evenhand.study.measure_names import spread_of
 from evenhand.study.protection import strategy_of
 from evenhand.study.verdicts import full_settings
 
@@ -187,7 +188,7 @@ def _signs(
     arrays = results.arrays
     places = [results.place(each.setting) for each in candidates]
     runs = arrays.of_measures[places, :, arrays.measures.index(measure)]
-    found = means(runs[:, None] - runs[None], level=level)
+    found = means(runs[:, None] - runs[None], level=level, spread=spread_of(measure))
     return (found.low > 0).astype(np.intp) - (found.high < 0)
 
 

@@ -42,7 +42,7 @@ def sizes_section(reading: ReleaseReading) -> Section | None:
         alt=f"{heading}. Mean error of cells of {small.label} people: {numbers}.",
         caption=(
             f"**Means over cells of about one size and {counted(reading.results.plan.repeats, 'repeat')}; "
-            f"bars: 95% t-interval over repeats.** Both axes are logarithmic and the same in every panel"
+            f"bars: 95% interval over repeats.** Both axes are logarithmic and the same in every panel"
             f"{_at(reading)}. {table} Smaller errors stand on the lowest line; empty cells are in the CSV "
             "alone."
         ),

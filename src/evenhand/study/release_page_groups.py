@@ -40,7 +40,7 @@ def groups_section(reading: ReleaseReading) -> Section:
         name="people-by-group",
         alt=f"{heading}. {release_name(reading.chosen)}: {numbers}.",
         caption=(
-            f"**In brackets: 95% t-interval over {counted(reading.results.plan.repeats, 'repeat')}, widened "
+            f"**In brackets: 95% interval over {counted(reading.results.plan.repeats, 'repeat')}, widened "
             f"to hold for all groups at once.** People published of a group, in percent of those there are."
             f"{at} Each panel has its own scale."
             + (f" {counted(left, 'further mechanism')} in the table below." if left else "")
@@ -156,7 +156,7 @@ def accuracy_section(reading: ReleaseReading) -> Section | None:
         name="accuracy",
         alt=f"{heading}. Accuracy: {numbers}.",
         caption=(
-            f"**Thin lines: 95% t-interval over {counted(reading.results.plan.repeats, 'repeat')}.** "
+            f"**Thin lines: 95% interval over {counted(reading.results.plan.repeats, 'repeat')}.** "
             "Logistic regression, trained on the people that the published counts stand for (negative ones "
             f"as 0) and tested on held-out rows as they are. Predicted: {target}."
         ),

@@ -70,8 +70,8 @@ def release_limits(reading: ReleaseReading) -> tuple[str, ...]:
     else:
         cover = "which rows are counted and what is drawn" if task.classify else "what is drawn"
         said.append(
-            f"Intervals are {LEVEL:.0%} t-intervals over repeats on these rows. They cover {cover}; they do "
-            "not cover which people are in the data."
+            f"Intervals are for the mean over repeats on these rows, {LEVEL:.0%} each, longer where repeats "
+            f"have a tail. They cover {cover}; they do not cover which people are in the data."
         )
         said.append(
             "Each interval holds on its own, except that groups and comparisons between mechanisms are "

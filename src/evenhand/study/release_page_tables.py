@@ -236,7 +236,7 @@ def _caption(reading: ReleaseReading, more: int) -> str:
     if reading.results.plan.repeats == 1:
         return f"**One repeat, so there are no intervals** and nothing is bold.{rest}"
     return (
-        f"**Small print: 95% t-interval over {counted(reading.results.plan.repeats, 'repeat')}.** % "
+        f"**Small print: 95% interval over {counted(reading.results.plan.repeats, 'repeat')}.** % "
         "published: people published of a group minus those there are, as a share of these; its intervals "
         f"hold for all groups at once. Bold: the interval of the change from the true table leaves out "
         f"none.{rest}"

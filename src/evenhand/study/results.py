@@ -55,10 +55,10 @@ class Results:
 
     Notes
     -----
-    Intervals cover what repeats vary: the rows for training and test, and what the model and the mechanism
-    draw. They do not cover which people are in the data, and repeats share rows, so that as statements about
-    new data they are too short. ``kind="corrected"`` widens them for that; see
-    :mod:`evenhand.study.intervals`.
+    Intervals are about the mean over all repeats that could be run on these rows. They cover what repeats
+    vary: the rows for training and test, and what the model and the mechanism draw. They do not cover which
+    people are in the data, and repeats share rows, so that as statements about new data they are too short.
+    ``kind="corrected"`` widens them for that; see :mod:`evenhand.study.intervals`.
 
     The numbers come from the true data. They are not private.
 
@@ -180,10 +180,10 @@ class Results:
             By default those of the plan.
         level : float
             Of every interval.
-        kind : {"seeds", "corrected"}
+        kind : {"seeds", "corrected", "student"}
             What intervals cover: the seeds of repeats on these rows, or that with a correction for the
-            overlap of repeats; see :mod:`evenhand.study.intervals`. Neither covers by construction which
-            people are in the data.
+            overlap of repeats; see :mod:`evenhand.study.intervals`. None covers by construction which people
+            are in the data. ``"student"`` is as ``"seeds"`` without the correction for skewed repeats.
         shape : {"wide", "long"}
             ``"wide"``: for a measure ``acc`` the columns ``acc``, ``acc_low``, ``acc_high``, ``acc_runs``,
             ``acc_change``, ``acc_change_low``, ``acc_change_high`` and ``acc_pairs``. ``"long"``: one row per
@@ -193,7 +193,8 @@ class Results:
         Notes
         -----
         Values that are undefined, and cells that failed or were not run, are left out and counted: ``runs``
-        are the repeats in a mean, ``pairs`` those in a change. With fewer than two, limits are NaN.
+        are the repeats in a mean, ``pairs`` those in a change. With fewer than two, limits are NaN, and so
+        are those of ``di``, for which no interval held what it says.
         """
         owner = "Results.summary"
         found = summarized(self, measures, level=level, kind=kind, owner=owner)

@@ -10,14 +10,16 @@ import numpy as np
 from evenhand.measure.intervals import check_level
 from evenhand.study.cells import Setting
 from evenhand.study.estimates import note_of
-from evenhand.study.intervals import check_kind, means, overlap
-from evenhand.study.measure_names import measure_named, possible
+from evenhand.study.intervals import Means, check_kind, means_of
+from evenhand.study.measure_names import measure_named, possible, possible_change, spread_of
 from evenhand.study.results_frames import setting_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from evenhand.study.intervals import Kind, Means
+    from numpy.typing import NDArray
+
+    from evenhand.study.intervals import Kind
     from evenhand.study.results import Results
 
 __all__ = ["Summary", "long_columns", "summarized", "wide_columns"]
@@ -46,14 +48,22 @@ def summarized(
     listed = [asked] if isinstance(asked, str) else list(asked)
     names = tuple(measure_named(each, arrays.measures, parameter="measures", owner=owner) for each in listed)
     kind = check_kind(kind, owner=owner)
-    extra = overlap(results.plan.task, kind)
     values = np.moveaxis(arrays.of_measures[..., [arrays.measures.index(name) for name in names]], 1, 2)
     changes = values - values[results.place(Setting())]
+
+    def shown(runs: NDArray[np.float64]) -> Means:
+        task = results.plan.task
+        found = [
+            means_of(runs[:, at], task=task, kind=kind, level=level, spread=spread_of(name))
+            for at, name in enumerate(names)
+        ]
+        return Means(*(np.stack(part, axis=1) for part in zip(*found, strict=True)))
+
     return Summary(
         results.settings,
         names,
-        means(values, level=level, extra=extra).within(*zip(*map(possible, names), strict=True)),
-        means(changes, level=level, extra=extra),
+        shown(values).within(*zip(*map(possible, names), strict=True)),
+        shown(changes).within(*zip(*(possible_change(possible(name)) for name in names), strict=True)),
         results.plan.repeats,
         level,
         kind,
@@ -83,12 +93,18 @@ def long_columns(summary: Summary) -> dict[str, Any]:
     width = len(summary.measures)
     settings = [setting for setting in summary.settings for _ in range(width)]
     value, change = ([part.reshape(-1) for part in each] for each in (summary.value, summary.change))
+    measures = list(summary.measures) * len(summary.settings)
     notes = [
-        note_of(int(runs), summary.repeats - int(runs), error=float(error))
-        for runs, error in zip(value[4], value[1], strict=True)
+        note_of(
+            int(runs),
+            summary.repeats - int(runs),
+            error=float(error),
+            has_limits=spread_of(name) != "none" or summary.kind == "student",
+        )
+        for runs, error, name in zip(value[4], value[1], measures, strict=True)
     ]
     return setting_columns(settings) | {
-        "measure": list(summary.measures) * len(summary.settings),
+        "measure": measures,
         "mean": value[0],
         "standard_error": value[1],
         "low": value[2],

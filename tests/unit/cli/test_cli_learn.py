@@ -113,7 +113,7 @@ def test_a_narrow_terminal_has_intervals_below():
     cells = _cells(read_learning(results), results.settings[0], beside=False)
 
     assert len(cells) == len(_heads(beside=False)) == 6
-    assert cells[2][0].startswith("81.0\n78.")
+    assert cells[2][0].startswith("81.0\n77.3 to 84.7")
     assert len(_heads(beside=True)) == 8
 
 

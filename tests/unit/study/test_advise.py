@@ -108,7 +108,7 @@ def test_settings_that_cannot_be_told_apart_are_left_to_another_criterion():
 def test_one_that_alone_meets_the_limits_is_said_to():
     """A reader may want it although it cannot be told from its equals."""
     values = {"all": BEFORE, GRR: {"sp_gap": 0.1}, OUE: {"sp_gap": 0.1012}}
-    advice = advised(values, max_gap=0.1047)
+    advice = advised(values, max_gap=0.105)
 
     assert advice.outcome == "alike"
     assert "the smallest at which a setting meets the limits" in said(advice)
@@ -131,7 +131,7 @@ def test_one_that_alone_meets_the_limits_is_said_to():
         ),
         (
             {GRR: {"acc": 0.7, "sp_gap": 0.1}},
-            {"max_accuracy_loss": 0.02, "max_gap": 0.2},
+            {"max_accuracy_loss": 0.05, "max_gap": 0.2},
             "1 keeps the limit on the gap and 3 that on accuracy, but none keeps both: they bind together",
         ),
     ],

@@ -3,11 +3,12 @@
 import pytest
 
 from evenhand.errors import InvalidParameterError
+from evenhand.study.spreads import NO_INTERVAL
 from unit._study_results import NOTHING, grr, study
 
 VALUES = {
     NOTHING: {"acc": [0.80, 0.90, 0.70], "sp_gap": [0.10, 0.12, 0.11]},
-    grr(1): {"acc": [0.79, 0.885, 0.69], "sp_gap": [0.11, 0.10, 0.12]},
+    grr(1): {"acc": [0.788, 0.8885, 0.688], "sp_gap": [0.11, 0.10, 0.12]},
     grr(2): {"acc": [0.795, 0.9, None], "sp_gap": [0.11, 0.10, None]},
     grr(4): {"acc": [0.795, None, None], "sp_gap": [0.11, None, None]},
     grr(8): {"acc": [None, None, None], "sp_gap": [None, None, None]},
@@ -27,8 +28,8 @@ def test_a_clear_difference_is_said_with_its_way_and_interval(results):
     assert found.is_clear
     assert found.low < found.difference < found.high < 0
     assert str(found) == (
-        "The accuracy is lower with GRR, uniform split, ε = 1 than with unprotected, by 0.0117 "
-        "(95 % interval 0.0045 to 0.0188, 3 paired repeats, seeds): the interval excludes no difference."
+        "The accuracy is lower with GRR, uniform split, ε = 1 than with unprotected, by 0.0118 "
+        "(95 % interval 0.0079 to 0.0123, 3 paired repeats, seeds): the interval excludes no difference."
     )
     assert "is higher with unprotected" in results.compare(NOTHING, "grr 1", measure="acc").sentence
 
@@ -53,6 +54,14 @@ def test_a_single_pair_has_no_interval(results):
     assert (found.low, found.high) == (None, None)
     assert not found.is_clear
     assert "may be chance" in found.sentence
+
+
+def test_a_ratio_is_compared_without_an_interval_and_says_why():
+    results = study({NOTHING: {"di": [0.5, 0.6, 0.4]}, grr(1): {"di": [0.7, 0.9, 1.4]}})
+    found = results.compare("grr 1", measure="di")
+
+    assert not found.is_clear
+    assert found.sentence.endswith(f"in 3 paired repeats, which may be chance. {NO_INTERVAL}")
 
 
 def test_without_a_pair_there_is_no_comparison(results):

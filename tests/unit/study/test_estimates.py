@@ -16,6 +16,9 @@ from evenhand.study.estimates import (
     group_estimate,
     paired_change,
 )
+from evenhand.study.intervals import means
+from evenhand.study.measure_names import spread_of_rate
+from evenhand.study.spreads import NO_INTERVAL
 from unit._study_results import NOTHING, grr, study
 
 BEFORE = [0.80, 0.90, 0.70, 0.85]
@@ -114,14 +117,55 @@ def test_the_disparity_of_labels_before_and_after(results):
 def test_limits_are_cut_to_what_is_possible():
     """An accuracy above 1 in a table makes a reader doubt all of it; no true mean is lost by the cut."""
     results = study({NOTHING: {"acc": [0.99, 0.8], "di": [0.1, 1.9], "spd": [-0.9, 0.9], "f1": [0.1, 0.0]}})
-    wide = {name: estimate(results, NOTHING, name) for name in ("accuracy", "di", "spd", "f1")}
+    wide = {name: estimate(results, NOTHING, name) for name in ("accuracy", "spd", "f1")}
 
     assert wide["accuracy"].high == 1
-    assert wide["di"].low == 0
-    assert wide["di"].high > 1.9
+    assert estimate(results, NOTHING, "di", kind="student").low == 0
+    assert estimate(results, NOTHING, "di", kind="student").high > 1.9
     assert (wide["spd"].low, wide["spd"].high) == (-1, 1)
     assert wide["f1"].low == 0
     assert group_estimate(results, NOTHING, "men", "people").high == 100
+
+
+def test_the_mean_of_a_ratio_has_no_interval_and_says_why():
+    """Its mean over few repeats hangs on those in which hardly anybody is selected."""
+    results = study({NOTHING: {"di": [0.1, 0.4, 1.9]}, grr(1): {"di": [0.2, 0.9, 1.4]}})
+    for found in (estimate(results, NOTHING, "di"), paired_change(results, grr(1), "di")):
+        assert (found.low, found.high) == (None, None)
+        assert found.standard_error > 0
+        assert found.note == NO_INTERVAL
+        assert not found.is_clear
+    table = results.summary("di", shape="long", backend="pandas")
+
+    assert table["low"].isna().all()
+    assert table["change_high"].isna().all()
+    assert set(table["note"]) == {NO_INTERVAL}
+    assert not results.frontier(x="acc", y="di", backend="pandas")["clearly"].any()
+    assert results.summary("di", kind="student", backend="pandas")["di_low"].notna().all()
+
+
+@pytest.mark.parametrize(("name", "spread"), [("acc", "tailed"), ("auc", "tailed"), ("sp_gap", "even")])
+def test_a_measure_has_the_interval_of_its_spread_wherever_it_is_shown(name, spread):
+    """One rule in one place: accuracy has a tail, gaps are even."""
+    before, after = np.array([0.5, 0.52, 0.49, 0.51, 0.5]), np.array([0.48, 0.51, 0.45, 0.5, 0.47])
+    results = study({NOTHING: {name: before.tolist()}, grr(1): {name: after.tolist()}})
+    value, change = (means(runs, level=0.95, spread=spread) for runs in (after, after - before))
+    table = results.summary(name, backend="pandas").iloc[1]
+    point = results.frontier(x=name, y=name, backend="pandas").iloc[1]
+    moved = paired_change(results, grr(1), name)
+
+    assert (table[f"{name}_low"], table[f"{name}_high"]) == (value.low, value.high)
+    assert (table[f"{name}_change_low"], table[f"{name}_change_high"]) == (change.low, change.high)
+    assert (moved.low, moved.high) == (change.low, change.high)
+    assert (point[f"{name}_low"], point[f"{name}_high"]) == (value.low, value.high)
+    assert value.low != means(after, level=0.95).low
+
+
+def test_a_rate_of_a_group_has_the_interval_of_rates():
+    """Its own rule in tables of groups; how many people a group has is no rate."""
+    assert {spread_of_rate(rate) for rate in ("selection", "tpr", "accuracy", "promoted")} == {"rate"}
+    assert spread_of_rate("people") == "even"
+    assert spread_of_rate("fpr") == "none"
 
 
 def test_a_measure_has_two_names(results):

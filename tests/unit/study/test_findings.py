@@ -9,6 +9,7 @@ from evenhand.study import findings_reading
 from evenhand.study.findings import answers
 from evenhand.study.findings_reading import read, strict
 from evenhand.study.grid import Collect
+from evenhand.study.measure_names import spread_of
 from unit.study._page_studies import (
     BEFORE,
     FULL,
@@ -189,8 +190,7 @@ def test_a_group_that_loses_much_is_not_said_to_pay_a_little():
     after = two(0.3, 0.6, accuracy=(0.7, 0.81))
     results = made(against(BEFORE, after))
     for each in results.outcomes:
-        if each.cell.setting.is_protected:
-            each.measures["acc"] = 0.8 + 0.001 * each.cell.repeat
+        each.measures["acc"] = 0.8 + 0.001 * each.cell.repeat if each.cell.setting.is_protected else 0.81
     first = answers(type(results)(results.plan, results.facts, results.outcomes))[0]
 
     assert headline(first) == "Everyone pays in accuracy:"
@@ -287,7 +287,7 @@ def test_numbers_in_sentences_are_those_of_the_cells():
     grr = read(results).chosen
     first, second, _ = answers(results)
     before, after = measured(results, NOTHING, "acc"), measured(results, grr, "acc")
-    lost = interval(before - after)
+    lost = interval(before - after, spread="tailed")
     gaps = [100 * measured(results, each, "sp_gap").mean() for each in (NOTHING, grr)]
 
     assert f"is right for {100 * after.mean():.1f}% of people instead of {100 * before.mean():.1f}%" in first
@@ -296,7 +296,7 @@ def test_numbers_in_sentences_are_those_of_the_cells():
     for group, verb, sign in ((WOMEN, "rises", 1), (MEN, "falls", -1)):
         at = results.arrays.groups.index(group), results.arrays.rates.index("selection")
         runs = [results.arrays.of_groups[results.place(each), :, at[0], at[1]] for each in (NOTHING, grr)]
-        moved = interval(sign * (runs[1] - runs[0]), level=0.975)
+        moved = interval(sign * (runs[1] - runs[0]), level=0.975, spread="rate")
         assert "{} by {:.1f} ({:.1f} to {:.1f})".format(verb, *(100 * each for each in moved)) in second
 
 
@@ -407,13 +407,14 @@ def test_no_word_claims_more_than_its_interval():
                 seen.add(word)
 
                 assert len(runs) > 1
-                assert interval(runs)[1] > 0, sentence
+                assert interval(runs, spread=spread_of(measure))[1] > 0, sentence
             if "clear" in finding or "One repeat" in finding:
                 measure = "acc" if "accuracy" in finding else "sp_gap"
                 runs = measured(results, chosen, measure) - measured(results, NOTHING, measure)
                 seen.add("unclear")
 
-                assert len(runs) == 1 or interval(runs)[1] <= 0 <= interval(runs)[2], sentence
+                limits = () if len(runs) == 1 else interval(runs, spread=spread_of(measure))[1:]
+                assert not limits or limits[0] <= 0 <= limits[1], sentence
     assert {"narrows", "widens", "pays", "rises", "unclear"} <= seen
 
 

@@ -71,7 +71,7 @@ def along(accuracy=lambda where: 0.8, gap=lambda where: 0.3, **options):
         ),
         (
             lambda where: 0.825 if where.epsilon == 4 and where.protocol == "grr" else 0.80,
-            "Every setting below ε = 4 costs accuracy; from there on 6 of 8 clearly do",
+            "Every setting below ε = 4 costs accuracy; from there on 5 of 8 clearly do",
         ),
         (
             lambda where: 0.80 if where.protocol == "grr" else 0.825,
@@ -88,11 +88,11 @@ def test_trying_many_settings_does_not_by_itself_find_one_that_costs():
     results = along(lambda where: 0.82)
     for each in results.outcomes:
         where = each.cell.setting
-        lost = (0.001, 0.02, 0.012, 0.03, 0.009)[each.cell.repeat]
+        lost = (0.008, 0.02, 0.012, 0.025, 0.012)[each.cell.repeat]
         wide = (0.02, -0.02, 0.01, -0.01, 0.0)[each.cell.repeat]
         each.measures["acc"] = 0.82 - (lost if where == setting("oue", 4) else wide * where.is_protected)
     reading = read(type(results)(results.plan, results.facts, results.outcomes))
-    one = interval(measured(reading.results, setting("oue", 4), "acc") - 0.82)
+    one = interval(measured(reading.results, setting("oue", 4), "acc") - 0.82, spread="tailed")
 
     assert one[2] < 0
     assert frontier_heading(reading) == (
@@ -105,7 +105,7 @@ def test_a_gap_that_is_clear_alone_is_not_denied_by_the_table():
     results = along(gap=lambda where: 0.3)
     for each in results.outcomes:
         moved = (
-            (0.001, 0.02, 0.012, 0.03, 0.009)
+            (0.005, 0.02, 0.012, 0.03, 0.009)
             if each.cell.setting == setting("oue", 4)
             else (0.02, -0.02, 0.01, -0.01, 0)
         )

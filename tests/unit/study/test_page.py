@@ -14,6 +14,7 @@ from evenhand.study.classify import Classify
 from evenhand.study.findings import answers
 from evenhand.study.findings_reading import read
 from evenhand.study.grid import Collect
+from evenhand.study.measure_names import spread_of
 from evenhand.study.page import command_of, page_of
 from unit.study._page_studies import (
     BEFORE,
@@ -100,7 +101,7 @@ def test_cells_that_were_not_run_are_noted_without_a_kind_of_error(drawn):
 def test_the_head_has_four_numbers_with_their_intervals(full):
     results = full
     numbers = page_of(results).numbers
-    lost = interval(measured(results, setting(), "acc") - measured(results, NOTHING, "acc"))
+    lost = interval(measured(results, setting(), "acc") - measured(results, NOTHING, "acc"), spread="tailed")
     before, after = (100 * measured(results, each, "acc").mean() for each in (NOTHING, setting()))
 
     assert [each.label for each in numbers] == [
@@ -279,7 +280,7 @@ def test_captions_begin_with_what_the_bars_are(full, drawn):
 
     for each in page.sections:
         for chart in each.charts:
-            assert re.match(r"\*\*[^*]*(?:t-interval|Marks)", chart.caption)
+            assert re.match(r"\*\*[^*]*(?:95% interval|Marks)", chart.caption)
     for each in one.sections:
         for chart in each.charts:
             assert re.match(r"\*\*[^*]*no intervals\.\*\*", chart.caption)
@@ -306,7 +307,8 @@ def test_bold_is_where_the_paired_interval_leaves_out_no_change(full):
     for each in read(full).protected:
         row = rows[each.protocol, each.split, f"{float(each.epsilon):g}"]
         for column, measure in ((3, "acc"), (4, "sp_gap")):
-            low, high = interval(measured(full, each, measure) - measured(full, NOTHING, measure))[1:]
+            runs = measured(full, each, measure) - measured(full, NOTHING, measure)
+            low, high = interval(runs, spread=spread_of(measure))[1:]
 
             assert row[column].startswith("**") == (not low <= 0 <= high)
     assert not any(cell.startswith("**") for cell in table.rows[0])

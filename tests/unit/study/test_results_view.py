@@ -22,10 +22,10 @@ def test_each_setting_is_a_line_with_its_interval():
     assert lines[0] == "Results of hiring on people.csv: 2 settings x 2 repeats, 1 cell not run"
     assert lines[1].split("  ")[0] == "setting"
     assert lines[2].startswith("unprotected  ")
-    assert "0.810 (0.683 to 0.937)" in lines[2]
+    assert "0.810 (0.619 to 1.000)" in lines[2]
     assert "0.750  " in lines[3]
     assert lines[3].endswith("no value")
-    assert lines[-2].startswith("In brackets: 95 % t interval")
+    assert lines[-2].startswith("In brackets: 95 % interval of the mean over repeats on these rows")
     assert lines[-1].endswith("not private.")
 
 

@@ -85,13 +85,60 @@ def test_no_repeats_are_no_crash():
 
 
 def test_seeds_are_not_corrected():
-    """The default is named, and is the plain t interval."""
-    assert overlap(Classify(), "seeds") == 0
+    """Of the three kinds one alone is about people who are not in the data."""
+    assert overlap(Classify(), "seeds") == overlap(Classify(), "student") == 0
     assert "seeds" in kind_words("seeds", 0.9)
     assert "Nadeau" in kind_words("corrected", 0.9)
     assert kind_words("corrected", 0.9).startswith("90 % ")
 
 
 def test_another_kind_is_refused_by_name():
-    with pytest.raises(InvalidParameterError, match="must be one of 'seeds', 'corrected'"):
+    with pytest.raises(InvalidParameterError, match="must be one of 'seeds', 'corrected', 'student'"):
         check_kind("bootstrap", owner="summary")
+
+
+TAIL = [0.30, 0.31, 0.29, 0.30, 0.10]
+
+
+def test_the_half_on_the_side_of_the_tail_is_longer():
+    """Few repeats miss a tail more often than they show all of it."""
+    plain, found = means(np.array(TAIL), level=0.95), means(np.array(TAIL), level=0.95, spread="tailed")
+    mirrored = means(-np.array(TAIL), level=0.95, spread="tailed")
+
+    assert found.value - found.low > found.high - found.value > 0
+    assert found.value - found.low > 2 * (plain.value - plain.low)
+    assert (float(-mirrored.high), float(-mirrored.low)) == pytest.approx(
+        (float(found.low), float(found.high))
+    )
+    assert float(found.standard_error) == float(plain.standard_error)
+
+
+def test_the_stretch_of_five_repeats_is_the_printed_formula():
+    """The numbers of the table, written out again."""
+    lean = float(stats.skew(TAIL)) * math.sqrt(4) / 3
+    plain, found = (means(np.array(TAIL), level=0.99, spread=each) for each in (None, "tailed"))
+    growth = stats.t.ppf(0.995, 4) / stats.t.ppf(0.975, 4)
+
+    assert -1 < lean < 0
+    assert float(found.value - found.low) == pytest.approx(
+        (1.5 + 4 * growth * -lean) * float(plain.value - plain.low), rel=1e-9
+    )
+    assert float(found.high - found.value) == pytest.approx(
+        max(1.5 + 1.2 / growth * lean, 0.3) * float(plain.high - plain.value), rel=1e-9
+    )
+
+
+def test_many_repeats_need_little_stretch():
+    """The correction is for few repeats: with many, the interval is nearly Student's."""
+    runs = np.sin(np.arange(2000.0))
+    plain = means(runs, level=0.95)
+    for spread in ("even", "tailed", "rate"):
+        found = means(runs, level=0.95, spread=spread)
+        assert float(found.high - found.low) == pytest.approx(float(plain.high - plain.low), rel=0.01)
+
+
+def test_a_ratio_has_a_mean_and_a_standard_error_and_no_limits():
+    found = means(np.array(RUNS), level=0.95, spread="none")
+
+    assert np.isnan([found.low, found.high]).all()
+    assert float(found.standard_error) > 0

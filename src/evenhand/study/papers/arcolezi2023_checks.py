@@ -67,7 +67,7 @@ def chosen(
 
 
 def _mean(results: Results, runs: NDArray[np.float64]) -> Estimated:
-    return estimated(results, runs, level=0.95, kind="seeds", owner="claim")
+    return estimated(results, runs, level=0.95, kind="student", owner="claim")
 
 
 # --- against the unprotected result ---------------------------------------------------------------

@@ -56,7 +56,7 @@ def measures_figure(
                 _line(results, [each for each in settings if each.protocol == protocol], measure, spotlight)
                 for protocol in protocols
             ]
-            base = estimate(results, Setting(), measure)
+            base = estimate(results, Setting(), measure, kind="student")
             panels.append(
                 Panel(f"{split} split", Axis(title), lines, Estimate(base.value, base.low, base.high))
             )
@@ -64,7 +64,7 @@ def measures_figure(
 
 
 def _line(results: Results, settings: Sequence[Setting], measure: str, spotlight: str) -> Line:
-    found = [estimate(results, setting, measure) for setting in settings]
+    found = [estimate(results, setting, measure, kind="student") for setting in settings]
     return Line(
         settings[0].protocol.upper(),
         [float(setting.epsilon or 0) for setting in settings],

@@ -94,7 +94,7 @@ def mean_of(
     results: Results, runs: Runs, *, within: tuple[float, float] = (-math.inf, math.inf)
 ) -> Estimated:
     """Return the mean over repeats of a value per repeat, its interval cut to what is possible."""
-    return estimated(results, runs, level=0.95, kind="seeds", owner="claim", within=within)
+    return estimated(results, runs, level=0.95, kind="student", owner="claim", within=within)
 
 
 def smaller(

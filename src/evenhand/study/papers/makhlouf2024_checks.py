@@ -83,7 +83,7 @@ def chosen(
 
 
 def _mean(results: Results, runs: Runs) -> Estimated:
-    return estimated(results, runs, level=0.95, kind="seeds", owner="claim")
+    return estimated(results, runs, level=0.95, kind="student", owner="claim")
 
 
 # --- disparities ----------------------------------------------------------------------------------

@@ -59,7 +59,11 @@ def _number(
         results = evidence.studies[study]
         if setting not in results.settings:
             return unchecked(f"This design has no epsilon of {float(setting.epsilon or 0):g}.")
-        ours = estimate(results, setting, measure) if signed else checks.amount(results, setting, measure)
+        ours = (
+            estimate(results, setting, measure, kind="student")
+            if signed
+            else checks.amount(results, setting, measure)
+        )
         known = evidence.published
         spread = None if known is None else known.spread(study, setting, measure)
         return quoted(ours, paper, decimals=2, spread=spread)
@@ -75,7 +79,9 @@ def _gone(strategy: str, epsilon: str) -> Claim:
         setting = checks.setting_of(strategy, epsilon)
         if setting not in results.settings:
             return unchecked(f"This design has no epsilon of {epsilon}.")
-        return alike([estimate(results, setting, measure) for measure in FALLING], what="disparities")
+        return alike(
+            [estimate(results, setting, measure, kind="student") for measure in FALLING], what="disparities"
+        )
 
     text = (
         f"On {DATA[study].title} the disparity disappears at epsilon {epsilon} under {_NAMES[strategy]} "

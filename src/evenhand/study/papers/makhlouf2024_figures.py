@@ -86,7 +86,7 @@ def disparities_figure(name: str, results: Results) -> Chart:
             "",
             Axis(title),
             [_line(results, strategy, measure) for strategy in strategies],
-            _shown(estimate(results, Setting(), measure)),
+            _shown(estimate(results, Setting(), measure, kind="student")),
         )
         for measure, title in _DISPARITIES.items()
     ]
@@ -106,20 +106,23 @@ def disparities_figure(name: str, results: Results) -> Chart:
 def _group_line(results: Results, strategy: str, rate: str, group: int) -> Line:
     settings = chosen(results, [strategy])
     label = results.facts.groups[group]
-    found = [_shown(group_estimate(results, each, label, rate)) for each in settings]
+    found = [_shown(group_estimate(results, each, label, rate, kind="student")) for each in settings]
     return Line(label, [float(each.epsilon or 0) for each in settings], found, spotlight=group == 1)
 
 
 def _line(results: Results, strategy: str, measure: str) -> Line:
     settings = chosen(results, [strategy])
-    found = [_shown(estimate(results, each, measure)) for each in settings]
+    found = [_shown(estimate(results, each, measure, kind="student")) for each in settings]
     epsilons = [float(each.epsilon or 0) for each in settings]
     return Line(_NAMES[strategy], epsilons, found, spotlight=strategy == "combined")
 
 
 def _between(results: Results, rate: str) -> Estimate:
     """Return the unprotected rates of the two groups as the ends of a band."""
-    ends = sorted(group_estimate(results, Setting(), label, rate).value for label in results.facts.groups)
+    ends = sorted(
+        group_estimate(results, Setting(), label, rate, kind="student").value
+        for label in results.facts.groups
+    )
     return Estimate(sum(ends) / 2, ends[0], ends[1])
 
 

@@ -72,9 +72,9 @@ def published() -> Published | None:
 
 def _ours(results: Results, setting: Setting, measure: str) -> Estimated:
     if measure in MEASURES:
-        return estimate(results, setting, measure)
+        return estimate(results, setting, measure, kind="student")
     rate, _, group = measure.partition("_")
-    return group_estimate(results, setting, results.facts.groups[int(group)], rate)
+    return group_estimate(results, setting, results.facts.groups[int(group)], rate, kind="student")
 
 
 def _checked(results: Results, study: str, known: Published | None) -> Iterator[tuple[Setting, str, Checked]]:
