@@ -51,13 +51,14 @@ def pool_values(pool):
     ]
     for at, group in enumerate(pool["groups"]):
         columns += [
-            (f"{rate} of group {group}", spread_of_rate(str(rate)), pool["of_groups"][:, :, at, place])
+            (f"{rate} of group {group}", None, pool["of_groups"][:, :, at, place])
             for place, rate in enumerate(pool["rates"])
             if rate != "people"
         ]
     for name, spread, (before, after) in columns:
         for arm, runs in zip(ARMS, (before, after, after - before), strict=True):
-            yield name, arm, spread, runs[np.isfinite(runs)]
+            rule = spread or spread_of_rate(name.partition(" ")[0], protected=arm != "unprotected")
+            yield name, arm, rule, runs[np.isfinite(runs)]
 
 
 def measure_coverage(values, *, repeats, spread, level=0.95, studies=STUDIES, seed=1):
@@ -88,7 +89,7 @@ def write_tables(cells):
     """Return Markdown: changes measure by measure, then the least and the most of all that is shown."""
     columns = sorted({key[:3] for key in cells}, key=lambda each: (each[0] != "logistic", *each[1:]))
     shown = [each for each in columns if each[2] in (5, 10)]
-    names = list(dict.fromkeys(key[3] for key in cells if key[5] != "rate"))
+    names = list(dict.fromkeys(key[3] for key in cells if " of group " not in key[3]))
     head = [f"{learner}, {size:,} rows, {few} repeats" for learner, size, few in shown]
     lines = _rows(["change of", *head])
     for name in names:
@@ -98,16 +99,18 @@ def write_tables(cells):
     lines += ["", *_rows(["learner", "rows", "repeats", *_KINDS])]
     for column in columns:
         texts = []
-        for spread in _KINDS.values():
-            ours, plain = zip(
-                *(v for k, v in cells.items() if k[:3] == column and k[5] == spread), strict=True
-            )
+        for is_one in _KINDS.values():
+            ours, plain = zip(*(v for k, v in cells.items() if k[:3] == column and is_one(k)), strict=True)
             texts.append(f"{min(ours):.3f} to {max(ours):.3f} ({min(plain):.3f} to {max(plain):.3f})")
         lines.append(f"| {column[0]} | {column[1]:,} | {column[2]} | {' | '.join(texts)} |")
     return "\n".join(lines) + "\n"
 
 
-_KINDS = {"accuracy and its like": "tailed", "gaps and differences": "even", "rates of groups": "rate"}
+_KINDS = {
+    "accuracy and its like": lambda key: key[5] == "tailed" and " of group " not in key[3],
+    "gaps and differences": lambda key: key[5] == "even" and " of group " not in key[3],
+    "rates of groups": lambda key: " of group " in key[3],
+}
 
 
 def _rows(head):

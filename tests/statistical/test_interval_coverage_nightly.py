@@ -30,20 +30,26 @@ def test_intervals_of_measures_hold_the_mean_94_to_97_times_in_100(cells):
     outside = {
         key: both[0]
         for key, both in cells.items()
-        if key[2] >= 5 and key[5] != "rate" and not 0.94 - SLACK <= both[0] <= 0.97 + SLACK
+        if key[2] >= 5 and not _is_of_a_group(key) and not 0.94 - SLACK <= both[0] <= 0.97 + SLACK
     }
 
     assert not outside
 
 
 @pytest.mark.nightly
-def test_intervals_of_rates_of_groups_hold_the_mean_at_least_94_times_in_100(cells):
-    """Those of most groups hold it more often: one rule is enough for the worst group."""
-    below = {
-        key: v[0] for key, v in cells.items() if key[2] >= 5 and key[5] == "rate" and v[0] < 0.94 - SLACK
-    }
+def test_intervals_of_rates_of_groups_hold_the_mean_94_to_97_times_in_100_on_average(cells):
+    """Over groups, learners and files. One group in one file may be off: its repeats take few values."""
+    kinds = {}
+    for key, both in cells.items():
+        if key[2] >= 5 and _is_of_a_group(key):
+            kinds.setdefault((key[3].partition(" ")[0], key[2], key[4]), []).append(both[0])
 
-    assert not below
+    assert all(0.94 - SLACK <= sum(held) / len(held) <= 0.97 + SLACK for held in kinds.values()), kinds
+    assert min(min(held) for held in kinds.values()) > 0.92
+
+
+def _is_of_a_group(key):
+    return " of group " in key[3]
 
 
 @pytest.mark.nightly

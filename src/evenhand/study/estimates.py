@@ -166,7 +166,7 @@ def group_estimate(
         kind=kind,
         owner=owner,
         within=possible_rate(rate),
-        spread=spread_of_rate(rate),
+        spread=spread_of_rate(rate, protected=setting != _UNPROTECTED),
     )
 
 
@@ -190,7 +190,7 @@ def group_change(
         kind=kind,
         owner=owner,
         within=possible_change(possible_rate(rate)),
-        spread=spread_of_rate(rate),
+        spread=spread_of_rate(rate, protected=True),
     )
 
 

@@ -138,11 +138,23 @@ def spread_of(measure: str) -> Spread:
     return "none" if measure == "di" else "even"
 
 
-def spread_of_rate(rate: str) -> Spread:
-    """Return how a rate of one group is spread over repeats."""
-    if rate == "fpr":
-        return "none"
-    return "rate" if rate in (*RATES, *GROUP_SHARES) else "even"
+def spread_of_rate(rate: str, *, protected: bool) -> Spread:
+    """Return how a rate of one group is spread over repeats, by which its interval reaches.
+
+    Parameters
+    ----------
+    rate : str
+    protected : bool
+        Whether a mechanism draws: its draws are what spreads the accuracy of a group unevenly.
+
+    Examples
+    --------
+    >>> spread_of_rate("accuracy", protected=True), spread_of_rate("accuracy", protected=False)
+    ('group', 'even')
+    """
+    if rate in {"accuracy", *GROUP_SHARES}:
+        return "group" if protected else "even"
+    return {"selection": "tailed", "tpr": "tailed", "fpr": "none"}.get(rate, "even")  # type: ignore[return-value]
 
 
 def goodness(measure: str, values: NDArray[np.float64]) -> NDArray[np.float64]:

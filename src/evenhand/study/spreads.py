@@ -16,10 +16,9 @@ where :math:`m_k` are its central moments, the upper half is :math:`t \, s / \sq
 and at least a fifth of :math:`w`; the lower half is the same with :math:`-g`. The form is that of Johnson's
 correction of t for skewness [1]_, which shifts limits by more where the lean and :math:`t` are larger. The
 numbers :math:`w`, :math:`a`, :math:`b` depend on :math:`n` and on what is measured, and were chosen so that
-95 % intervals hold the mean over many more repeats on the same rows at least 94 and, rates of groups apart,
-at most 97 times in 100, for 5 repeats or more. Rates of one group differ so much from each other that what is
-enough for the worst is more than enough for most. Studies that were not used to choose them are measured in
-``docs/interval-coverage.md``.
+95 % intervals hold the mean over many more repeats on the same rows between 94 and 97 times in 100, for 5
+repeats or more. The accuracies of two groups differ so much from each other that what is enough for one of
+them is more than enough for the other. ``docs/interval-coverage.md`` has what was measured.
 
 References
 ----------
@@ -40,9 +39,10 @@ if TYPE_CHECKING:
 
 __all__ = ["NO_INTERVAL", "Spread", "lean", "stretches"]
 
-Spread = Literal["even", "tailed", "rate", "none"]
-"""``"even"``: gaps and differences. ``"tailed"``: accuracy and its like. ``"rate"``: a rate of one group.
-``"none"``: the ratio of selection rates and the false positive rate of a group, which have no interval."""
+Spread = Literal["even", "tailed", "group", "none"]
+"""``"even"``: gaps, differences, and the precision and base rate of a group. ``"tailed"``: accuracy and its
+like, and how often a group is selected. ``"group"``: the accuracy of one group. ``"none"``: the ratio of
+selection rates and the false positive rate of a group, which have no interval."""
 
 NO_INTERVAL = (
     "No interval: the mean hangs on rare repeats far from all others, so that a few repeats do not tell how "
@@ -66,12 +66,12 @@ _TABLE: dict[str, tuple[tuple[float, float, float, float], ...]] = {
         (20, 1.0, 1.0, 0.0),
         (40, 1.0, 0.6, 0.0),
     ),
-    "rate": (
-        (3, 1.6, 3.0, 0.3),
-        (5, 1.5, 3.0, 0.3),
-        (10, 1.3, 2.0, 0.3),
-        (20, 1.15, 2.0, 0.0),
-        (40, 1.0, 1.0, 0.0),
+    "group": (
+        (3, 1.5, 4.0, 0.8),
+        (5, 1.5, 4.0, 1.0),
+        (10, 1.2, 1.0, 0.2),
+        (20, 1.1, 1.0, 0.0),
+        (40, 1.0, 0.6, 0.0),
     ),
 }
 """Rows of n, w, a and b; between two rows they are interpolated by 1/n, beyond the ends they stay."""

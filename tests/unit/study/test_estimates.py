@@ -161,11 +161,14 @@ def test_a_measure_has_the_interval_of_its_spread_wherever_it_is_shown(name, spr
     assert value.low != means(after, level=0.95).low
 
 
-def test_a_rate_of_a_group_has_the_interval_of_rates():
-    """Its own rule in tables of groups; how many people a group has is no rate."""
-    assert {spread_of_rate(rate) for rate in ("selection", "tpr", "accuracy", "promoted")} == {"rate"}
-    assert spread_of_rate("people") == "even"
-    assert spread_of_rate("fpr") == "none"
+@pytest.mark.parametrize("protected", [True, False])
+def test_a_rate_of_a_group_has_the_interval_of_its_spread(protected):
+    """Only the accuracy of a group, and whom a method changes, are spread by what a mechanism draws."""
+    names = ("selection", "tpr", "fpr", "precision", "base_rate", "people", "accuracy", "promoted")
+    spreads = [spread_of_rate(name, protected=protected) for name in names]
+
+    own = "group" if protected else "even"
+    assert spreads == ["tailed", "tailed", "none", "even", "even", "even", own, own]
 
 
 def test_a_measure_has_two_names(results):

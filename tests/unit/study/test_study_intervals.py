@@ -132,7 +132,7 @@ def test_many_repeats_need_little_stretch():
     """The correction is for few repeats: with many, the interval is nearly Student's."""
     runs = np.sin(np.arange(2000.0))
     plain = means(runs, level=0.95)
-    for spread in ("even", "tailed", "rate"):
+    for spread in ("even", "tailed", "group"):
         found = means(runs, level=0.95, spread=spread)
         assert float(found.high - found.low) == pytest.approx(float(plain.high - plain.low), rel=0.01)
 
