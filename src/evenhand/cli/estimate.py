@@ -107,10 +107,14 @@ def _rates_path(csv: Path) -> Path:
 
 
 def _show(terminal: Terminal, found: FileEstimates, *, consistent: bool) -> None:
-    from evenhand.report.words import epsilon_of  # noqa: PLC0415 - used here alone
+    from evenhand.privacy.inferred import leak_of_domains  # noqa: PLC0415 - used here alone
+    from evenhand.report.words import epsilon_of  # noqa: PLC0415 - as above
 
     if found.record.simulated:
         terminal.warn("These reports are simulated: drawn with a seed. Nobody sent them.")
+    if found.record.inferred:
+        leak = leak_of_domains(found.record.inferred)
+        terminal.warn(f"{leak[0].upper()}{leak[1:]}.")
     for name, shares in found.shares.items():
         law = shares.protocol
         terminal.sentence(
@@ -220,6 +224,7 @@ def _object(found: FileEstimates, written: dict[str, str]) -> dict[str, Any]:
         "command": "estimate",
         "rows": found.record.rows,
         "simulated": found.record.simulated,
+        "inferred": list(found.record.inferred),
         "level": found.level,
         "columns": columns,
         "outcome": found.outcome,

@@ -108,6 +108,17 @@ def test_no_reports_have_no_shares(call, file):
     assert "undefined" in done.stdout
 
 
+def test_domains_that_were_read_from_rows_are_warned_of(call, file, reports):
+    """Whoever reads the estimates must learn that the list of values is itself a leak."""
+    declared = call("estimate", reports)
+    call("privatize", file, "read.csv", "--infer-schema", "--columns", "sex", "--epsilon", "1")
+    done = call("estimate", "read.csv")
+
+    assert "were read from the private rows" in " ".join(done.stderr.split())
+    assert "read from the private rows" not in declared.stderr
+    assert json.loads(call("estimate", "read.csv", "--json").stdout)["inferred"] == ["sex"]
+
+
 def test_simulated_reports_are_refused_unless_allowed(call, file):
     path = privatize_file(file, "sim.csv", schema=SCHEMA, epsilon=6, simulate=1).places.out
     refused, allowed = call("estimate", path), call("estimate", path, "--simulated")
