@@ -1,5 +1,7 @@
 """Whoever knows the list of people must not learn a value from who is left out of what is published."""
 
+import gzip
+
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
 import pytest
@@ -129,3 +131,17 @@ def test_a_guarantee_of_reports_assumes_that_who_reports_does_not_depend_on_the_
 
     for guarantee in (strategy.guarantee, strategy.protocols["race"].guarantee):
         assert "whether a person reports does not depend on the values reported" in guarantee.assumptions
+
+
+@pytest.mark.parametrize("name", ["people.csv", "people.csv.gz"])
+def test_whoever_has_a_missing_value_in_a_file_of_one_column_reports(tmp_path, name):
+    """The missing cell of a lone column is a blank line, which looks like no line at all."""
+    people = tmp_path / name
+    write = gzip.open if name.endswith("gz") else open
+    with write(people, "wb") as file:
+        file.write(b"race\nwhite\n\nblack\n\nwhite\n")
+    made = privatize_file(
+        people, tmp_path / "o.csv", schema=schema(nulls="other").select(["race"]), epsilon=1
+    )
+
+    assert made.rows == 5

@@ -1,6 +1,7 @@
 """What a family of copies has spent is told by each of them: copies, clones, pickles, folds and searches."""
 
 import copy
+import gc
 import pickle
 from fractions import Fraction
 
@@ -168,6 +169,49 @@ def test_another_privatizer_does_not_undo_what_the_first_collected():
         model.set_params(privatizer=other).fit(FRAME, LABEL)
 
     assert model.guarantee_.epsilon == 3
+
+
+def test_a_failed_fit_with_another_privatizer_counts_in_the_model_as_it_was():
+    """The model goes on with the earlier fit, and tells what the people in it have spent by now."""
+    model = PrivateTraining(
+        LogisticRegression(), LocalPrivatizer(epsilon=1, split="uniform", schema=SCHEMA, rng=7)
+    ).fit(FRAME, LABEL)
+    copied = copy.deepcopy(model)
+    other = LocalPrivatizer(epsilon=2, split="uniform", schema=SCHEMA, rng=7)
+    with pytest.warns(PrivacyWarning), pytest.raises(ValueError, match="class"):
+        model.set_params(privatizer=other).fit(FRAME, 0 * LABEL)
+
+    assert model.guarantee_.epsilon == copied.guarantee_.epsilon == 3
+
+
+def test_a_pickle_that_is_loaded_after_its_model_is_gone_does_not_begin_anew():
+    privatizer = LocalPrivatizer(epsilon=1, split="uniform", schema=SCHEMA, rng=7).fit(FRAME)
+    privatizer.transform(FRAME)
+    stored = pickle.dumps(privatizer)
+    with pytest.warns(PrivacyWarning):
+        privatizer.transform(FRAME)
+    del privatizer
+    gc.collect()
+
+    assert pickle.loads(stored).guarantee_.epsilon == 2
+
+
+def test_the_warning_comes_when_copies_return_that_collected_elsewhere(monkeypatch):
+    """Two copies collected once each, in processes of their own, and neither could warn."""
+    privatizer = LocalPrivatizer(epsilon=1, split="uniform", schema=SCHEMA, rng=7).fit(FRAME)
+    stored, returned = pickle.dumps(privatizer), []
+    for _ in range(2):
+        with monkeypatch.context() as elsewhere:
+            elsewhere.setattr(spent, "_TALLIES", {})
+            copied = pickle.loads(stored)
+            copied.transform(FRAME)
+            returned.append(pickle.dumps(copied))
+    for text in returned:
+        pickle.loads(text)
+
+    assert privatizer.collections_ == 2
+    with pytest.warns(PrivacyWarning, match="epsilon = 3"):
+        privatizer.transform(FRAME)
 
 
 # --- what is trained inside -----------------------------------------------------------------------

@@ -4,10 +4,22 @@ What is drawn and told comes from the fit, whatever the parameters are set to la
 """
 
 import pytest
+from sklearn.linear_model import LogisticRegression
 
-from contract._estimator_cases import FRAME, NOT_FITTED, SCHEMA, fitted, is_same, parametrize, told_by
+from contract._estimator_cases import (
+    FRAME,
+    GROUP,
+    LABEL,
+    NOT_FITTED,
+    SCHEMA,
+    fitted,
+    is_same,
+    parametrize,
+    told_by,
+)
 from evenhand.collect.privatizer import LocalPrivatizer
 from evenhand.errors import PrivacyWarning
+from evenhand.learn import FairProjection, ParityPostProcessor
 
 # --- parameters set after a fit -------------------------------------------------------------------
 
@@ -60,3 +72,21 @@ def test_the_next_fit_takes_the_new_parameters():
 
     assert privatizer.guarantee_per_collection_.epsilon == 8
     assert str(privatizer.guarantee_.epsilon) == "81/10"
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda base: ParityPostProcessor(base, epsilon="1/10", held_out=True, groups=[0, 1], rng=7),
+        lambda base: FairProjection(base, prefit=True, public_rows=True),
+    ],
+    ids=["ParityPostProcessor", "FairProjection"],
+)
+def test_a_classifier_that_is_fitted_again_elsewhere_changes_nothing(make):
+    """What was counted and promised was counted for the classifier as it was."""
+    base = LogisticRegression().fit(FRAME, LABEL)
+    model = make(base).fit(FRAME[:100].copy(), LABEL[:100], group=GROUP[:100])
+    before = model.predict_proba(FRAME, group=GROUP)
+    base.fit(FRAME, 1 - LABEL)
+
+    assert (model.predict_proba(FRAME, group=GROUP) == before).all()

@@ -193,7 +193,7 @@ class LocalPrivatizer(KeepsSpending, TransformerMixin, BaseEstimator):  # type: 
         check_is_fitted(self)
         table, room = self._encoded(X, keep_index=self._keeps_index)
         place = self._spending.add(self._collection)
-        if place.family == 1:
+        if place.warns:
             self._warn_of_repetition()
         source = stream_for(self._rng, f"collection {place.own}")
         reports = self.strategy_.privatize({name: table[name] for name in self.private_columns_}, rng=source)

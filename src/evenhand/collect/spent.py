@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
-from weakref import WeakValueDictionary
 
 from evenhand.collect.assumptions import VALUES_PUBLIC
 from evenhand.privacy.inferred import state_inferred
@@ -79,10 +78,13 @@ class Collection:
 
 
 class Place(NamedTuple):
-    """The number of an act, from 0 on: among those of the estimator itself, and of the whole family."""
+    """The number of an act among those of its estimator, from 0 on, and whether its family is to be warned.
+
+    One act of a family is: the first that comes when another one is known already.
+    """
 
     own: int
-    family: int
+    warns: bool
 
 
 class Tally:
@@ -92,11 +94,32 @@ class Tally:
         self.name = name
         self.acts: Acts = {}
         self.lock = Lock()
+        self.has_warned = False
+        self._merged_into: Tally | None = None
+
+    @property
+    def root(self) -> Tally:
+        """The tally that counts now: another one, if two families became one."""
+        tally = self
+        while tally._merged_into is not None:
+            tally = tally._merged_into
+        return tally
 
     def join(self, acts: Acts) -> None:
         """Take in the acts that are not known here yet."""
         with self.lock:
             self.acts = {**acts, **self.acts}
+
+    def merge_into(self, other: Tally) -> None:
+        """Make one family of two: from now on the other tally counts for both."""
+        if other is not self:
+            other.join(self.acts)
+            self._merged_into = other
+
+    def keep(self) -> None:
+        """Stay known by name as long as this process runs, so that no copy begins anew."""
+        with _TALLIES_LOCK:
+            _TALLIES.setdefault(self.name, self)
 
     def __copy__(self) -> Tally:
         return self
@@ -105,19 +128,18 @@ class Tally:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
+        self.keep()
         return _restore_tally, (self.name, dict(self.acts))
 
 
-_TALLIES: WeakValueDictionary[bytes, Tally] = WeakValueDictionary()
+_TALLIES: dict[bytes, Tally] = {}
 _TALLIES_LOCK = Lock()
 
 
 def _restore_tally(name: bytes, acts: Acts) -> Tally:
     """Return the tally of that name, which this process may have already, with these acts in it."""
     with _TALLIES_LOCK:
-        tally = _TALLIES.get(name)
-        if tally is None:
-            tally = _TALLIES[name] = Tally(name)
+        tally = _TALLIES.setdefault(name, Tally(name)).root
     tally.join(acts)
     return tally
 
@@ -136,27 +158,33 @@ class Spending:
     >>> first = Spending()
     >>> clone = first.for_clone()
     >>> first.add(once), clone.add(once)
-    (Place(own=0, family=0), Place(own=0, family=1))
+    (Place(own=0, warns=False), Place(own=0, warns=True))
     >>> len(first), len(first.own), len(clone.own)
     (2, 1, 1)
     """
 
     def __init__(self, tally: Tally | None = None, own: Iterable[bytes] = ()) -> None:
-        self._tally = _restore_tally(_random_name(), {}) if tally is None else tally
+        self._own_tally = Tally(_random_name()) if tally is None else tally
         self._own = list(own)
+
+    @property
+    def _tally(self) -> Tally:
+        return self._own_tally.root
 
     def add(self, act: Act | Collection) -> Place:
         """Count an act, before anything is drawn for it, and return its number."""
-        name = _random_name()
-        with self._tally.lock:
-            place = Place(len(self._own), len(self._tally.acts))
-            self._tally.acts[name] = act
+        name, tally = _random_name(), self._tally
+        tally.keep()
+        with tally.lock:
+            place = Place(len(self._own), bool(tally.acts) and not tally.has_warned)
+            tally.has_warned |= place.warns
+            tally.acts[name] = act
             self._own.append(name)
         return place
 
     def continued_in(self, other: Spending) -> Spending:
-        """Return the spending of an estimator that did what this one did, and now is in another family."""
-        other._tally.join(self.acts)
+        """Return the spending of an estimator that did what this one did; the two families become one."""
+        self._tally.merge_into(other._tally)
         return Spending(other._tally, self._own)
 
     def for_clone(self) -> Spending:

@@ -30,7 +30,7 @@ class CountsFits(KeepsSpending):
     def _count_fit(self, guarantee: Guarantee, *, simulated: bool) -> None:
         """Count a fit, before anything is drawn for it; the second one of the family warns."""
         place = self._spending.add(Act((guarantee,), simulated))
-        if place.family == 1:
+        if place.warns:
             spent = text_above(self._spending.amount)
             told = f"has spent epsilon = {spent} by now, and each further fit adds to it"
             if any(fit.trust is Trust.NONE for fit in self._spending.guarantees()):

@@ -238,8 +238,10 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
             coins = bernoulli(settings.holdout, size=n, source=self._source)
             inputs.check_two_classes(counted.y)
             base, counted = _split(base, counted, coins)
-        elif not same_rows:
-            base.refuse_training_rows(X)
+        else:
+            if not same_rows:
+                base.refuse_training_rows(X)
+            base = base.copied()
         self._take_base(base, labels)
         assumed = (
             _SAME_ROWS if same_rows else _HELD_OUT if self.prefit else _COIN,

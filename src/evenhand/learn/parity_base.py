@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -89,6 +90,10 @@ class Base:
             remember_rows(made, own_rows)
             models.append(made)
         return Base(tuple(models), self.labels, self.single)
+
+    def copied(self) -> Base:
+        """Return copies of the classifiers: whoever fits one of them again does not change the copy."""
+        return Base(deepcopy(self.models), self.labels, self.single)
 
     def refuse_training_rows(self, X: Any) -> None:  # noqa: N803 - as above
         """Refuse classifiers that are not fitted, or are known to be trained on these very rows."""

@@ -230,7 +230,7 @@ class FairProjection(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # typ
             check_classification_targets(y)
         if self.prefit:
             check_is_fitted(self.estimator)
-            trained = self.estimator
+            trained = copy.deepcopy(self.estimator)  # whoever fits it again does not change this one
         elif sample_weight is None:
             trained = clone(self.estimator).fit(X, y)
         else:

@@ -51,8 +51,8 @@ def read_csv(
 
     The file is UTF-8, with or without a byte-order mark, plain or gzipped, and its first line
     names the columns. Quoted fields may hold delimiters, line ends and doubled quotation marks.
-    Blank lines are skipped. An empty cell is a missing value; an empty quoted cell is the empty
-    text where the domain declares it and missing elsewhere.
+    Blank lines are skipped, but in a file of one column, where they are empty cells. An empty cell is a
+    missing value; an empty quoted cell is the empty text where the domain declares it and missing elsewhere.
 
     Parameters
     ----------
@@ -204,7 +204,10 @@ def _parsed(group: _Group, scanner: Scanner, places: list[str]) -> pa.Table:
             pa.BufferReader(group.data),
             arrow_csv.ReadOptions(use_threads=False, column_names=every, block_size=len(group.data) + 1),
             arrow_csv.ParseOptions(
-                delimiter=scanner.delimiter, quote_char=scanner.quote or False, newlines_in_values=True
+                delimiter=scanner.delimiter,
+                quote_char=scanner.quote or False,
+                newlines_in_values=True,
+                ignore_empty_lines=scanner.width > 1,
             ),
             arrow_csv.ConvertOptions(
                 check_utf8=False,

@@ -1,9 +1,9 @@
 """Check the shape of a CSV file block by block, before anything is parsed.
 
-The grammar is that of RFC 4180 and no more: a quoted field starts with its quotation mark and ends
-with it, and a quotation mark inside is written twice. Lines end with LF, CR LF or CR, and blank
-lines are skipped. What passes here means the same to every CSV parser; what does not pass is
-refused, with its line.
+The grammar is that of RFC 4180 and no more: a quoted field starts with its quotation mark and ends with it,
+and a quotation mark inside is written twice. Lines end with LF, CR LF or CR. Blank lines are skipped, but in
+a file of one column, where they are missing cells. What passes here means the same to every CSV parser; what
+does not pass is refused, with its line.
 """
 
 from __future__ import annotations
@@ -92,6 +92,8 @@ class Scanner:
         if not len(line_ends):
             return Rows(0, 0)
         self._check_lengths(block, fields, starts, upto=int(line_ends[-1]) + 1)
+        if self.width == 1:  # a blank line is how a missing cell is written
+            blank[:] = False
         ragged = (widths != self.width) & ~blank
         if ragged.any():
             row = int(np.argmax(ragged))

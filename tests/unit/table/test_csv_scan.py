@@ -77,8 +77,13 @@ def test_a_header_without_rows_is_a_table_without_rows(data):
     assert read_csv(io.BytesIO(data)).to_pydict() == {"a": [], "b": []}
 
 
-def test_blank_lines_are_skipped_in_a_file_of_one_column_too():
-    assert read_csv(io.BytesIO(b"a\n1\n\n2\n\r\n3")).to_pydict() == {"a": [1, 2, 3]}
+def test_a_blank_line_in_a_file_of_one_column_is_a_missing_cell():
+    """Polars and Arrow write a missing cell so: skipped, the person would be left out."""
+    assert read_csv(io.BytesIO(b"\na\n1\n\n2\n\r\n3")).to_pydict() == {"a": [1, None, 2, None, 3]}
+
+
+def test_blank_lines_between_rows_of_several_columns_are_skipped():
+    assert read_csv(io.BytesIO(b"a,b\n1,2\n\n3,4\n\r\n")).to_pydict() == {"a": [1, 3], "b": [2, 4]}
 
 
 cells = st.text(alphabet=st.characters(codec="utf-8", exclude_characters="\0\r"), max_size=5)
