@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.study.findings_reading import ACCURACY, GAP, Rival, strict
+from evenhand.study.measure_names import spread_of
 from evenhand.study.protection import strategy_of
 from evenhand.study.wording import (
     amount,
@@ -293,7 +294,7 @@ def _main_effect(reading: Reading, at: Sequence[Setting], first: str, second: st
             ],
             axis=0,
         )
-        found.append(reading.tested(runs, level=level))
+        found.append(reading.tested(runs, level=level, spread=spread_of(measure)))
     return Rival(by_way[second][shared[0]], found[0], found[1])
 
 

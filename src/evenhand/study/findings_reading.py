@@ -22,13 +22,17 @@ import numpy as np
 from evenhand.errors import InvalidParameterError
 from evenhand.study.cells import Setting
 from evenhand.study.estimates import estimate, estimated, group_change, group_estimate, paired_change
+from evenhand.study.measure_names import possible, possible_rate, spread_of, spread_of_rate
 from evenhand.study.wording import group_name
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from evenhand.study.estimates import Estimated
     from evenhand.study.results import Results
+    from evenhand.study.spreads import Spread
 
 __all__ = ["LEVEL", "Reading", "Rival", "read", "rival", "strict"]
 
@@ -134,17 +138,31 @@ class Reading:
 
         Their difference is the change; means over other repeats could even contradict its sign.
         """
-        return self._pair(*(self.runs(each, measure) for each in (UNPROTECTED_SETTING, self.chosen)))
+        runs = [self.runs(each, measure) for each in (UNPROTECTED_SETTING, self.chosen)]
+        return self._pair(*runs, within=possible(measure), spreads=(spread_of(measure),) * 2)
 
     def rate_pair(self, group: str, rate: str) -> tuple[Estimated, Estimated]:
         """Return the same for a rate of a group."""
-        return self._pair(*(self._rates(each, group, rate) for each in (UNPROTECTED_SETTING, self.chosen)))
+        runs = [self._rates(each, group, rate) for each in (UNPROTECTED_SETTING, self.chosen)]
+        spreads = [spread_of_rate(rate, protected=protected) for protected in (False, True)]
+        return self._pair(*runs, within=possible_rate(rate), spreads=spreads)
 
-    def _pair(self, before: NDArray[np.float64], after: NDArray[np.float64]) -> tuple[Estimated, Estimated]:
+    def _pair(
+        self,
+        before: NDArray[np.float64],
+        after: NDArray[np.float64],
+        *,
+        within: tuple[float, float],
+        spreads: Sequence[Spread],
+    ) -> tuple[Estimated, Estimated]:
         both = np.isfinite(before) & np.isfinite(after)
         if both.any():
             before, after = np.where(both, before, np.nan), np.where(both, after, np.nan)
-        return self.tested(before), self.tested(after)
+        first, second = (
+            self.tested(runs, within=within, spread=spread)
+            for runs, spread in zip((before, after), spreads, strict=True)
+        )
+        return first, second
 
     def moved(self, group: str, rate: str) -> Estimated:
         """Return how far a rate of a group moves from the unprotected to the chosen setting.
@@ -174,9 +192,18 @@ class Reading:
         ]
         return self.tested(moves[0] - moves[1])
 
-    def tested(self, runs: NDArray[np.float64], *, level: float = LEVEL) -> Estimated:
+    def tested(
+        self,
+        runs: NDArray[np.float64],
+        *,
+        level: float = LEVEL,
+        within: tuple[float, float] = (-math.inf, math.inf),
+        spread: Spread = "even",
+    ) -> Estimated:
         """Return the estimate from one number per repeat."""
-        return estimated(self.results, runs, level=level, kind="seeds", owner="page_of")
+        return estimated(
+            self.results, runs, level=level, kind="seeds", owner="page_of", within=within, spread=spread
+        )
 
     def runs(self, setting: Setting, measure: str) -> NDArray[np.float64]:
         """Return a measure in each repeat."""

@@ -11,6 +11,7 @@ import numpy as np
 from evenhand.report.words import epsilon_of
 from evenhand.study.estimates import paired_change
 from evenhand.study.findings_reading import ACCURACY, GAP, LEVEL, strict
+from evenhand.study.measure_names import spread_of
 from evenhand.study.wording import change, counted, listed, protocol_name, way_name
 
 if TYPE_CHECKING:
@@ -123,7 +124,8 @@ def trends(reading: Reading, measure: str = GAP) -> tuple[Trend, ...]:
     for way, settings in ways.items():
         slopes = _slopes(reading, settings, measure)
         if slopes is not None:
-            found.append(Trend(way, reading.tested(slopes, level=strict(len(ways)))))
+            slope = reading.tested(slopes, level=strict(len(ways)), spread=spread_of(measure))
+            found.append(Trend(way, slope))
     return tuple(found)
 
 

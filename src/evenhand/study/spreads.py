@@ -77,6 +77,7 @@ _TABLE: dict[str, tuple[tuple[float, float, float, float], ...]] = {
 """Rows of n, w, a and b; between two rows they are interpolated by 1/n, beyond the ends they stay."""
 
 _LEAST = 0.2
+_TINY = np.finfo(np.float64).tiny
 
 
 def lean(deviations: Numbers, runs: NDArray[np.intp]) -> Numbers:
@@ -88,7 +89,7 @@ def lean(deviations: Numbers, runs: NDArray[np.intp]) -> Numbers:
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         second, third = ((deviations**power).sum(axis=-1) / runs for power in (2, 3))
-        found = third / second**1.5 * np.sqrt(np.maximum(runs - 1, 0)) / (runs - 2)
+        found = third / np.maximum(second**1.5, _TINY) * np.sqrt(np.maximum(runs - 1, 0)) / (runs - 2)
     return np.where((runs > 2) & (second > 0), np.clip(found, -1.0, 1.0), 0.0)
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from evenhand.errors import InvalidParameterError
 from evenhand.study import findings_reading
+from evenhand.study.estimates import estimate
 from evenhand.study.findings import answers
 from evenhand.study.findings_reading import read, strict
 from evenhand.study.grid import Collect
@@ -28,6 +29,23 @@ from unit.study._page_studies import (
     sweep,
     two,
 )
+
+
+@pytest.mark.parametrize("repeats", [2, 3, 5])
+def test_a_number_has_one_interval_on_a_page_and_only_possible_values_in_it(repeats):
+    """Its figure and its table must not tell two intervals, and no rate is above 100 %."""
+    after = two(0.98, 0.999, accuracy=(0.98, 0.999))
+    reading = read(made(against(BEFORE, after), repeats=repeats, noise=0.02))
+    for group in reading.groups:
+        for rate in ("selection", "tpr", "accuracy", "precision"):
+            pair = reading.rate_pair(group, rate)
+
+            assert pair == tuple(reading.rate(group, rate, each) for each in (NOTHING, reading.chosen))
+            assert all(0 <= each.low <= each.high <= 1 for each in pair if each.has_interval)
+    assert reading.pair("acc") == tuple(
+        estimate(reading.results, each, "acc") for each in (NOTHING, reading.chosen)
+    )
+
 
 # --- accuracy -------------------------------------------------------------------------------------
 
