@@ -33,6 +33,8 @@ DECLARED = Schema(
     quasi_identifiers="race",
 )
 LEAK = leak_of_domains(["race"])
+LEAK_OF_BOTH = leak_of_domains(["race", "hired"])
+"""Columns in the clear show their values too, by the names of the output columns."""
 
 
 @pytest.fixture
@@ -126,7 +128,7 @@ def test_a_schema_that_is_set_after_a_fit_does_not_make_its_domains_public():
     privatizer.set_params(schema=DECLARED)
 
     for guarantee in (privatizer.guarantee_per_collection_, _collected(privatizer)):
-        assert_stated(guarantee)
+        assert_stated(guarantee, LEAK_OF_BOTH)
 
 
 def _collected(privatizer, frame=FRAME):
@@ -140,7 +142,7 @@ def test_a_fit_with_a_declared_schema_does_not_take_back_what_was_collected_with
     privatizer.transform(FRAME)
     privatizer.set_params(schema=DECLARED).fit(FRAME)
 
-    assert LEAK in privatizer.guarantee_.assumptions
+    assert LEAK_OF_BOTH in privatizer.guarantee_.assumptions
     assert VALUES_PUBLIC in privatizer.guarantee_per_collection_.assumptions
 
 
@@ -158,6 +160,29 @@ def test_a_privatizer_with_an_inferred_schema_says_so(inferred):
 
     assert_stated(privatizer.guarantee_per_collection_)
     assert_stated(_collected(privatizer, FRAME[["race"]]))
+
+
+def test_a_column_in_the_clear_whose_values_were_read_is_named():
+    """The output has a column for a value that only somebody in the fit had."""
+    schema = Schema([DECLARED["race"], *_read_from_rows("hired")], sensitive="race")
+    privatizer = LocalPrivatizer(schema=schema, rng=1).fit(FRAME)
+
+    assert_stated(privatizer.guarantee_per_collection_, leak_of_domains(["hired"]))
+
+
+def _read_from_rows(name):
+    with warnings.catch_warnings(action="ignore"):
+        return Schema.infer(FRAME, columns=[name])
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_a_released_table_lists_domains_that_were_read_as_in_the_clear(name, inferred):
+    mechanism = MECHANISMS[name].example()
+    table = Histogram.count(FRAME, inferred, bound=50)
+    guarantee = mechanism.release(table, rng=1).guarantee
+
+    assert READ_FROM_ROWS in guarantee.in_clear
+    assert guarantee.assumptions.count(LEAK) == (guarantee.trust is not Trust.NONE)
 
 
 # --- tables, studies and features -------------------------------------------------------------------

@@ -172,7 +172,7 @@ class LocalPrivatizer(KeepsSpending, TransformerMixin, BaseEstimator):  # type: 
         self._layout, self._named = layout, named
         # parameters may be set to others later
         self._declared, self._rng, self._keeps_index = self.schema is not None, self.rng, self.keep_index
-        self._inferred = tuple(name for name in private if schema[name].inferred)
+        self._inferred = tuple(column.name for column in layout.schema if column.inferred)
         self._clear = self._columns_in_clear()
         return self
 

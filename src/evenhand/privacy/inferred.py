@@ -33,7 +33,7 @@ def leak_of_domains(names: Sequence[str]) -> str:
     )
 
 
-def state_inferred(guarantee: Guarantee, names: Sequence[str], *, instead_of: str) -> Guarantee:
+def state_inferred(guarantee: Guarantee, names: Sequence[str], *, instead_of: str = "") -> Guarantee:
     """Return the guarantee with the leak in place of the assumption that the values are public.
 
     Parameters
@@ -41,8 +41,8 @@ def state_inferred(guarantee: Guarantee, names: Sequence[str], *, instead_of: st
     guarantee : Guarantee
     names : sequence of str
         The columns whose domains were read from rows; without any, the guarantee stays as it is.
-    instead_of : str
-        The assumption that does not hold.
+    instead_of : str, optional
+        The assumption that does not hold, where the guarantee has it.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def state_inferred(guarantee: Guarantee, names: Sequence[str], *, instead_of: st
         return guarantee
     assumptions = [each for each in guarantee.assumptions if each != instead_of]
     stated = {
-        "assumptions": [leak_of_domains(names), *assumptions],
+        "assumptions": list(dict.fromkeys((leak_of_domains(names), *assumptions))),
         "in_clear": list(dict.fromkeys((*guarantee.in_clear, READ_FROM_ROWS))),
     }
     return Guarantee.from_dict(guarantee.to_dict() | stated)

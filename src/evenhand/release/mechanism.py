@@ -11,6 +11,7 @@ import numpy as np
 
 from evenhand._validate import integer, one_of
 from evenhand.errors import InvalidParameterError, LimitExceededError
+from evenhand.privacy.inferred import state_inferred
 from evenhand.privacy.randomness import SeededSource, Source, source_from
 from evenhand.privacy.rational import as_text
 from evenhand.privacy.units import Unit
@@ -135,6 +136,7 @@ class ReleaseMechanism(ABC):
         self._check(histogram)
         steps = _checked_steps(post, histogram, owner=f"{type(self).__name__}.release")
         guarantee = self.guarantee_for(histogram)  # whatever can be refused is refused before the first draw
+        guarantee = state_inferred(guarantee, histogram.schema.inferred)
         return self._drawn(histogram, steps, guarantee, source_from(rng))
 
     def _drawn(
