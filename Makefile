@@ -10,7 +10,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-figures test-kills test-slow test-nightly test-system coverage lint format docs bench lock wheels changelog clean
+.PHONY: help demo test test-figures test-kills test-slow test-nightly test-system coverage mutants lint format docs bench lock wheels changelog clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,6 +39,9 @@ test-system: $(VENV)/.test  ## the first command of a newcomer, in a fresh clone
 coverage: $(VENV)/.test  ## the tests and the figures with branch coverage: all of privacy, 95 % of every other package
 	$(BIN)/python tools/coverage.py
 
+mutants: $(VENV)/.test  ## break the code in 320 places, one at a time, and count what the tests notice (hours)
+	$(BIN)/python tools/mutants
+
 lint: $(VENV)/.lint  ## style, types and import layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -66,7 +69,7 @@ changelog: $(VENV)/.lint  ## show the notes of the next release
 	@$(BIN)/towncrier build --draft --version next
 
 clean:  ## remove what the commands above made
-	rm -rf $(VENV) docs/_build build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*
+	rm -rf $(VENV) docs/_build build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage* .mutants
 
 $(VENV)/bin/python:
 	@$(PYTHON) tools/check_python.py
