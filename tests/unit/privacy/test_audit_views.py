@@ -86,6 +86,22 @@ def test_intervals_put_what_is_no_number_with_what_is_not_a_number():
     ]
 
 
+def test_no_empty_block_of_reports_is_asked_for():
+    """A mechanism of somebody else may not know what to do with no reports."""
+
+    sizes = []
+
+    class Protocol:
+        def indicators(self, reports):
+            sizes.append(len(reports))
+            return np.zeros((len(reports), 2), dtype=np.bool_)
+
+    columns = support_columns(Protocol(), np.zeros(64), (0, 1))
+
+    assert sizes == [64]
+    assert {name: len(values) for name, values in columns.items()} == {"support of 0": 64, "support of 1": 64}
+
+
 @pytest.mark.parametrize("k", [3, 50, 3_000])
 def test_support_is_that_of_the_indicators(k):
     protocol = OLH(k=k, epsilon=1)

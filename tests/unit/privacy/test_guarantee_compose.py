@@ -369,6 +369,15 @@ def test_a_local_whole_whose_parts_are_forgotten_counts_twice_for_replace_one():
     assert Guarantee.parallel(whole, c, membership="private").epsilon == 2 * whole.epsilon
 
 
+def test_a_local_whole_whose_parts_are_forgotten_is_written_and_read_back_for_another_unit():
+    """A file holds two parts or none; with any other number it would be refused when it is read."""
+    whole = (Guarantee.zcdp("1/10", **REPORT) | Guarantee.zcdp("1/20", **REPORT)).to_approximate(delta="1e-6")
+    moved = whole.as_unit("one person", reports=1)
+
+    assert moved.blocks == (whole.loss, whole.loss)
+    assert Guarantee.from_dict(moved.to_dict()) == moved
+
+
 def test_a_local_whole_beside_a_central_part_counts_two_parts():
     a, b = (Guarantee.pure(epsilon, unit="one person", trust="local") for epsilon in (1, 2))
     c = Guarantee.pure(4, unit="one person", trust="central")

@@ -128,3 +128,13 @@ def test_the_people_of_many_parts_stay_a_number_that_is_read():
 
     assert (part | part).people == 10**15
     assert Guarantee.from_dict((part | part).to_dict()) == part | part
+
+
+@pytest.mark.parametrize("name", ["protects", "in_clear", "assumptions"])
+def test_a_hundred_thousand_texts_are_taken_and_one_more_is_refused(name):
+    """The message says how many may be given."""
+    most = [f"t{number}" for number in range(100_000)]
+
+    assert len(getattr(Guarantee(epsilon=1, **{name: most}, **CENTRAL), name)) == 100_000
+    with pytest.raises(InvalidParameterError, match="100,000 at most"):
+        Guarantee(epsilon=1, **{name: [*most, "one more"]}, **CENTRAL)

@@ -89,7 +89,9 @@ def test_the_rows_of_a_person_in_a_central_table_are_a_group():
 
     assert rows.as_unit("one person", reports=3).rho == Fraction(9, 10)
     assert rows.as_unit("one person", reports=3).proof == "group privacy"
+    assert rows.as_unit("one person", reports=2).proof == "group privacy"
     assert rows.as_unit("one person", reports=1).rho == Fraction(1, 10)
+    assert rows.as_unit("one person", reports=1).proof == ""
     assert rows.as_unit("replace one", reports=1).assumptions == ("each person has at most 1 row",)
     with pytest.raises(GuaranteeError, match="covers one row, and a person may have several"):
         rows.as_unit("one person")

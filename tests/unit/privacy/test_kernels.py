@@ -241,6 +241,9 @@ def _scripted(draw, slow, halves, *, size=1):
         ([0, OPEN + BLOCK - 1, 1, 2**31, NO], 0),  # open, fails at place 10: even, no
         ([0, OPEN, 1, 1, 2**31, NO], 1),  # open, fails at place 11: odd, yes
         ([0, OPEN + BLOCK], 0),  # the first no
+        ([0, REDRAWN - 1, OPEN - 1, NO], 1),  # redrawn, then the last yes
+        ([0, REDRAWN - 1, OPEN, 2**31, NO], 1),  # redrawn, then open, fails at place 9: odd, yes
+        ([0, REDRAWN - 1, OPEN + BLOCK, 2**31, NO], 0),  # redrawn, then the first no
         ([1, NO, 0, NO], 0),  # minus zero is drawn again
         ([1, YES, YES, NO], -2),
     ],
