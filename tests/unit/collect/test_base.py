@@ -181,6 +181,7 @@ def test_of_wide_reports_a_chunk_has_one():
     reports = Reports._drawn(np.zeros((2, 1 << 24), dtype=np.uint8), wide, simulated=True)
 
     assert len(next(wide.indicator_chunks(reports, rows=1))) == 1
+    assert len(next(wide.indicator_chunks(reports))) == 1
 
 
 # --- shown ------------------------------------------------------------------------------------------

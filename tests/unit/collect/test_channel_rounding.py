@@ -1,12 +1,15 @@
 """Whole numbers over 2**53: exact sums, exact privacy, and next to nothing lost."""
 
+import random
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
 from evenhand.collect.channel_fairest import fairest_channel
 from evenhand.collect.channel_measures import channel_unfairness, grr_matrix, printed_channel
 from evenhand.collect.channel_population import population
-from evenhand.collect.channel_rounding import dyadic_channel, require_private_channel
+from evenhand.collect.channel_rounding import _is_private, dyadic_channel, require_private_channel
 from evenhand.errors import GuaranteeError, InvalidParameterError
 from property._channel_instances import GRID, keeps_privacy
 
@@ -85,6 +88,8 @@ def test_what_is_no_channel_is_refused(matrix):
     [
         [[GRID]],
         [[GRID // 2, GRID // 2]],
+        [[GRID // 2, GRID // 2]] * 3,
+        [[GRID // 2, GRID // 4, GRID // 4]] * 2,
         [[GRID // 2, GRID // 2], [GRID, 0]],
         [[GRID // 2, GRID // 2], [GRID // 2, GRID // 2 + 1]],
         [[0.5, 0.5], [0.5, 0.5]],
@@ -107,6 +112,26 @@ def test_rows_that_break_epsilon_are_refused():
     rows = [[GRID - small, small], [small, GRID - small]]
     with pytest.raises(GuaranteeError, match="of test do not keep epsilon = 1"):
         require_private_channel(rows, 1, owner="test")
+
+
+def test_privacy_is_decided_by_columns_entry_by_entry():
+    """A report tells two people apart by the ratio within its column; rows say nothing about that."""
+    draw = random.Random(5)
+    found = set()
+    for _ in range(300):
+        k = draw.choice([2, 3, 4])
+        ratio = Fraction(draw.randint(3, 12), draw.randint(1, 3))
+        rows = np.array([[draw.randint(1, 6) for _ in range(k)] for _ in range(k)])
+        expected = all(
+            Fraction(int(rows[one, value]), int(rows[other, value])) <= ratio
+            for one in range(k)
+            for other in range(k)
+            for value in range(k)
+        )
+        found.add(expected)
+
+        assert _is_private(rows, ratio) == expected
+    assert found == {True, False}
 
 
 def test_many_groups_are_rounded_quickly():

@@ -168,6 +168,19 @@ def test_the_search_ends_in_any_case(monkeypatch):
     assert np.isnan(found)
 
 
+def test_the_search_for_an_end_stops_where_it_found_it():
+    """Every look costs as much as the first, and there are as many searches as pairs of groups."""
+    looks = []
+
+    def equation(ratio):
+        looks.append(ratio)
+        return np.zeros((*ratio.shape, 2, 2)), np.stack([np.ones_like(ratio), -ratio], axis=-1)
+
+    reach(np.array([[0.12, 0.4]]), 1e-4 * np.eye(2)[None], equation, np.array([0.3]), np.array([1.0]), Z)
+
+    assert len(looks) < 20
+
+
 def test_the_search_for_an_end_ends_in_any_case(monkeypatch):
     """Cut short, it still gives a value between where it began and where it was to go."""
     monkeypatch.setattr("evenhand.collect.quadric._LOOKS", 1)

@@ -81,6 +81,14 @@ def test_the_grid_finds_the_best_of_all_splits_in_whole_parts(monkeypatch, name,
     assert found.sum() == pytest.approx(total)
 
 
+def test_many_attributes_have_twenty_parts_of_the_grid_each(monkeypatch):
+    """A grid of fewer parts could not even give equal attributes equal parts."""
+    monkeypatch.setattr(split_optimal, "_GRID", 24)
+    given = attributes((3,) * 7, "grr")
+
+    assert split_optimal._on_grid(2.0, given) == pytest.approx(np.full(7, 2 / 7), rel=1e-12)
+
+
 @pytest.mark.parametrize("name", ALL)
 def test_the_polish_only_improves_and_keeps_the_sum(name):
     given = attributes((2, 5, 41), name)

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from evenhand.collect import strategy as strategy_module
 from evenhand.collect.combined import Combined
 from evenhand.collect.grr import GRR
 from evenhand.collect.independent import Independent, Single
@@ -251,3 +252,11 @@ def test_epsilons_are_exact():
     tenths = Independent({f"c{i}": GRR(2, 0.1) for i in range(10)})
 
     assert tenths.epsilon == tenths.guarantee.epsilon == Fraction(1)
+
+
+@pytest.mark.parametrize("strategy", EVERY, ids=names)
+def test_people_whose_indicators_pass_the_size_of_a_block_come_one_by_one(monkeypatch, strategy):
+    monkeypatch.setattr(strategy_module, "_CHUNK_BYTES", 1)
+    reports = strategy.privatize({name: CODES[name] for name in strategy.columns}, rng=3)
+
+    assert [len(block["a"]) for block in strategy.indicator_chunks(reports)] == [1] * 5
