@@ -240,3 +240,33 @@ def test_opendp_claims_no_less():
 
         assert gaussian.map(1.0) == pytest.approx(float(ours.noise.rho), rel=1e-9)
         assert float(ours.exact_delta(str(epsilon))) <= theirs
+
+
+@pytest.mark.parametrize("epsilon", [-1, "-1/10", -1e-30])
+def test_a_delta_at_an_epsilon_below_nought_is_refused(epsilon):
+    with pytest.raises(InvalidParameterError, match="'epsilon' parameter of exact_delta"):
+        exact_delta(25, epsilon, cells=1)
+
+
+def test_pi_lies_between_its_bounds():
+    """A bound on the wrong side of pi by a single digit would round a delta down."""
+    with mpmath.workdps(100):
+        below, above = (
+            mpmath.mpf(bound.numerator) / bound.denominator
+            for bound in (gaussian_delta._PI_BELOW, gaussian_delta._PI_ABOVE)
+        )
+
+        assert below < mpmath.pi < above
+        assert above - below < mpmath.mpf(10) ** -69
+
+
+@pytest.mark.parametrize(
+    "target", ["3/4", "999/1000", "0.9999999999999", "123456789/123456799", "1e-90", "1/3"]
+)
+def test_the_logarithm_that_a_search_aims_at_is_as_good_as_floats_are(target):
+    """Near 1 the difference of two logarithms would lose the digits that the search ends by."""
+    value = Fraction(target)
+    with mpmath.workdps(60):
+        exact = mpmath.log(mpmath.mpf(value.numerator) / value.denominator)
+
+        assert abs(gaussian_delta._log(value) - exact) <= 2.0**-52 * max(1, abs(exact))

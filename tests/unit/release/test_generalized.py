@@ -5,7 +5,7 @@ import pytest
 
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.randomness import SeededSource
-from evenhand.release.generalized import generalize
+from evenhand.release.generalized import Merged, generalize
 from evenhand.release.histogram import Histogram
 from evenhand.schema import Column, Domain, Schema
 
@@ -169,3 +169,16 @@ def test_the_table_cannot_be_written_to_and_shows_no_count():
         found.people[0] = 1
 
     assert repr(found) == f"<GeneralizedTable of age × race: {len(found)} classes of at least 5 people>"
+
+
+@pytest.mark.parametrize("values", [3, 63, 64, 65])
+def test_sets_out_of_many_values_are_told_apart(values):
+    """Up to 64 values are the bits of one number, and its last bit counts like any other."""
+    column = Column("race", Domain.categorical([f"v{place:02}" for place in range(values)]))
+    last = values - 1
+    codes, ends = np.array([0, last, 1, 0, last, last]), np.array([2, 3, 5, 6])
+    texts, places = Merged(column, False, codes, ends).texts()  # noqa: FBT003 - as in the module
+
+    both, alone = f"v00 | v{last:02}", f"v{last:02}"
+    assert [texts[place] for place in places] == [both, "v01", both, alone]
+    assert texts == (["v01", alone, both] if values <= 64 else [both, "v01", alone])

@@ -169,3 +169,11 @@ def test_what_moves_becomes_another_value():
     assert (became != values[places]).all()
     assert set(became.tolist()) == {0, 1, 2, 3}
     assert places.size == pytest.approx(20_000 * float(1 - _law(4, 1).keep), rel=0.05)
+
+
+def test_an_epsilon_is_claimed_as_asked_up_to_a_thousand_millionth():
+    law = ResponseLaw(3, 1, owner="test")
+    for realised, claimed in ((Fraction(10**9 - 1, 10**9), 1), (Fraction(9, 10), Fraction(9, 10))):
+        law.__dict__["realised_epsilon"] = realised
+
+        assert law.claimed_epsilon == claimed

@@ -224,3 +224,29 @@ def test_what_cannot_be_is_refused(given, name):
     values = {"epsilon": 1, "rate": "0.1", "k": 3, "unit": ADD} | given
     with pytest.raises(InvalidParameterError, match=f"'{name}' parameter of sampled_delta"):
         sampled_delta(values.pop("epsilon"), **values)
+
+
+@pytest.mark.parametrize("block", [2, 3, 5, 7, 64])
+def test_the_blocks_in_which_cells_are_looked_at_do_not_matter(monkeypatch, block):
+    """The worst cell may stand just behind the end of a block; a delta without it is too small."""
+    grown = float(GROWN[Fraction("1/4")])
+    monkeypatch.setattr(module, "_BLOCK", block)
+    for rate, k in ((0.1, 2), (0.1, 6), (0.3, 3), (0.3, 4), (0.5, 2), (0.5, 5)):
+        found = module.one_cell(rate, k, ((1.0, grown),), both=True)
+        cells = [
+            published(law, before, k=k, people=people)
+            for people, (law, before) in enumerate(binomials(rate, 120), start=1)
+        ]
+        turned = [Cell(cell.second, cell.first, cell.people) for cell in cells]
+        most = max(distances_alone([*cells, *turned], grown)[0])
+
+        assert found.value == pytest.approx(most, rel=1e-12)
+
+
+def test_the_room_for_rounding_is_sixteen_units_a_person_and_128_more():
+    """Fewer would not cover the roundings that were counted, and the bound might be none."""
+    cells = [Cell(np.array([0.25]), np.array([0.0]), people) for people in (1, 3, 100)]
+    value, above = distances_alone(cells, 1.0)
+    units = (above - value) / (0.25 * 2.0**-53)
+
+    assert units.tolist() == [16 * people + 128 for people in (1, 3, 100)]

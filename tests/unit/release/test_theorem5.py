@@ -79,3 +79,9 @@ def test_what_cannot_be_is_refused_by_name(change, name):
         theorem_5_delta(**({"epsilon": 1} | change))
 
     assert name == caught.value.parameter
+
+
+@pytest.mark.parametrize("epsilon", [-1, -0.5])
+def test_an_epsilon_below_nought_is_refused_with_a_rate_too(epsilon):
+    with pytest.raises(InvalidParameterError, match="'epsilon' parameter of theorem_5_delta"):
+        theorem_5_delta(epsilon, beta=0.3)
