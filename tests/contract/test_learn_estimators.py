@@ -12,6 +12,7 @@ from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from evenhand.learn import logistic
+from evenhand.learn.fermi import DPFermi
 from evenhand.learn.logistic import DPLogisticRegression
 from evenhand.privacy.grid_noise import GridNoise, TrainingGuarantee
 
@@ -86,3 +87,9 @@ def test_the_page_lists_exactly_the_checks_that_fail(root):
 
     assert failing == EXPECTED_FAILED_CHECKS
     assert set(listed) >= SKIPPED_AS_RANDOM
+
+
+@pytest.mark.parametrize("estimator", [DPLogisticRegression(), DPFermi()], ids=repr)
+def test_an_estimator_that_draws_anew_at_each_fit_says_so(estimator):
+    """scikit-learn compares two fits of an estimator that does not."""
+    assert estimator.__sklearn_tags__().non_deterministic

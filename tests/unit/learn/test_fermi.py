@@ -15,6 +15,7 @@ from evenhand.learn.fermi import DPFermi
 from evenhand.learn.fermi_inputs import noisy_shares
 from evenhand.learn.fermi_printed import published_noise
 from evenhand.learn.fermi_steps import dependence
+from evenhand.learn.parity_rows import trained_on
 from evenhand.privacy.randomness import SeededSource
 from evenhand.privacy.units import Trust, Unit
 
@@ -261,9 +262,12 @@ def test_fitting_again_with_a_guarantee_forgets_the_published_formula():
         ({"epsilon": 0}, "'epsilon' parameter of DPFermi"),
         ({"delta": 0}, "'delta' parameter"),
         ({"group_epsilon": 4}, "below 'epsilon'"),
+        ({"group_epsilon": 0}, "'group_epsilon' parameter of DPFermi"),
+        ({"group_epsilon": "-1/2"}, "'group_epsilon' parameter of DPFermi"),
         ({"share": 1}, "between 0 and 1"),
         ({"share": 0}, "'share' parameter"),
         ({"strength": -1}, "'strength' parameter of DPFermi"),
+        ({"strength": 10**6 + 1}, "'strength' parameter of DPFermi"),
         ({"clip": 0}, "'clip' parameter of DPFermi"),
         ({"matrix_clip": -1}, "'matrix_clip' parameter of DPFermi"),
         ({"radius": 0}, "'radius' parameter of DPFermi"),
@@ -335,3 +339,13 @@ def test_weights_and_other_arguments_are_refused():
 def test_predicting_before_fitting_is_refused():
     with pytest.raises(NotFittedError):
         DPFermi().predict(X)
+
+
+def test_a_strength_of_a_million_is_the_largest():
+    assert np.isfinite(fitted(strength=10**6, epochs=1).coef_).all()
+
+
+def test_the_rows_of_training_are_remembered():
+    """Rates that are fitted on rows of training are wrong, and the warning rests on this."""
+    assert trained_on(fitted(epochs=1), X)
+    assert not trained_on(fitted(epochs=1), X + 1)

@@ -120,3 +120,9 @@ def test_the_published_noise_drowns_what_is_learnt():
     assert noise[0] > 10
     assert np.isfinite(weights).all()
     assert np.sqrt((matrices**2).sum()) <= 5 + 1e-9
+
+
+def test_the_published_runs_have_fifty_epochs_of_batches_of_1024():
+    """The published noise is stated for 1,700 steps over 33,916 rows."""
+    assert PrintedSettings().steps(33_916) == 1_700
+    assert PrintedSettings(epochs=3, batch=10).steps(21) == 9

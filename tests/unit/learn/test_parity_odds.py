@@ -128,3 +128,12 @@ def test_a_group_without_a_label_has_the_rate_of_all():
 def test_what_is_no_table_is_refused(wrong):
     with pytest.raises(InvalidParameterError, match="'counts' parameter of closest_odds"):
         closest_odds(wrong)
+
+
+@pytest.mark.parametrize("gap", [0.0, 1.0])
+def test_of_equally_accurate_probabilities_those_that_change_least_are_taken(gap):
+    """Where predictions are right half of the time, accuracy cannot tell; nobody is changed for nothing."""
+    found = closest_odds(np.full((2, 2, 2), 10), gap=gap, weights=np.ones(2), aim="accuracy")
+
+    assert found.keep.tolist() == pytest.approx([1, 1])
+    assert found.promote.tolist() == pytest.approx([0, 0])

@@ -118,6 +118,7 @@ def test_what_is_refused_is_refused_without_a_value(given, words):
         read(given)
 
     told = f"{caught.value}{caught.value.__cause__ or ''}{caught.value.__context__ or ''}"
+    assert getattr(caught.value, "parameter", "X") == "X"
     assert "secret" not in told
     assert "7.25" not in told
 
@@ -161,7 +162,7 @@ def test_a_column_of_labels_is_taken_with_a_warning():
 @pytest.mark.parametrize(
     ("y", "words"),
     [
-        (None, "requires y to be passed, but the target y is None"),
+        (None, "this Model requires y to be passed, but the target y is None"),
         ([1, 0], "as long as 'X'"),
         ([7, 7, 7], "labels of two classes at least. Got one class"),
         ([7.25, 8.5, 9.75], "Unknown label type"),

@@ -126,6 +126,28 @@ def test_what_is_ours_and_free_goes(place, tmp_path_factory, lock):
     assert _names(elsewhere) == ["kept"]
 
 
+@POSIX
+def test_a_file_that_cannot_be_removed_does_not_keep_the_others(place, monkeypatch):
+    """True rows that could go must not stay because something else could not."""
+    left = place / LEFT
+    left.mkdir(mode=0o700)
+    for name in (OWNER, "a", "b", "c", "d"):
+        (left / name).write_bytes(b"")
+    unlink = os.unlink
+
+    def unlink_or_fail(name, **where):
+        if name in {"a", "c"}:
+            raise PermissionError
+        unlink(name, **where)
+
+    monkeypatch.setattr(os, "unlink", unlink_or_fail)
+    remove_left_folders()
+    kept = set(_names(left))
+    monkeypatch.undo()
+
+    assert kept == {"a", "c"}
+
+
 def test_a_place_that_is_not_there_stops_nothing(monkeypatch, tmp_path):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
     remove_left_folders()

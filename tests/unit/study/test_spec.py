@@ -108,6 +108,15 @@ def test_classifiers_that_are_alike_have_one_hash(facts):
     assert again[0] == again[1]
 
 
+def test_a_classifier_that_was_fitted_before_has_the_hash_of_a_fresh_one(facts):
+    """Every cell fits a fresh copy, so only the parameters change results."""
+    fitted = LogisticRegression(C=0.5).fit([[0.0], [1.0]], [0, 1])
+
+    assert _hash(facts, task=Classify(model=fitted)) == _hash(
+        facts, task=Classify(model=LogisticRegression(C=0.5))
+    )
+
+
 class _Slots:
     """Something that cannot be written down."""
 
