@@ -131,8 +131,8 @@ class _HalfTheNoise(NoisySuppression):
     def scale(self):
         return super().scale / 2
 
-    def _delta(self, bound):
-        return NoisySuppression(self.epsilon, self.threshold, noise=self.noise)._delta(bound)
+    def _delta(self, *given):
+        return NoisySuppression(self.epsilon, self.threshold, noise=self.noise)._delta(*given)
 
 
 def _audit_counts(mechanism, source):
