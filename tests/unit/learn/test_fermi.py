@@ -265,7 +265,7 @@ def test_fitting_again_with_a_guarantee_forgets_the_published_formula():
         ({"group_epsilon": 0}, "'group_epsilon' parameter of DPFermi"),
         ({"group_epsilon": "-1/2"}, "'group_epsilon' parameter of DPFermi"),
         ({"share": 1}, "between 0 and 1"),
-        ({"share": 0}, "'share' parameter"),
+        ({"share": 0}, "'share' parameter of DPFermi"),
         ({"strength": -1}, "'strength' parameter of DPFermi"),
         ({"strength": 10**6 + 1}, "'strength' parameter of DPFermi"),
         ({"clip": 0}, "'clip' parameter of DPFermi"),

@@ -270,3 +270,10 @@ def test_the_logarithm_that_a_search_aims_at_is_as_good_as_floats_are(target):
         exact = mpmath.log(mpmath.mpf(value.numerator) / value.denominator)
 
         assert abs(gaussian_delta._log(value) - exact) <= 2.0**-52 * max(1, abs(exact))
+
+
+def test_a_delta_of_no_noise_is_refused():
+    with pytest.raises(
+        InvalidParameterError, match="'variance' parameter of exact_delta must be a number > 0"
+    ):
+        exact_delta(0, 1, cells=1)

@@ -245,8 +245,8 @@ def test_the_blocks_in_which_cells_are_looked_at_do_not_matter(monkeypatch, bloc
 
 def test_the_room_for_rounding_is_sixteen_units_a_person_and_128_more():
     """Fewer would not cover the roundings that were counted, and the bound might be none."""
-    cells = [Cell(np.array([0.25]), np.array([0.0]), people) for people in (1, 3, 100)]
+    cells = [Cell(np.array([0.5]), np.array([0.5]), people) for people in (1, 3, 100)]
     value, above = distances_alone(cells, 1.0)
-    units = (above - value) / (0.25 * 2.0**-53)
 
-    assert units.tolist() == [16 * people + 128 for people in (1, 3, 100)]
+    assert value.tolist() == [0, 0, 0]
+    assert (above * 2.0**53).tolist() == [16 * people + 128 for people in (1, 3, 100)]

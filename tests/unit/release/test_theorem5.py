@@ -85,3 +85,10 @@ def test_what_cannot_be_is_refused_by_name(change, name):
 def test_an_epsilon_below_nought_is_refused_with_a_rate_too(epsilon):
     with pytest.raises(InvalidParameterError, match="'epsilon' parameter of theorem_5_delta"):
         theorem_5_delta(epsilon, beta=0.3)
+
+
+def test_a_rate_of_nought_is_refused_in_the_words_of_every_number():
+    with pytest.raises(
+        InvalidParameterError, match="'beta' parameter of theorem_5_delta must be a number > 0"
+    ):
+        theorem_5_delta(1, beta=0)
