@@ -55,7 +55,8 @@ def main() -> None:
     results = options.folder / f"results-{options.seed}-{options.count}.jsonl"
     if not options.report:
         _Run(options, scope, drawn, results).go()
-    print_report(head, drawn, results, scope)
+    if print_report(head, drawn, results, scope) < scope.floor:
+        sys.exit(f"The tests catch fewer than {scope.floor:g} % of the mutants that are not equivalent.")
 
 
 def _options() -> argparse.Namespace:

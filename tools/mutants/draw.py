@@ -21,9 +21,10 @@ __all__ = ["Scope", "draw_sample", "find_again", "list_files", "package_of", "re
 
 @dataclass(frozen=True)
 class Scope:
-    """Which files are broken, and which tests are asked."""
+    """Which files are broken, which tests are asked, and how many percent they must catch."""
 
     source: str
+    floor: float
     marks: str
     options: list[str]
     preload: list[str]

@@ -32,8 +32,8 @@ def latest_results(path: pathlib.Path) -> dict[str, dict[str, Any]]:
     return {line["name"]: line for line in lines}
 
 
-def print_report(head: dict[str, Any], drawn: list[Mutant], results: pathlib.Path, scope: Scope) -> None:
-    """Print a table by package and the list of survivors."""
+def print_report(head: dict[str, Any], drawn: list[Mutant], results: pathlib.Path, scope: Scope) -> float:
+    """Print a table by package and the list of survivors, and return how many percent were caught."""
     known, reasons = latest_results(results), read_judged()
     counts: dict[str, Counter[str]] = {package: Counter() for package in [*scope.packages, "all"]}
     for mutant in drawn:
@@ -55,3 +55,5 @@ def print_report(head: dict[str, Any], drawn: list[Mutant], results: pathlib.Pat
             reason = reasons.get(mutant.name, "not equivalent")
             place = f"{mutant.name} {mutant.path}:{mutant.line} {mutant.scope}"
             print(f"{place} {mutant.kind}: {mutant.before} -> {mutant.after}\n    {reason}")
+    judgeable = counts["all"]["caught"] + counts["all"]["survived"]
+    return 100 * counts["all"]["caught"] / judgeable if judgeable else 100.0

@@ -8,6 +8,7 @@ import pathlib
 import random
 import subprocess
 import sys
+import tomllib
 
 import pytest
 
@@ -40,6 +41,7 @@ def test_a_clamped_count_is_a_number():
 """
 SCOPE = """
 source = "src/toy"
+floor = 0.0
 marks = ""
 options = []
 preload = ["pytest"]
@@ -132,6 +134,19 @@ def test_a_mutant_behind_a_weak_test_survives_and_is_listed(run):
     assert result["outcome"] == "survived"
     assert result["stage"] == 2
     assert "max -> min" in run["shown"]
+
+
+def test_too_few_that_are_caught_make_the_command_fail(run, toy, tmp_path):
+    high = tmp_path / "high.toml"
+    high.write_text(SCOPE.replace("floor = 0.0", "floor = 90.0"), encoding="utf-8")
+    with pytest.raises(AssertionError, match="fewer than 90 %"):
+        _run_tool(toy, run["folder"], "--seed", "1", "--count", "12", "--scope", str(high))
+
+
+def test_every_equivalent_mutant_has_a_reason():
+    judged = tomllib.loads((TOOL / "judged.toml").read_text(encoding="utf-8"))["equivalent"]
+
+    assert {name for name, reason in judged.items() if len(name) != 12 or not reason.endswith(".")} == set()
 
 
 def test_the_project_is_left_untouched(run, toy):
