@@ -82,7 +82,8 @@ def _reproduction(_, version):
 
 def _reports(_, version):
     drawn = GRR(SCHEMA["sex"].domain.size, epsilon=version).privatize(np.zeros(9, np.uint8), rng=1)
-    return lambda folder: drawn.write_parquet(folder / "reports.parquet", simulated="allow")
+    how = {"simulated": "allow", "keep_order": True}  # the same bytes at every write
+    return lambda folder: drawn.write_parquet(folder / "reports.parquet", **how)
 
 
 def _trials(_, version):
