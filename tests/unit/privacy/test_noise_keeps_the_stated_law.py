@@ -7,6 +7,7 @@ on both sides of every edge of those decisions: the probabilities are those of t
 
 import math
 from fractions import Fraction
+from itertools import product
 
 import mpmath
 import numpy as np
@@ -216,6 +217,36 @@ def test_what_is_proposed_and_accepted_makes_up_the_gaussian_law(monkeypatch, pl
         exponent = Fraction(abs(proposed), scale) + Fraction(distance**2, 2 * bound)
         constants.add(exponent - Fraction(proposed**2) / (2 * variance))
     assert len(constants) == 1
+
+
+# --- the words of the uniform numbers that decisions compare ------------------------------------------
+
+
+@pytest.mark.parametrize("bits", [32, 64])
+@pytest.mark.parametrize(
+    "bound", [2, 3, 7, 2**31 - 1, 2**31 + 1, TWO_32 - 1, 2**40 + 3, 2**62 + 5, TWO_64 - 59]
+)
+def test_uniform_numbers_of_noise_have_equally_many_words(plain, bits, bound):
+    """The first and the last word of a number, and the one that is thrown away so that all have as many."""
+    if bound >= 2**bits:
+        return
+    for kernels, value in product((_kernels, plain), {0, 1, bound // 2, bound - 1}):
+        first, thrown = first_number(value, bound, bits)
+        last = last_number(value, bound, bits)
+
+        assert last - first + 1 - thrown == 2**bits // bound
+        for word in {first + thrown, last} if first + thrown <= last else ():
+            assert _uniform(kernels, bits, bound, word) == (value, bits // 32)
+        if thrown:
+            assert _uniform(kernels, bits, bound, first, 2**bits - 1) == (bound - 1, 2 * bits // 32)
+
+
+def _uniform(kernels, bits, bound, *words):
+    """Return the number that words stand for, and how many units of 32 bits were read."""
+    units = [word >> place & ONES for word in words for place in range(0, bits, 32)]
+    given = (np.array(units, dtype=np.uint32), 0, np.uint64(bound))
+    drawn = kernels._below(*given) if bits == 32 else kernels._below_wide(*given, np.uint64(TWO_64 % bound))
+    return tuple(map(int, drawn))
 
 
 # --- the words of the decisions: Laplace ------------------------------------------------------------
