@@ -98,7 +98,7 @@ def test_a_store_that_cannot_be_written_leaves_the_cell_to_be_computed(
     assert canonical_table(_stored(tmp_path)) == straight
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.figures)])
 def test_a_study_killed_in_the_middle_of_a_cell_computes_it_after_all(tmp_path, workers, straight):
     environment = {
         **os.environ,

@@ -53,7 +53,9 @@ def _light_command(folder, *words):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("words", [["--version"], ["datasets", "--quiet"]])
+@pytest.mark.parametrize(
+    "words", [["--version"], pytest.param(["datasets", "--quiet"], marks=pytest.mark.figures)]
+)
 def test_what_a_killed_study_left_can_be_read_by_its_owner_alone_and_goes_with_any_command(tmp_path, words):
     """It holds what the study protects: the true code of every person."""
     with _begin(tmp_path) as study:
@@ -71,6 +73,7 @@ def test_what_a_killed_study_left_can_be_read_by_its_owner_alone_and_goes_with_a
     assert not left.exists()
 
 
+@pytest.mark.figures
 def test_a_later_study_in_python_removes_it_too(tmp_path):
     with _begin(tmp_path) as study:
         (left,) = _shared(tmp_path, study)

@@ -62,7 +62,9 @@ def test_the_printed_delta_of_gaussian_noise(rho, epsilon):
     _assert_just_above(gaussian_delta.printed_delta(rho, epsilon), truth, gaussian_delta.STATED_DIGITS)
 
 
-@pytest.mark.parametrize("variance", ["25", "7/3", "100"])
+@pytest.mark.parametrize(
+    "variance", ["7/3", *(pytest.param(v, marks=pytest.mark.figures) for v in ("25", "100"))]
+)
 @pytest.mark.parametrize("epsilon", ["1/3", "1"])
 @pytest.mark.parametrize("cells", [1, 2])
 def test_the_exact_delta_of_gaussian_noise(variance, epsilon, cells):

@@ -12,6 +12,8 @@ import tomllib
 
 import pytest
 
+pytestmark = pytest.mark.figures  # workers of its own, which take seconds to start
+
 TOOL = pathlib.Path(__file__).resolve().parents[3] / "tools" / "mutants"
 
 MODULE = '''"""Limits of a toy."""
