@@ -14,7 +14,7 @@ import typer
 from evenhand.cli.streams import silence
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from rich.console import Console
     from rich.text import Text
@@ -104,8 +104,8 @@ class Terminal:
     def __init__(self, *, as_json: bool = False, quiet: bool = False) -> None:
         self.as_json = as_json
         self.quiet = quiet
-        self.notices = _console(sys.stderr)
-        self.results = _console(sys.stdout)
+        self.notices = _console(sys.stderr, when_unread=lambda: silence(sys.stderr))
+        self.results = _console(sys.stdout, when_unread=unheard)
 
     @property
     def is_interactive(self) -> bool:
@@ -193,14 +193,15 @@ class Terminal:
             sys.stdout.flush()
 
 
-def _console(stream: Any) -> Console:
+def _console(stream: Any, *, when_unread: Callable[[], None]) -> Console:
+    """Return a console that calls `when_unread` once the program that read it has ended."""
     from rich.console import Console  # noqa: PLC0415 - as above
 
     class Speaking(Console):
-        """A console that ends in our way when nobody reads it any more."""
+        """A console that ends the command only if results go there; left to itself it always would."""
 
         def on_broken_pipe(self) -> None:
-            unheard()
+            when_unread()
 
     width = None if stream.isatty() else WIDEST
     return Speaking(file=stream, highlight=False, markup=False, emoji=False, width=width)

@@ -150,7 +150,7 @@ def test_with_standard_output_unread_every_command_that_writes_there_ends_with_1
     assert "Traceback" not in said
 
 
-@pytest.mark.parametrize("how", ["closed", "full"])
+@pytest.mark.parametrize("how", ["closed", "full", "unread"])
 @pytest.mark.parametrize("words", EACH, ids=_label)
 def test_without_standard_error_a_command_does_what_it_does(here, words, how):
     """Its code and its results are the same; only notices are lost."""
@@ -163,6 +163,20 @@ def test_without_standard_error_a_command_does_what_it_does(here, words, how):
 @pytest.mark.parametrize("words", EACH, ids=_label)
 def test_without_standard_input_a_command_does_what_it_does(here, words):
     assert _call(words, **{"in": "closed"}) == here[tuple(words)]
+
+
+@pytest.mark.parametrize("words", [WORDS["privatize"], WORDS["release"]], ids=_label)
+def test_whoever_stops_reading_the_notices_does_not_stop_the_files(here, words):
+    """`2>&1 >/dev/null | head -1` once ended the command before a row was drawn."""
+    code, _, _ = _call(words, err="unread")
+
+    assert code == 0
+    assert Path({"privatize": "out.csv", "release": "table.csv"}[words[0]]).exists()
+
+
+@pytest.mark.parametrize("words", [WORDS["privatize"], ["datasets"]], ids=_label)
+def test_where_nobody_reads_either_stream_a_command_ends_with_141(here, words):
+    assert _call(words, out="unread", err="unread")[0] == 141
 
 
 @pytest.mark.parametrize("streams", [{"out": "closed", "err": "closed"}, {"out": "full", "err": "full"}])
