@@ -121,8 +121,8 @@ def faults(folder, old, new, *, first):
 def kill_everywhere(folder, write_old, write_new, *, first):
     """Kill `write_new` before each of its changes, over what `write_old` wrote; return all that is wrong.
 
-    Each writer takes the folder. After every kill the writer is run again, and must leave the whole new set
-    and no hidden file.
+    Each writer takes the folder. After every kill the writer is run again, and must leave the whole new set,
+    no file that only the old set has, and no hidden file.
     """
     kept = folder / "kept"
     for name, writer in {"old": write_old, "new": write_new}.items():
@@ -132,7 +132,7 @@ def kill_everywhere(folder, write_old, write_new, *, first):
     old, new = files(kept / "old"), files(kept / "new")
     whole = shutil.copytree(kept / "old", folder / "whole")
     number = in_child(lambda: write_new(whole))
-    wrong = {} if files(whole) == old | new and not hidden(whole) else {-1: ["the new set is not complete"]}
+    wrong = {} if files(whole) == new and not hidden(whole) else {-1: ["the new set is not complete"]}
     for last in range(number):
         place = shutil.copytree(kept / "old", folder / f"{last:03d}")
         if in_child(lambda place=place: write_new(place), last) is not None:
@@ -140,7 +140,7 @@ def kill_everywhere(folder, write_old, write_new, *, first):
         elif found := faults(place, old, new, first=first):
             wrong[last] = found
         write_new(place)
-        if files(place) != old | new or hidden(place):
+        if files(place) != new or hidden(place):
             wrong.setdefault(last, []).append("the next run does not put it in order")
         shutil.rmtree(place)
     return number, wrong

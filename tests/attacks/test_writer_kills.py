@@ -45,26 +45,32 @@ def _laplace(_, version):
     return lambda folder: release.write(folder / "table.csv")
 
 
-def _k_anonymity(_, version):
-    release = KAnonymity(version).release(Histogram.count(pa.table(PEOPLE), SCHEMA))
-    return lambda folder: release.write(folder / "table.parquet")
+def _k_anonymity(ending):
+    def writer(_, version):
+        release = KAnonymity(version).release(Histogram.count(pa.table(PEOPLE), SCHEMA))
+        return lambda folder: release.write(folder / f"table{ending}")
+
+    return writer
 
 
-def _privatize(ending):
+def _privatize(name):
     def writer(folder, version):
         source = folder / "people.csv"
         write_csv(pa.table(PEOPLE), source)
         columns = ["sex", "job"][:version]
         how = {"columns": columns, "keep": (), "epsilon": version, "simulate": 1, "overwrite": True}
-        return lambda place: privatize_file(source, place / f"reports{ending}", schema=SCHEMA, **how)
+        return lambda place: privatize_file(source, place / name, schema=SCHEMA, **how)
 
     return writer
 
 
-def _estimates(_, version):
-    table = pa.table({"share": [version]})
-    found = SimpleNamespace(shares=True, rates=True, table=lambda: table, rates_table=lambda: table)
-    return lambda folder: write_estimates(found, folder / "shares.csv")
+def _estimates(name, *, rates):
+    def writer(_, version):
+        table = pa.table({"share": [version]})
+        found = SimpleNamespace(shares=True, rates=rates, table=lambda: table, rates_table=lambda: table)
+        return lambda folder: write_estimates(found, folder / name)
+
+    return writer
 
 
 def _page(_, version):
@@ -93,10 +99,10 @@ def _trials(_, version):
 
 SETS = {
     "a release": (_laplace, "table.csv"),
-    "a release with classes": (_k_anonymity, "table.parquet"),
-    "reports in CSV": (_privatize(".csv"), "reports.csv"),
-    "reports in Parquet": (_privatize(".parquet"), "reports.parquet"),
-    "estimates": (_estimates, "shares.csv"),
+    "a release with classes": (_k_anonymity(".parquet"), "table.parquet"),
+    "reports in CSV": (_privatize("reports.csv"), "reports.csv"),
+    "reports in Parquet": (_privatize("reports.parquet"), "reports.parquet"),
+    "estimates": (_estimates("shares.csv", rates=True), "shares.csv"),
     "a page": (_page, "report.html"),
     "a reproduction": (_reproduction, "claims.md"),
 }
@@ -125,6 +131,36 @@ def test_a_kill_at_any_change_of_a_file_leaves_old_files_or_new_ones_never_both(
     build, first = WRITERS[name]
     old = build(tmp_path, 1) if over == "an old set" else None
     number, wrong = kill_everywhere(tmp_path / "kills", old, build(tmp_path, 2), first=first)
+
+    assert number >= 4
+    assert wrong == {}
+
+
+REPORTS, RATES = _privatize("table.csv"), _estimates("table.csv", rates=True)
+MIXED = {
+    "reports over a release": (_laplace, REPORTS),
+    "a release over reports": (REPORTS, _laplace),
+    "a release without classes over one with them": (_k_anonymity(".csv"), _laplace),
+    "reports over a release with classes": (_k_anonymity(".csv"), REPORTS),
+    "a release with classes over estimates": (RATES, _k_anonymity(".csv")),
+    "reports over estimates": (RATES, REPORTS),
+    "shares without rates over ones with them": (RATES, _estimates("table.csv", rates=False)),
+}
+"""The writer of the old set and that of the new one, where the old one has files that the new one lacks."""
+
+
+@pytest.mark.parametrize("table", ["there", "lost"])
+@pytest.mark.parametrize("name", MIXED)
+def test_a_set_of_another_kind_is_replaced_whole_at_every_kill(tmp_path, name, table):
+    """What the new set does not contain is gone before the new table is there."""
+    old, new = MIXED[name]
+
+    def write_old(folder):
+        old(tmp_path, 1)(folder)
+        if table == "lost":
+            (folder / "table.csv").unlink()
+
+    number, wrong = kill_everywhere(tmp_path / "kills", write_old, new(tmp_path, 2), first="table.csv")
 
     assert number >= 4
     assert wrong == {}

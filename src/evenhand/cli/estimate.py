@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -91,19 +92,20 @@ def estimate(  # noqa: PLR0913 - one option each
 
 
 def _refuse_inputs(csv: Path | None, reports: Path, guarantee: Path | None, schema: Path | None) -> None:
-    """Refuse to write a table over what is read: it would stand where reports and their guarantee belong."""
-    from evenhand.engine.places import record_path, schema_path  # noqa: PLC0415 - starts numpy
+    """Refuse to write a table over what is read, and over reports and tables that are no estimates."""
+    from evenhand.table import side_files as beside  # noqa: PLC0415 - starts numpy
 
     if csv is None:
         return
-    read = (reports, guarantee or record_path(reports), schema or schema_path(reports))
-    if {file.resolve() for file in read} & {file.resolve() for file in (csv, _rates_path(csv))}:
+    rates = beside.rates_path(csv)
+    read = (reports, guarantee or beside.record_path(reports), schema or beside.schema_path(reports))
+    if {file.resolve() for file in read} & {file.resolve() for file in (csv, rates)}:
         wrong_use("--csv is a file that is read, which would be written over. Hint: choose another name.")
-
-
-def _rates_path(csv: Path) -> Path:
-    """Return where the rates go, beside the shares."""
-    return csv.with_name(f"{csv.stem}.rates{csv.suffix}")
+    for file in beside.side_files(csv):
+        if file != rates and os.path.lexists(file):  # a link that leads nowhere too
+            said = f"There is a file {file} already, which belongs to a table that --csv would write over."
+            wrong_use(f"{said} Hint: choose another name.")
+    beside.refuse_tables_beside(csv)
 
 
 def _show(terminal: Terminal, found: FileEstimates, *, consistent: bool) -> None:
@@ -197,15 +199,16 @@ def _rate_notes(rates: GroupRates) -> list[str]:
 
 
 def _write(found: FileEstimates, path: Path | None) -> dict[str, str]:
-    """Write the tables, if that was asked for; the rates go beside the shares."""
+    """Write the tables, if that was asked for; the rates go beside the shares, and old rates are removed."""
     if path is None or not found.shares:
         return {}
+    from evenhand.table.side_files import rates_path  # noqa: PLC0415 - starts numpy
     from evenhand.table.write import replacing_together, write_csv_into  # noqa: PLC0415 - starts Arrow
 
-    tables = {"Shares": (path, found.table())}
+    tables, rates = {"Shares": (path, found.table())}, rates_path(path)
     if found.rates:
-        tables["Rates"] = (_rates_path(path), found.rates_table())
-    with replacing_together(*(place for place, _ in tables.values())) as files:
+        tables["Rates"] = (rates, found.rates_table())
+    with replacing_together(*(place for place, _ in tables.values()), remove=[rates]) as files:
         for file, (_, table) in zip(files, tables.values(), strict=True):
             write_csv_into(table, file)
     return {word: str(place) for word, (place, _) in tables.items()}

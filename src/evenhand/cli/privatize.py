@@ -9,7 +9,7 @@ import typer
 
 from evenhand.cli import options as given
 from evenhand.cli.console import Terminal, spelled, wrong_use
-from evenhand.cli.refusals import refuse_empty, refuse_other_marks
+from evenhand.cli.refusals import refuse_empty, refuse_other_marks, refuse_overwritten
 
 if TYPE_CHECKING:
     from evenhand.engine.arrow import Privatized
@@ -68,7 +68,9 @@ Simulate = Annotated[
 KeepOrder = Annotated[
     bool, typer.Option("--keep-order", help="Write people in the order of IN, which then is in the clear.")
 ]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace files and links that are there.")]
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", help="Replace files and links that are there, also those beside OUT.")
+]
 BatchRows = Annotated[int | None, typer.Option(metavar="N", help="Rows at a time. [262144]")]
 
 
@@ -105,6 +107,7 @@ def privatize(  # noqa: PLR0913 - one option each
     from evenhand.cli.rows_progress import rows_followed  # noqa: PLC0415 - as above
     from evenhand.engine.arrow import privatize_file  # noqa: PLC0415 - starts numpy
     from evenhand.table.batches import BATCH_ROWS  # noqa: PLC0415 - as above
+    from evenhand.table.side_files import side_files  # noqa: PLC0415 - as above
 
     terminal = Terminal(as_json=as_json, quiet=quiet)
     if only_reports and keep:
@@ -113,7 +116,8 @@ def privatize(  # noqa: PLR0913 - one option each
     refuse_empty({"keep": keep}, "keep", hint="--only-reports passes nothing on in the clear.")
     _refuse_early(source, out, epsilon, overwrite=overwrite)
     chosen = given.listed(columns) or None
-    declared = _schema(source, out, schema, chosen, infer=infer_schema)
+    refuse_overwritten({"--schema": schema, "--outcomes": outcomes}, (out, *side_files(out)), other="OUT")
+    declared = _schema(source, schema, chosen, infer=infer_schema)
     public = outcomes_of(outcomes, weights, rates, protocol)
     with rows_followed(terminal, "Drawing") as progress:
         made = privatize_file(
@@ -148,18 +152,13 @@ def _refuse_early(source: Path, out: Path, epsilon: str, *, overwrite: bool) -> 
     Places.of(out, taken_by=source, overwrite=overwrite)
 
 
-def _schema(
-    source: Path, out: Path, path: Path | None, columns: tuple[str, ...] | None, *, infer: bool
-) -> Schema:
+def _schema(source: Path, path: Path | None, columns: tuple[str, ...] | None, *, infer: bool) -> Schema:
     """Return the schema that was declared or, if that was asked for, one that is read from the rows."""
-    from evenhand.engine.places import schema_path  # noqa: PLC0415 - starts numpy
-    from evenhand.schema import Schema  # noqa: PLC0415 - as above
+    from evenhand.schema import Schema  # noqa: PLC0415 - starts numpy
 
     if path is not None and infer:
         wrong_use("--schema and --infer-schema contradict each other.")
     if path is not None:
-        if schema_path(out).resolve() == path.resolve():
-            wrong_use(f"--schema is {path.name}, which would be written over. Hint: choose another OUT.")
         return Schema.load(path)
     if not infer:
         wrong_use(_NO_SCHEMA)

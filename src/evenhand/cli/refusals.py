@@ -8,9 +8,10 @@ from evenhand.cli.console import wrong_use
 from evenhand.cli.options import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
 
-__all__ = ["refuse_empty", "refuse_other_marks"]
+__all__ = ["refuse_empty", "refuse_other_marks", "refuse_overwritten"]
 
 _OTHER_MARKS = ";\t|"
 
@@ -30,3 +31,12 @@ def refuse_other_marks(label: str, names: Sequence[str]) -> None:
     if len(names) == 1 and any(mark in names[0] for mark in _OTHER_MARKS):
         said = f"{label} has one column, and its name looks like several with other marks between them."
         wrong_use(f"{said} Hint: save the file with commas between the fields, and points in numbers.")
+
+
+def refuse_overwritten(read: Mapping[str, Path | None], written: Iterable[Path], *, other: str) -> None:
+    """Refuse an option that names a file which would be replaced or removed; `other` says what to change."""
+    places = {file.resolve() for file in written}
+    for option, file in read.items():
+        if file is not None and file.resolve() in places:
+            said = f"{option} is {file.name}, which would be written over or removed."
+            wrong_use(f"{said} Hint: choose another {other}.")

@@ -10,7 +10,7 @@ import typer
 
 from evenhand.cli import options as given
 from evenhand.cli.console import Terminal, spelled, wrong_use
-from evenhand.cli.refusals import refuse_empty, refuse_other_marks
+from evenhand.cli.refusals import refuse_empty, refuse_other_marks, refuse_overwritten
 
 if TYPE_CHECKING:
     from evenhand.release.histogram import Histogram
@@ -50,7 +50,9 @@ Columns = Annotated[list[str], typer.Option(metavar="COLUMNS", help="What is cro
 InferSchema = Annotated[
     bool, typer.Option("--infer-schema", help="Read the domains of --columns from the rows, which leaks.")
 ]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace files and links that are there.")]
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", help="Replace files and links that are there, also those beside FILE.")
+]
 
 
 def release(  # noqa: PLR0913 - one option each
@@ -88,7 +90,7 @@ def release(  # noqa: PLR0913 - one option each
     if COUNT in given.listed(columns):
         said = f"--columns names '{COUNT}', as the column of counts is called in the table."
         wrong_use(f"{said} Hint: rename it in the file and in the schema.")
-    _refuse_early(source, out, overwrite=overwrite)
+    _refuse_early(source, schema, out, overwrite=overwrite)
     opened, declared = _opened(terminal, typed)
     histogram = _counted(opened, declared, typed)
     published = made.release(histogram, post=steps)
@@ -120,11 +122,14 @@ def _steps(post: list[str] | None) -> list[Any]:
     return steps_of([checked_step(step) for step in given.listed(post)])
 
 
-def _refuse_early(source: str, out: Path, *, overwrite: bool) -> None:
+def _refuse_early(source: str, schema: Path | None, out: Path, *, overwrite: bool) -> None:
     """Refuse what can be refused before the rows are read, which may take long."""
+    from evenhand.table.side_files import refuse_tables_beside, side_files  # noqa: PLC0415 - starts numpy
+
     if out.suffix.lower() not in _ENDINGS:
         wrong_use(f"--out must end with {' or '.join(_ENDINGS)}. Got {out.name!r} instead.")
-    written = (out, out.with_name(f"{out.name}.json"), out.with_name(f"{out.stem}.classes{out.suffix}"))
+    written = (out, *side_files(out))
+    refuse_overwritten({"--schema": schema}, written, other="--out")
     if Path(source).exists() and Path(source).resolve() in {file.resolve() for file in written}:
         wrong_use("--out is IN, which would be written over. Hint: choose another name.")
     if not out.absolute().parent.is_dir():
@@ -133,6 +138,7 @@ def _refuse_early(source: str, out: Path, *, overwrite: bool) -> None:
     if there and not overwrite:
         said = f"There is a file {there[0]} already."
         wrong_use(f"{said} Hint: choose another name, or replace it with --overwrite.")
+    refuse_tables_beside(out)
 
 
 def _opened(terminal: Terminal, typed: dict[str, Any]) -> tuple[Opened, Schema]:
@@ -216,13 +222,11 @@ def _tell(terminal: Terminal, published: Release, out: Path) -> None:
 
 def _told_files(terminal: Terminal, published: Release, out: Path) -> Path:
     """Tell which files were written, and return where the terms are."""
-    from evenhand.release.release_files import classes_path  # noqa: PLC0415 - starts numpy
+    from evenhand.table.side_files import classes_path, note_path  # noqa: PLC0415 - starts numpy
 
-    note, classes = out.with_name(f"{out.name}.json"), classes_path(out)
+    note = note_path(out)
     files = {"Wrote": str(out), "Terms": str(note)}
     if published.classes is not None:
-        files["Classes"] = str(classes)
-    elif classes.exists():
-        terminal.warn(f"{classes} is from an earlier release and no part of this one.")
+        files["Classes"] = str(classes_path(out))
     terminal.files(files)
     return note

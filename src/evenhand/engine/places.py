@@ -9,31 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import InvalidParameterError, UnwritableFileError
+from evenhand.table.side_files import record_path, refuse_tables_beside, schema_path, side_files
 from evenhand.table.source import own_name
 from evenhand.table.write import replacing_together
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Opened", "Places", "record_path", "schema_path"]
-
-
-def schema_path(path: str | os.PathLike[str]) -> Path:
-    """Return where the schema of a file of reports stands.
-
-    >>> schema_path("reports.csv").name
-    'reports.csv.schema.toml'
-    """
-    return Path(f"{os.fspath(path)}.schema.toml")
-
-
-def record_path(path: str | os.PathLike[str]) -> Path:
-    """Return where the guarantee of a file of reports stands.
-
-    >>> record_path("reports.csv").name
-    'reports.csv.guarantee.json'
-    """
-    return Path(f"{os.fspath(path)}.guarantee.json")
+__all__ = ["Opened", "Places"]
 
 
 @dataclass(frozen=True)
@@ -48,6 +31,9 @@ class Places:
     def of(cls, out: str | os.PathLike[str], *, taken_by: str | os.PathLike[str], overwrite: bool) -> Places:
         """Return where the files go, or refuse to write over the input or, unless told, over anything.
 
+        What another writer of ours left beside the output counts like a file that is written: it is replaced
+        or removed.
+
         Raises
         ------
         InvalidParameterError
@@ -56,17 +42,22 @@ class Places:
             If one is there already, or its folder is not.
         """
         found = cls(Path(out), schema_path(out), record_path(out))
-        for place in (found.out, found.schema, found.record):
+        written = (found.out, found.schema, found.record)
+        for place in dict.fromkeys((*written, *side_files(out))):
             if os.path.realpath(place) == os.path.realpath(taken_by) or _is_one_file(place, taken_by):
                 must_be, got = "another file than the input", own_name(place)
                 raise InvalidParameterError("out", owner="privatize_file", must_be=must_be, got=got)
             if place.is_dir():
                 raise UnwritableFileError(f"{own_name(place)} was not written: it is a folder.")
             if not overwrite and os.path.lexists(place):  # a link that leads nowhere too
+                why = "there is a file of that name"
+                if place not in written:
+                    why = f"{own_name(place)} is there and belongs to another table"
                 raise UnwritableFileError(
-                    f"{own_name(place)} was not written: there is a file of that name. "
+                    f"{own_name(place if place in written else out)} was not written: {why}. "
                     "Hint: choose another name, or allow it with overwrite=True (--overwrite)."
                 )
+        refuse_tables_beside(out)
         if not found.out.parent.is_dir():
             raise UnwritableFileError(f"{own_name(out)} was not written: its folder is not there.")
         return found
@@ -82,7 +73,8 @@ class Places:
 
         See :func:`evenhand.table.write.replacing_together` for the order.
         """
-        with replacing_together(self.out, self.schema, self.record) as (file, schema, record):
+        names, old = (self.out, self.schema, self.record), side_files(self.out)
+        with replacing_together(*names, remove=old) as (file, schema, record):
             opened = Opened(file)
             yield opened
             schema.write(opened.schema)

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from evenhand.errors import InvalidParameterError
 from evenhand.release.histogram_frames import cell_values, framed
+from evenhand.table.side_files import classes_path, note_path, refuse_tables_beside, side_files
 from evenhand.table.write import replacing_together, write_csv_into, write_parquet_into
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from evenhand.release.released import Release
 
-__all__ = ["FORMAT", "classes_path", "note_of", "note_path", "release_frame", "write_release"]
+__all__ = ["FORMAT", "note_of", "release_frame", "write_release"]
 
 FORMAT = "evenhand release 1"
 """The form of the note; another number means another form."""
@@ -48,34 +49,18 @@ def write_release(release: Release, path: str | os.PathLike[str], *, warnings: t
     if write is None:
         owner, must_be = "Release.write", "a name that ends with .csv or .parquet"
         raise InvalidParameterError("path", owner=owner, must_be=must_be, got=f"the ending {target.suffix!r}")
+    refuse_tables_beside(target)
     frame, note = release_frame(release, "pyarrow"), note_of(release)
     note |= {"warnings": list(warnings), "file": target.name}
     classes = [] if release.classes is None else [classes_path(target)]
-    with replacing_together(target, *classes, note_path(target)) as (table, *between, terms):
+    names, old = (target, *classes, note_path(target)), side_files(target)
+    with replacing_together(*names, remove=old) as (table, *between, terms):
         write(frame, table)
         note |= {"sha256": _digest(table)}
         if release.classes is not None:
             write(release.classes.to_frame("pyarrow"), between[0])
             note |= {"classes_file": classes[0].name, "classes_sha256": _digest(between[0])}
         terms.write(f"{json.dumps(note, indent=2, ensure_ascii=False)}\n".encode())
-
-
-def note_path(path: Path) -> Path:
-    """Return where the note of a release stands, beside its table.
-
-    >>> note_path(Path("table.csv")).name
-    'table.csv.json'
-    """
-    return path.with_name(f"{path.name}.json")
-
-
-def classes_path(path: Path) -> Path:
-    """Return where the classes of a k-anonymous release stand, beside its table.
-
-    >>> classes_path(Path("table.csv")).name
-    'table.classes.csv'
-    """
-    return path.with_name(f"{path.stem}.classes{path.suffix}")
 
 
 def _digest(file: Any) -> str:

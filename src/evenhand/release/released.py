@@ -126,7 +126,8 @@ class Release:
         Parameters
         ----------
         path : str or path
-            A name that ends with ``.csv`` or ``.parquet``. Old files stay until the new ones are complete.
+            A name that ends with ``.csv`` or ``.parquet``. Old files stay until the new ones are complete;
+            then those that stood beside an old table or reports of this name are replaced or removed.
         warnings : sequence of str
             What whoever reads the table should know besides, in sentences.
 
@@ -137,7 +138,8 @@ class Release:
         InvalidParameterError
             If the name has another ending.
         UnwritableFileError
-            If a file cannot be written.
+            If a file cannot be written, or one that would be replaced or removed with the table, such as
+            ``table.classes.csv``, has a guarantee, a note or a schema of its own.
         """
         if self.simulated:
             raise GuaranteeError(

@@ -176,14 +176,27 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Any]:
 
 @contextmanager
 def replacing_together(
-    path: str | os.PathLike[str], *companions: str | os.PathLike[str]
+    path: str | os.PathLike[str],
+    *companions: str | os.PathLike[str],
+    remove: Iterable[str | os.PathLike[str]] = (),
 ) -> Iterator[tuple[Any, ...]]:
     """Open new files that belong together; they take their places when all of them are complete.
 
     The last companion is the one that says what the others are, such as their guarantee. Whenever this
     process is killed, the files that are there are all old or all new: no guarantee stands beside a table
-    that it does not speak of. Old companions are removed first, the guarantee before the others. Then a file
-    that replaces another comes before its companions, and a file with a new name after them.
+    that it does not speak of. Old files of `remove` are removed first, in their order, then old companions,
+    the guarantee before the others. Then a file that replaces another comes before its companions, and a
+    file with a new name after them.
+
+    Parameters
+    ----------
+    path : str or path
+        The file that the others belong to.
+    *companions : str or path
+        What is written beside it.
+    remove : iterable of str or path
+        What must not stay beside the new file, such as :func:`evenhand.table.side_files.side_files`. A name
+        that is also a companion is written anew.
 
     Yields
     ------
@@ -203,28 +216,35 @@ def replacing_together(
         for name, part in zip(names, parts, strict=True):
             with _own_words(name):
                 part.finish()
-        _take_places(parts, dict(zip(targets, names, strict=True)))
+        first, *others = zip(targets, names, strict=True)
+        old = dict([*((resolve_folder(name), name) for name in remove), *reversed(others)])
+        _take_places(parts, dict([first]) | old, remove=old)
 
 
-def _take_places(parts: list[Part], names: Mapping[Path, str | os.PathLike[str]]) -> None:
-    """Put finished files in their places; after an error those that are new are gone again."""
+def _take_places(
+    parts: list[Part], names: Mapping[Path, str | os.PathLike[str]], *, remove: Iterable[Path]
+) -> None:
+    """Put finished files in their places, once those of `remove` are gone.
+
+    After an error the files that have a new name are gone again. What was removed first has a new name too.
+    """
     first, *companions = parts
     for target, name in names.items():
         if target.is_dir() and not target.is_symlink():
             raise UnwritableFileError(f"{own_name(name)} was not written: it is a folder.")
-    old = {target for target in names if os.path.lexists(target)}
+    replaces = os.path.lexists(first.target)
     placed: list[Path] = []
     try:
-        for part in reversed(companions):
-            with _own_words(names[part.target]):
-                part.target.unlink(missing_ok=True)
-        for part in (first, *companions) if first.target in old else (*companions, first):
+        for target in remove:
+            with _own_words(names[target]):
+                target.unlink(missing_ok=True)
+        for part in (first, *companions) if replaces else (*companions, first):
             placed.append(part.target)
             with _own_words(names[part.target]):
-                _take_place(part, synced=names if companions and part is first else ())
+                _take_place(part, synced=names if len(names) > 1 and part is first else ())
     except BaseException:
         for target in placed:
-            if target not in old:
+            if target != first.target or not replaces:
                 target.unlink(missing_ok=True)
         raise
 

@@ -182,6 +182,17 @@ def test_a_file_has_the_permissions_of_any_new_one(tmp_path):
     assert stat.S_IMODE(out.stat().st_mode) == expected
 
 
+def test_files_that_replace_others_have_their_permissions(tmp_path):
+    """Whoever hid an old file from others has not shown them the new one."""
+    modes = {"o.csv": 0o600, "o.csv.schema.toml": 0o640, "o.csv.guarantee.json": 0o604}
+    for name, mode in modes.items():
+        (tmp_path / name).touch(mode=mode)
+        (tmp_path / name).chmod(mode)
+    _privatized(_people(), tmp_path, out="o.csv", overwrite=True)
+
+    assert {name: stat.S_IMODE((tmp_path / name).stat().st_mode) for name in modes} == modes
+
+
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_no_true_value_is_on_the_disk_while_rows_are_shuffled(tmp_path, monkeypatch, form):
     """The file of buckets is read by whoever takes the disk out; it holds what the output holds."""

@@ -268,3 +268,52 @@ def test_a_parquet_file_carries_no_notes_about_its_maker(tmp_path):
     write_parquet(table, tmp_path / "x.parquet")
 
     assert b"S3CRET" not in (tmp_path / "x.parquet").read_bytes()
+
+
+def test_an_error_at_the_table_leaves_no_new_companion_where_old_ones_were(tmp_path, monkeypatch):
+    """A killed run may have left a guarantee alone; the new one must not stay without its table either."""
+    (tmp_path / "b.csv").write_bytes(b"old")
+    replace = type(tmp_path).replace
+
+    def full(path, target):
+        if target.name == "a.csv":
+            raise OSError(errno.ENOSPC, "full")
+        return replace(path, target)
+
+    monkeypatch.setattr(type(tmp_path), "replace", full)
+    with pytest.raises(UnwritableFileError, match=r"a\.csv was not written: the disk is full"):
+        _write_together(tmp_path / "a.csv", tmp_path / "b.csv")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_to_be_removed_is_gone_before_the_table_is_replaced(tmp_path, monkeypatch):
+    for name in ("a.csv", "b.csv", "c.csv"):
+        (tmp_path / name).write_bytes(b"old")
+    seen = []
+    replace = type(tmp_path).replace
+
+    def watched(path, target):
+        seen.append({file.name for file in tmp_path.iterdir()} & {"a.csv", "b.csv", "c.csv"})
+        return replace(path, target)
+
+    monkeypatch.setattr(type(tmp_path), "replace", watched)
+    with replacing_together(tmp_path / "a.csv", remove=[tmp_path / "b.csv", tmp_path / "c.csv"]) as (file,):
+        file.write(b"new")
+
+    assert seen == [{"a.csv"}]
+    assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"new"]
+
+
+def test_a_folder_that_would_be_removed_is_noticed_before_anything_changes(tmp_path):
+    (tmp_path / "a.csv").write_bytes(b"old")
+    (tmp_path / "b.csv").write_bytes(b"old")
+    (tmp_path / "c.csv").mkdir()
+    beside = [tmp_path / "b.csv", tmp_path / "c.csv"]
+    with (
+        pytest.raises(UnwritableFileError, match=r"c\.csv was not written: it is a folder"),
+        replacing_together(tmp_path / "a.csv", remove=beside),
+    ):
+        pass
+
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv", "b.csv", "c.csv"]
+    assert (tmp_path / "a.csv").read_bytes() == b"old"
