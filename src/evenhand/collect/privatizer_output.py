@@ -99,7 +99,7 @@ class Room:
         if importlib.util.find_spec(container) is None:
             raise MissingExtraError(container, feature=f"Output as a {container} frame")
         if container == "pandas" and frame.implementation.is_pandas():
-            self._index = frame.to_native().index if keep_index else None
+            self._index = _copy_index(frame.to_native().index) if keep_index else None
             if not keep_index:
                 _refuse_other_order(frame.to_native().index)
         passed = [name for name in layout.inputs if name not in layout.schema]
@@ -135,6 +135,13 @@ class Room:
         if self._index is not None:
             made.index = self._index
         return made
+
+
+def _copy_index(index: Any) -> Any:
+    """Return an index with memory of its own, which holds no label of rows that are not in it."""
+    for shrink in ("remove_unused_levels", "remove_unused_categories"):
+        index = getattr(index, shrink)() if hasattr(index, shrink) else index
+    return index.copy(deep=True)
 
 
 def _refuse_other_order(index: Any) -> None:

@@ -62,6 +62,30 @@ def test_an_index_handed_on_once_stays_in_the_clear():
     assert "index" in privatizer.set_params(keep_index=False).guarantee_.in_clear
 
 
+NAMES = [f"person {place}" for place in range(N)]
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        pd.Index(NAMES),
+        pd.MultiIndex.from_arrays([NAMES, AGES]),
+        pd.CategoricalIndex(NAMES),
+        pd.Index(AGES),
+    ],
+    ids=["text", "levels", "categories", "numbers"],
+)
+def test_an_index_that_is_handed_on_holds_no_label_of_other_rows(index):
+    """Levels, categories and the memory behind a slice would name people who are not in it."""
+    whole = _frame(index)
+    out = _made(keep_index=True).fit(whole).transform(whole.iloc[5:8])
+
+    assert list(out.index) == list(whole.index[5:8])
+    assert b"person 40" not in pickle.dumps(out.index)
+    assert not np.shares_memory(np.asarray(out.index), np.asarray(whole.index))
+    assert getattr(np.asarray(out.index).base, "size", 0) <= 3
+
+
 def test_true_values_keep_their_index():
     """What `encode` gives is as private as what it was given, and nobody is promised anything for it."""
     assert _made().fit(_frame()).encode(_frame(SEX)).index.tolist() == SEX.tolist()
