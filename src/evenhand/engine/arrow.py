@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,8 +29,10 @@ from evenhand.privacy.randomness import SecureSource, SeededSource
 from evenhand.schema import Schema
 from evenhand.table.batches import BATCH_ROWS, STREAM_LIMITS, file_columns, file_form, open_batches
 from evenhand.table.encode import Table
+from evenhand.table.part_files import resolve_folder
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Iterator, Sequence
 
     from evenhand.collect.strategy import Strategy
@@ -199,7 +199,7 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
         reading as batches,
         places.opened() as opened,
         kind(opened.file, batches.schema, schema, made, packed=places.packed) as output,
-        Shuffle(Path(os.path.realpath(places.out)), source) as shuffle,
+        Shuffle(resolve_folder(places.out), source) as shuffle,
     ):
         take = output.append if keep_order else shuffle.add
         rows = 0

@@ -1,11 +1,15 @@
 """The three files appear together, over nothing that was there, and never over the input."""
 
 import os
+from pathlib import Path
 
 import pytest
 
+from evenhand.engine import shuffle
+from evenhand.engine.arrow import privatize_file
 from evenhand.engine.places import Places
 from evenhand.errors import InvalidParameterError, UnwritableFileError
+from unit.engine._streams import SCHEMA, people, write
 
 
 def _fill(places):
@@ -139,3 +143,25 @@ def test_a_gzipped_file_is_known_by_its_name(tmp_path):
     ]
 
     assert packed == [True, False]
+
+
+@pytest.mark.parametrize("leads_to", ["elsewhere/o.csv", "not there/o.csv"])
+def test_rows_that_wait_for_their_order_stand_where_the_file_will(tmp_path, monkeypatch, leads_to):
+    """A link in the place of the output is replaced, so the folder that it leads to is nobody's concern."""
+    (tmp_path / "elsewhere").mkdir()
+    source = write(people(), tmp_path / "in.csv")
+    (tmp_path / "o.csv").symlink_to(tmp_path / leads_to)
+    monkeypatch.setattr(shuffle, "MOST_ROWS", 10)
+    folders = []
+    open_file = shuffle.tempfile.TemporaryFile
+
+    def note_folder(**how):
+        folders.extend([how["dir"]] if how.get("suffix") == shuffle.ENDING else [])
+        return open_file(**how)
+
+    monkeypatch.setattr(shuffle.tempfile, "TemporaryFile", note_folder)
+    privatize_file(source, tmp_path / "o.csv", schema=SCHEMA, epsilon=1, overwrite=True)
+
+    assert {Path(folder).resolve() for folder in folders} == {tmp_path.resolve()}
+    assert not (tmp_path / "o.csv").is_symlink()
+    assert list((tmp_path / "elsewhere").iterdir()) == []
