@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-__all__ = ["bare_array", "bare_frame"]
+__all__ = ["bare_array", "bare_frame", "write_out_views"]
 
 
 def bare_frame(native: Any, library: str) -> Any:
@@ -18,7 +18,8 @@ def bare_frame(native: Any, library: str) -> Any:
     """
     places = np.arange(len(native))  # taken one by one: libraries answer a slice with a look at the whole
     if library == "polars":
-        return native[places]
+        taken = native[places]
+        return taken.with_columns(*map(_copy_text, taken))
     if library == "pyarrow":
         columns = [bare_array(column) for column in native.columns]
         return pa.table(dict(zip(native.column_names, columns, strict=True)))
@@ -31,11 +32,26 @@ def bare_frame(native: Any, library: str) -> Any:
     return pd.DataFrame(copies, index=pd.RangeIndex(len(native)))
 
 
+def _copy_text(column: Any) -> Any:
+    """Return a Polars column with memory of its own where rows that were taken still look at shared text.
+
+    In Arrow's older form, which has no views, text is written out row by row.
+    """
+    import polars as pl  # noqa: PLC0415 - an extra
+    from polars.interchange import CompatLevel  # noqa: PLC0415 - as above
+
+    if column.dtype not in {pl.String, pl.Binary} and not column.dtype.is_nested():
+        return column
+    arrow = column.to_arrow(compat_level=CompatLevel.oldest())
+    return pl.Series(column.name, pl.from_arrow(arrow), dtype=column.dtype)
+
+
 def bare_array(column: Any) -> Any:
     """Return a copy of an Arrow column with memory of its own and a list of only those values that occur."""
     whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     if isinstance(whole, pa.ChunkedArray):  # an empty column may have no chunk
         whole = pa.array([], whole.type)
+    whole = write_out_views(whole)
     copy = whole.take(pa.array(np.arange(len(whole))))
     if not pa.types.is_dictionary(copy.type):
         return copy
@@ -48,3 +64,16 @@ def bare_array(column: Any) -> Any:
         copy.dictionary.take(pa.array(used)),
         ordered=copy.type.ordered,
     )
+
+
+def write_out_views(array: Any) -> Any:
+    """Return an Arrow array of views of text or bytes, which may share memory, as plain text or bytes.
+
+    Arrow itself can hardly do anything with views. Other arrays are returned as they are.
+
+    >>> write_out_views(pa.array(["a"], pa.string_view())).type
+    LargeStringType(large_string)
+    """
+    if pa.types.is_string_view(array.type):
+        return array.cast(pa.large_string())
+    return array.cast(pa.large_binary()) if pa.types.is_binary_view(array.type) else array

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from numbers import Number
 from typing import TYPE_CHECKING, Any, Literal
 
 import narwhals as nw
@@ -148,9 +149,9 @@ def _refuse_other_order(index: Any) -> None:
     """Refuse an index whose labels a new one has too, in another order: it would name other people's rows."""
     labels = np.asarray(index)
     expected = np.arange(len(labels))
-    if labels.dtype.kind not in "iu" or np.array_equal(labels, expected):
+    if labels.dtype.kind not in "biufO" or np.array_equal(labels, expected):
         return
-    if np.array_equal(np.sort(labels), expected):
+    if _has_labels(labels, expected):
         raise InvalidParameterError(
             "X",
             owner="LocalPrivatizer",
@@ -159,6 +160,13 @@ def _refuse_other_order(index: Any) -> None:
             hint="the output has a new index, and pandas would join its rows to the wrong people; "
             "X.reset_index(drop=True) leaves the old one out, keep_index=True hands it on, in the clear.",
         )
+
+
+def _has_labels(labels: npt.NDArray[Any], expected: npt.NDArray[Any]) -> bool:
+    """Whether labels are the expected numbers in any order; 3.0 is 3 and True is 1, as for pandas."""
+    if labels.dtype.kind != "O":
+        return np.array_equal(np.sort(labels), expected)
+    return all(isinstance(label, Number | np.bool_) for label in labels) and set(labels) == set(expected)
 
 
 def _numbers(series: nw.Series[Any]) -> npt.NDArray[Any]:
@@ -183,11 +191,11 @@ def _in_library(part: Frame, container: Any) -> Frame:
 
     It is a copy of these rows and of nothing else, see :mod:`evenhand.collect.bare_columns`.
     """
-    if part.implementation.value == container:
-        made: Frame = nw.from_native(bare_frame(part.to_native(), container))
-        return made
     name = part.columns[0]
     try:
+        if part.implementation.value == container:
+            made: Frame = nw.from_native(bare_frame(part.to_native(), container))
+            return made
         arrow = pa.table({name: bare_array(part.get_column(name).to_arrow())})  # without an index
         return nw.DataFrame.from_arrow(arrow, backend=container)
     except (pa.ArrowException, TypeError, ValueError, NotImplementedError, OverflowError):

@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from polars.interchange import CompatLevel
 from sklearn.compose import ColumnTransformer
 from sklearn.utils.estimator_checks import check_set_output_transform_pandas
 
@@ -115,6 +116,24 @@ def test_rows_are_never_joined_to_other_people(index):
     assert (out["reports__sex_m"].to_numpy() == (SEX == "m")).all()
     with pytest.raises(ValueError, match=r"[Ii]ndex"):
         _beside_a_column_that_keeps_its_index(keep_index=False).fit_transform(frame)
+
+
+@pytest.mark.parametrize("kind", [np.int32, np.uint64, np.float64, object, "Int64", "Float64", "category"])
+def test_labels_in_another_order_are_refused_whatever_their_type(kind):
+    """Pandas takes 3.0 for 3: it would join the rows to the wrong people."""
+    labels = pd.Index(AGES[::-1] - 100)
+
+    with pytest.raises(InvalidParameterError, match="these labels in another order"):
+        _made().fit_transform(_frame(labels.astype(kind)))
+    assert _made().fit_transform(_frame(labels[::-1].astype(kind))).index.equals(pd.RangeIndex(N))
+    assert _made().fit_transform(_frame(labels.astype(str))).index.equals(pd.RangeIndex(N))
+
+
+def test_truth_values_as_labels_are_numbers_to_pandas():
+    frame = _frame()[:2].set_axis(pd.Index([True, False], dtype=object))
+
+    with pytest.raises(InvalidParameterError, match="these labels in another order"):
+        _made().fit_transform(frame)
 
 
 @pytest.mark.filterwarnings("ignore::evenhand.errors.PrivacyWarning")
@@ -227,6 +246,50 @@ def test_a_part_of_a_frame_does_not_bring_the_memory_of_the_whole(kind):
     assert b"public" in held or "view" in str(arrow.type)
     assert b"secret" not in held
     assert b"secret" not in pickle.dumps(out)
+
+
+SECRET, PUBLIC = "secret, and longer than a view holds itself", "public, and longer than a view holds itself"
+
+
+def _read_buffers(array):
+    """Return all bytes that an Arrow array or column holds on to."""
+    chunks = array.chunks if isinstance(array, pa.ChunkedArray) else [array]
+    return b"".join(buffer.to_pybytes() for chunk in chunks for buffer in chunk.buffers() if buffer)
+
+
+@pytest.mark.parametrize("kind", ["text", "bytes", "list", "record"])
+def test_long_text_of_polars_does_not_bring_that_of_other_rows(kind):
+    """Polars keeps long text in buffers that rows share; rows that are taken still look at all of it."""
+    text = pl.Series("note", [SECRET] * (N - 10) + [PUBLIC] * 10)
+    notes = {
+        "text": text,
+        "bytes": text.cast(pl.Binary),
+        "list": text.reshape((N, 1)).arr.to_list(),
+        "record": pl.DataFrame({"inner": text}).to_struct("note"),
+    }
+    part = pl.DataFrame({"sex": SEX, "note": notes[kind]})[N - 10 :]
+    out = _made("polars").fit_transform(part)["note"]
+    held = _read_buffers(out.to_arrow(compat_level=CompatLevel.newest()))
+
+    assert SECRET.encode() in _read_buffers(part["note"].to_arrow(compat_level=CompatLevel.newest()))
+    assert SECRET.encode() not in held
+    assert PUBLIC.encode() in held
+    assert out.equals(part["note"])
+    assert out.dtype == part["note"].dtype
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+@pytest.mark.parametrize("kind", [pa.string_view(), pa.binary_view()])
+def test_views_of_arrow_are_handed_on_as_text_of_their_own(container, kind):
+    kinds = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
+    notes = pa.array([SECRET] * (N - 10) + [None] + [PUBLIC] * 9).cast(kinds[kind]).cast(kind)
+    part = pa.table({"sex": SEX, "note": notes})[N - 10 :]
+    out = _made(container).fit_transform(part)["note"]
+    arrow = pa.array(out) if container == "pandas" else out.to_arrow() if container == "polars" else out
+
+    assert SECRET.encode() in _read_buffers(part["note"])
+    assert SECRET.encode() not in _read_buffers(arrow)
+    assert arrow.to_pylist() == part["note"].to_pylist()
 
 
 @pytest.mark.parametrize("container", ["default", *CONTAINERS])
