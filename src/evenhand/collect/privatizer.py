@@ -20,6 +20,7 @@ from evenhand.collect.privatizer_plan import DEFAULT_SPLIT, chosen_columns, made
 from evenhand.collect.spent import Collection, KeepsSpending, total_of_reports
 from evenhand.collect.streams import check_rng, stream_for
 from evenhand.errors import InvalidParameterError, PrivacyWarning
+from evenhand.privacy.clear_names import INDEX
 from evenhand.privacy.guarantee import Guarantee
 from evenhand.privacy.inferred import READ_FROM_ROWS, state_inferred
 from evenhand.privacy.rational import Number, as_text
@@ -312,7 +313,7 @@ class LocalPrivatizer(KeepsSpending, TransformerMixin, BaseEstimator):  # type: 
     def _columns_in_clear(self) -> tuple[str, ...]:
         label = None if self.schema is None else self.schema.target
         known = () if label is None or label in self.private_columns_ else (label,)
-        index = ("index",) if self.keep_index else ()
+        index = (INDEX,) if self.keep_index else ()
         read = (READ_FROM_ROWS,) if self._inferred else ()
         return tuple(dict.fromkeys((*self._layout.in_clear, *known, *index, ROW_ORDER, *read)))
 

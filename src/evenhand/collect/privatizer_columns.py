@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from evenhand.collect.dropping import refuse_dropping
 from evenhand.errors import InvalidParameterError, LimitExceededError, SchemaError
+from evenhand.privacy.clear_names import refuse_reserved_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -69,10 +70,13 @@ def layout_for(schema: Schema, inputs: Sequence[str], private: Sequence[str], ot
     SchemaError
         If a rule would drop rows.
     InvalidParameterError
-        If two output columns would have one name.
+        If two output columns would have one name, or a column has one that means something else in a
+        guarantee.
     LimitExceededError
         If there would be more than a million output columns.
     """
+    label = () if schema.target is None else (schema.target,)
+    refuse_reserved_names((*inputs, *label), owner=_OWNER, parameter="X")
     encoded = [name for name in inputs if name in private or _is_one_hot(name, schema, others)]
     layout = Layout(tuple(inputs), tuple(private), schema.select(encoded))
     refuse_dropping(schema[name] for name in private)

@@ -12,6 +12,7 @@ from evenhand.collect.joint import STRATEGIES, strategy_for
 from evenhand.collect.optimal_strategy import optimal_strategy
 from evenhand.collect.split import SPLITS
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError
+from evenhand.privacy.clear_names import refuse_reserved_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,6 +80,7 @@ def chosen(
             raise InvalidParameterError("keep", owner=_OWNER, must_be=must_be, got=twice[0])
         in_clear = tuple(name for name in names if name in asked)
     taken = {*reported, *in_clear}
+    refuse_reserved_names((*reported, *in_clear), owner=_OWNER, parameter="path")
     left_out, in_order = ([name for name in names if (name in taken) is kept] for kept in (False, True))
     return Choice(reported, in_clear, tuple(left_out), tuple(in_order))
 

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from evenhand.collect.privatizer import LocalPrivatizer
 from evenhand.errors import InvalidParameterError
 from evenhand.learn.wrong_way import check_parts, refuse_label, refuse_reports
+from evenhand.privacy.clear_names import SCORED_LATER
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -162,7 +163,7 @@ class PrivateTraining(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     def guarantee_(self) -> Guarantee:
         """What the people in the training rows are promised, and what is in the clear."""
         check_is_fitted(self)
-        made: Guarantee = self.privatizer_.guarantee_with(self._label, "people scored later")
+        made: Guarantee = self.privatizer_.guarantee_with(self._label, SCORED_LATER)
         return made
 
     def __sklearn_tags__(self) -> Any:

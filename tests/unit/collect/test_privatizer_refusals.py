@@ -268,3 +268,16 @@ def test_half_precision_is_read():
 
 def test_an_empty_batch_is_a_batch(frame):
     assert made().fit(frame).transform(frame.head(0)).shape == (0, len(NAMES))
+
+
+@pytest.mark.parametrize("name", ["row order", "index", "domains read from the rows", "people scored later"])
+def test_a_column_named_like_what_a_guarantee_lists_beside_columns_is_refused(frame, name):
+    told = f"'X' parameter of LocalPrivatizer .* Got a column named '{name}'.*rename the column"
+    declared = [*SCHEMA, Column(name, Domain.categorical(["f", "m"]))]
+
+    with pytest.raises(InvalidParameterError, match=told):
+        made().fit(frame.assign(**{name: 1}))
+    with pytest.raises(InvalidParameterError, match=told):
+        made(columns=[name], schema=Schema(declared)).fit(frame.assign(**{name: "f"}))
+    with pytest.raises(InvalidParameterError, match=told):
+        made(columns="race", schema=Schema(declared, target=name)).fit(frame)

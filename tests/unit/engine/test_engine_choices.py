@@ -1,10 +1,12 @@
 """What is sensitive is randomised or left out, unless somebody names it."""
 
+import re
+
 import pytest
 
 from evenhand.engine.choices import chosen, strategy_of
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError
-from evenhand.schema import Column, Domain
+from evenhand.schema import Column, Domain, Schema
 from unit.engine._streams import SCHEMA
 
 NAMES = ("id", "race", "age", "wage", "note", "hired")
@@ -35,6 +37,32 @@ def test_a_sensitive_column_is_in_the_clear_only_by_name():
 def test_columns_come_in_the_order_of_the_file():
     assert _chosen(columns=["hired", "race"], keep=["note", "id"]).in_order == ("id", "race", "note", "hired")
     assert _chosen(keep=()).in_clear == ()
+
+
+RESERVED = [
+    "row order",
+    "row order (id follows it)",
+    "index",
+    "domains read from the rows",
+    "people scored later",
+]
+
+
+@pytest.mark.parametrize("name", RESERVED)
+def test_a_column_named_like_what_a_guarantee_lists_beside_columns_is_refused(name):
+    """Listed as in the clear it could not be told from the order of the rows, or from an index."""
+    told = f"'path' parameter of privatize_file .* Got a column named '{re.escape(name)}'.*rename the column"
+    schema = Schema([*SCHEMA, Column(name, Domain.categorical(["f", "m"]))], sensitive=[name])
+    how = {"columns": None, "keep": None, "strategy": "independent"}
+
+    with pytest.raises(InvalidParameterError, match=told):
+        chosen((*NAMES, name), SCHEMA, **how)
+    with pytest.raises(InvalidParameterError, match=told):
+        chosen((*NAMES, name), schema, **how)
+    assert chosen((*NAMES, name), SCHEMA, **how | {"keep": ["id"]}).in_clear == ("id",)
+    assert (
+        chosen((*NAMES, f"my {name}"), SCHEMA, **how | {"keep": [f"my {name}"]}).in_clear[-1] == f"my {name}"
+    )
 
 
 def test_a_single_one_of_several_is_the_protected_one():
