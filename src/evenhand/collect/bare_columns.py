@@ -71,8 +71,8 @@ def write_out_views(array: Any) -> Any:
 
     Arrow itself can hardly do anything with views. Other arrays are returned as they are.
 
-    >>> write_out_views(pa.array(["a"], pa.string_view())).type
-    LargeStringType(large_string)
+    >>> str(write_out_views(pa.array(["a"], pa.string_view())).type)
+    'large_string'
     """
     if pa.types.is_string_view(array.type):
         return array.cast(pa.large_string())

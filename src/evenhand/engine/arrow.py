@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from evenhand._validate import boolean
 from evenhand.collect.assumptions import VALUES_PUBLIC
+from evenhand.collect.bare_columns import write_out_views
 from evenhand.collect.dropping import refuse_dropping
 from evenhand.collect.group_outcomes import GroupOutcomes
 from evenhand.collect.optimal import Optimal
@@ -303,18 +304,26 @@ def _pieces(batch: pa.RecordBatch, most_rows: int, in_clear: Sequence[str]) -> I
 
 
 def _expanded(piece: pa.RecordBatch, in_clear: Sequence[str]) -> int:
-    """Return how many bytes of text there are once a column of places in a list of values is written out."""
+    """Return how many bytes there are once columns of places in lists of texts or bytes are written out."""
     total = 0
     for name in in_clear:
         column = piece.column(name)
-        kind = column.type
-        if pa.types.is_dictionary(kind) and (
-            pa.types.is_string(kind.value_type) or pa.types.is_large_string(kind.value_type)
-        ):
-            lengths = pc.binary_length(column.dictionary).fill_null(0).to_numpy(zero_copy_only=False)
+        if pa.types.is_dictionary(column.type) and _has_length(column.type.value_type):
+            lengths = (
+                pc.binary_length(write_out_views(column.dictionary))
+                .fill_null(0)
+                .to_numpy(zero_copy_only=False)
+            )
             counts = np.bincount(column.indices.drop_null().to_numpy(), minlength=len(lengths))
             total += int(np.dot(counts[: len(lengths)], lengths.astype(np.int64)))
     return total
+
+
+def _has_length(kind: pa.DataType) -> bool:
+    """Whether values of this type may be long: text or bytes in any form."""
+    is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    is_bytes = pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind)
+    return bool(is_text or is_bytes or pa.types.is_fixed_size_binary(kind))
 
 
 def _schema_text(schema: Schema, *, simulated: bool, inferred: Sequence[str]) -> bytes:

@@ -103,7 +103,8 @@ class ParquetOutput(_Output):
                 fields += [pa.field(name, part.type) for name, part in self._parts(field.name, empty)]
             else:
                 is_list = pa.types.is_dictionary(field.type)
-                fields.append(pa.field(field.name, field.type.value_type if is_list else field.type))
+                kind = field.type.value_type if is_list else field.type
+                fields.append(pa.field(field.name, plain_values(pa.array([], kind)).type))
         _refuse_twins([field.name for field in fields])
         plain = {name for each in self._layouts for name in self._unlisted(each)}
         listed = [field.name for field in fields if field.name not in plain]

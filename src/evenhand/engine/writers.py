@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from evenhand.collect.bare_columns import write_out_views
 from evenhand.engine.text_forms import is_risky
 from evenhand.errors import InvalidParameterError
 from evenhand.table.write import inert_text
@@ -133,18 +134,21 @@ class ParquetOut:
 
 
 def plain_values(array: Any) -> Any:
-    """Return a column that is places in a list of values as the values themselves.
+    """Return a column that is places in a list of values, or views of text, as the values themselves.
 
-    The list may hold values that no row has, in the order in which rows elsewhere had them first.
+    The list may hold values that no row has, in the order in which rows elsewhere had them first; views may
+    look at text of other rows.
     """
-    return array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
+    if pa.types.is_dictionary(array.type):
+        return write_out_views(array.dictionary).take(array.indices)
+    return write_out_views(array)
 
 
 def as_text(array: Any, name: str) -> Any:
     """Return a column in the clear as text; nothing and NaN are missing, formulas get an apostrophe."""
     array = plain_values(array)
     kind = array.type
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         cells = array.cast(pa.large_string())
         before, between = (pa.scalar(text, pa.large_string()) for text in ("'", ""))
         risky = is_risky(cells)
