@@ -23,6 +23,7 @@ from evenhand.engine.places import Places
 from evenhand.engine.record import FORMAT, Record
 from evenhand.engine.row_order import RowOrder, describe_row_order
 from evenhand.engine.shuffle import Shuffle, regroup
+from evenhand.engine.writers import has_length
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.guarantee import Guarantee
 from evenhand.privacy.inferred import leak_of_domains, state_inferred
@@ -308,7 +309,7 @@ def _expanded(piece: pa.RecordBatch, in_clear: Sequence[str]) -> int:
     total = 0
     for name in in_clear:
         column = piece.column(name)
-        if pa.types.is_dictionary(column.type) and _has_length(column.type.value_type):
+        if pa.types.is_dictionary(column.type) and has_length(column.type.value_type):
             lengths = (
                 pc.binary_length(write_out_views(column.dictionary))
                 .fill_null(0)
@@ -317,13 +318,6 @@ def _expanded(piece: pa.RecordBatch, in_clear: Sequence[str]) -> int:
             counts = np.bincount(column.indices.drop_null().to_numpy(), minlength=len(lengths))
             total += int(np.dot(counts[: len(lengths)], lengths.astype(np.int64)))
     return total
-
-
-def _has_length(kind: pa.DataType) -> bool:
-    """Whether values of this type may be long: text or bytes in any form."""
-    is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
-    is_bytes = pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind)
-    return bool(is_text or is_bytes or pa.types.is_fixed_size_binary(kind))
 
 
 def _schema_text(schema: Schema, *, simulated: bool, inferred: Sequence[str]) -> bytes:

@@ -17,7 +17,8 @@ A column follows the order if one of these holds. What is missing comes before e
   of the rows turn in a random order. The variance among :math:`n` different values is
   :math:`(16 n - 29) / 90`; where some are equal, :math:`2/3` for each three different ones is above it.
 
-A random order passes for one of the last three with a probability below :math:`10^{-8}`.
+Of long batches, turning points and quarters are counted in parts all through them. A random order passes for
+one of the last three with a probability below :math:`10^{-8}`.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from evenhand.collect.bare_columns import bare_array, write_out_views
+from evenhand.engine.writers import has_length, plain_values
 from evenhand.privacy.units import ROW_ORDER
 
 if TYPE_CHECKING:
@@ -44,6 +46,8 @@ _DEVIATIONS = 6.0
 _LEAST_SHARE = 0.1
 _LEAST_PAIRS = 16  # of which at most a tenth in one direction: a random order has that below 1e-8
 _SAMPLED_ROWS = 1_000
+_PARTS, _PART_ROWS = 16, 1 << 9  # of a long batch, in which turning points and quarters are counted
+_WRITTEN_OUT = 32 << 20
 _QUARTERS = 4
 _LONG_TEXT = 32
 MOST_VALUES = 4096
@@ -108,8 +112,11 @@ class _ColumnOrder:
             self._is_comparable = False
 
     def _compare(self, column: Any) -> None:
-        if pa.types.is_dictionary(column.type) and len(column.dictionary) > len(column):
-            column = bare_array(column)  # a long list is not sorted for a few rows
+        if pa.types.is_dictionary(column.type):
+            if _is_short(column):
+                column = plain_values(column)
+            elif len(column.dictionary) > len(column):
+                column = bare_array(column)  # a long list is not sorted for a few rows
         keys = self._keys_of(column)
         if self._edges is None:
             self._edges = _find_edges(column, keys[len(keys) - len(column) :])
@@ -118,16 +125,18 @@ class _ColumnOrder:
         rows = keys[edges:]
         before = len(rows) - len(column)
         new = max(before - 1, 0)  # the pair of the last two rows was counted with them
-        rises, falls = _rises(rows[:-1], rows[1:]), _rises(rows[1:], rows[:-1])
-        self._near.add(rises[new:], falls[new:])
-        self._turns.add(rises, falls, ends_differ=_differ(rows[:-2], rows[2:]))
+        self._near.add(rows[new:-1], rows[new + 1 :])
         half = len(column) // 2
-        first, second = rows[before : before + half], rows[len(rows) - half :]
-        self._far.add(_rises(first, second), _rises(second, first))
-        quarters = _number_quarters(rows, keys[:edges])
-        self._quarters.changes += int(np.count_nonzero(np.diff(quarters[new:])))
-        for quarter, count in enumerate(np.bincount(quarters[before:]).tolist()):
-            self._quarters.add(quarter, count)
+        self._far.add(rows[before : before + half], rows[len(rows) - half :])
+        for part, old in _choose_parts(rows, before):
+            self._turns.add(part)
+            quarters = _number_quarters(part, keys[:edges])
+            followed = quarters[max(old - 1, 0) :]
+            self._quarters.changes += int(np.count_nonzero(followed[1:] != followed[:-1]))
+            self._quarters.pairs += len(followed) - 1
+            for quarter, count in enumerate(np.bincount(quarters[old:]).tolist()):
+                self._quarters.add(quarter, count)
+        self._equal.pairs += len(rows) - new - 1
         self._equal.changes = self._near.ups + self._near.downs
         self._count_equal(column)
         ends = _take_values(column, range(max(len(column) - 2, 0), len(column)))
@@ -163,9 +172,9 @@ class _Pairs:
     def __init__(self) -> None:
         self.ups = self.downs = 0
 
-    def add(self, rises: npt.NDArray[np.bool_], falls: npt.NDArray[np.bool_]) -> None:
-        self.ups += int(np.count_nonzero(rises))
-        self.downs += int(np.count_nonzero(falls))
+    def add(self, before: Any, after: Any) -> None:
+        self.ups += int(pc.sum(_rises(before, after)).as_py() or 0)
+        self.downs += int(pc.sum(_rises(after, before)).as_py() or 0)
 
     @property
     def is_one_way(self) -> bool:
@@ -184,7 +193,7 @@ class _Alike:
 
     def __init__(self) -> None:
         self.counts: dict[Any, int] = {}
-        self.changes = 0
+        self.changes = self.pairs = 0
 
     def add(self, kind: Any, rows: int) -> None:
         self.counts[kind] = self.counts.get(kind, 0) + rows
@@ -196,7 +205,7 @@ class _Alike:
         if rows < 2:
             return False
         alike = sum(count * (count - 1) for count in self.counts.values())
-        expected = (rows - 1) - alike / rows
+        expected = self.pairs * (1 - alike / (rows * (rows - 1)))
         return _is_beyond(abs(self.changes - expected), expected, variance=expected)
 
 
@@ -206,15 +215,12 @@ class _Turns:
     def __init__(self) -> None:
         self._triples = self._different = self._turning = 0
 
-    def add(
-        self,
-        rises: npt.NDArray[np.bool_],
-        falls: npt.NDArray[np.bool_],
-        *,
-        ends_differ: npt.NDArray[np.bool_],
-    ) -> None:
-        if not len(ends_differ):
+    def add(self, rows: Any) -> None:
+        """Count those of neighbouring rows."""
+        if len(rows) < 3:
             return
+        rises, falls = (_as_mask(_rises(*pair)) for pair in ((rows[:-1], rows[1:]), (rows[1:], rows[:-1])))
+        ends_differ = _differ(rows[:-2], rows[2:])
         turning = (rises[:-1] & falls[1:]) | (falls[:-1] & rises[1:])
         passing = (rises[:-1] & rises[1:]) | (falls[:-1] & falls[1:])
         turns = int(np.count_nonzero(turning & ends_differ))
@@ -232,6 +238,22 @@ class _Turns:
 
 def _is_beyond(difference: float, expected: float, *, variance: float) -> bool:
     return difference > max(_LEAST_SHARE * expected, _DEVIATIONS * math.sqrt(variance))
+
+
+def _choose_parts(rows: Any, before: int) -> list[tuple[Any, int]]:
+    """Return parts of the rows, each with how many of its first rows were counted before."""
+    if len(rows) <= _PARTS * _PART_ROWS:
+        return [(rows, before)]
+    starts = np.linspace(before, len(rows) - _PART_ROWS, _PARTS).astype(int).tolist()
+    return [(rows[start : start + _PART_ROWS], 0) for start in starts]
+
+
+def _is_short(column: Any) -> bool:
+    """Whether places in a list of values, written out, take little memory."""
+    values = write_out_views(column.dictionary)
+    if not has_length(values.type):
+        return True
+    return (pc.max(pc.binary_length(values)).as_py() or 0) * len(column) <= _WRITTEN_OUT
 
 
 def _keys_of(column: Any, beside: Sequence[Any]) -> Any:
@@ -278,12 +300,12 @@ def _number_quarters(keys: Any, edges: Any) -> npt.NDArray[np.uint8]:
     return quarters
 
 
-def _rises(before: Any, after: Any) -> npt.NDArray[np.bool_]:
+def _rises(before: Any, after: Any) -> Any:
     rises = pc.less(before, after)
     if rises.null_count:
         from_missing = pc.and_(before.is_null(), after.is_valid())
         rises = pc.or_(from_missing, rises.fill_null(False))  # noqa: FBT003 - what to fill in
-    return _as_mask(rises)
+    return rises
 
 
 def _differ(before: Any, after: Any) -> npt.NDArray[np.bool_]:

@@ -18,7 +18,7 @@ from evenhand.table.write import inert_text
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["CsvOut", "ParquetOut", "as_text", "plain_values"]
+__all__ = ["CsvOut", "ParquetOut", "as_text", "has_length", "plain_values"]
 
 _QUOTED = '[",\r\n]|^$|^[ \t]|[ \t]$'
 _PLAIN_TYPES = (
@@ -142,6 +142,13 @@ def plain_values(array: Any) -> Any:
     if pa.types.is_dictionary(array.type):
         return write_out_views(array.dictionary).take(array.indices)
     return write_out_views(array)
+
+
+def has_length(kind: pa.DataType) -> bool:
+    """Whether values of this type may be long: text or bytes in any form."""
+    is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    is_bytes = pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind)
+    return bool(is_text or is_bytes or pa.types.is_fixed_size_binary(kind))
 
 
 def as_text(array: Any, name: str) -> Any:

@@ -161,6 +161,21 @@ def test_the_values_of_a_column_are_counted_up_to_a_number(monkeypatch):
     assert _follows(FOLLOWING["values that take turns"])
 
 
+@pytest.mark.parametrize("name", sorted(name for name in {**FOLLOWING, **OTHERS} if "list" in name))
+def test_sorting_a_list_of_values_says_the_same_as_writing_it_out(name, monkeypatch):
+    monkeypatch.setattr(row_order, "_is_short", lambda _: False)
+
+    assert _follows(FOLLOWING[name]) if name in FOLLOWING else True
+    assert not _follows(OTHERS[name]) if name in OTHERS else True
+
+
+def test_wide_blocks_in_one_long_batch_are_found():
+    blocks = np.repeat([3, 1, 5, 0, 4, 2], 10_000) * 10**6 + DRAW.integers(0, 10**6, 60_000)
+
+    assert _follows(blocks, batch_rows=60_000)
+    assert not _follows(DRAW.permutation(blocks), batch_rows=60_000)
+
+
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_binary()])
 def test_a_list_of_long_values_is_never_written_out(kind):
     """A file of some kilobytes may repeat a long text a million times."""
