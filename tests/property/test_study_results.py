@@ -80,7 +80,7 @@ def test_estimates_are_those_of_the_plain_formula_on_what_is_there(results, leve
     """Cells that failed, were not run or are undefined are left out and counted, never 0."""
     for setting in results.settings:
         runs = list(by_hand(results, setting, "spd").values())
-        found = estimate(results, setting, "spd", level=level)
+        found = estimate(results, setting, "spd", level=level, kind="student")
 
         assert found.runs == len(runs)
         assert found.runs + found.left_out == results.plan.repeats

@@ -102,7 +102,7 @@ def test_a_rule_that_takes_whoever_alone_meets_the_limit_is_seen(studies, monkey
 
 @pytest.mark.statistical
 @pytest.mark.parametrize(
-    ("rule", "ways", "tried"), [(each_at_its_own_level, "two", STUDIES), (best_mean, "six", 500)]
+    ("rule", "ways", "tried"), [(each_at_its_own_level, "two", 4 * STUDIES), (best_mean, "six", 500)]
 )
 def test_rules_without_simultaneous_intervals_are_seen(studies, rule, ways, tried):
     """The twins: both find a best setting among equals far too often."""
