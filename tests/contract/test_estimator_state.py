@@ -33,7 +33,7 @@ def test_every_parameter_is_among_those_that_are_changed(case):
 
 
 @parametrize
-@pytest.mark.parametrize("way", ["set_params", "attribute"])
+@pytest.mark.parametrize("way", ["set_params", pytest.param("attribute", marks=pytest.mark.figures)])
 def test_a_parameter_set_after_a_fit_changes_nothing_that_is_drawn_or_told(case, way):
     """A model that draws at epsilon 8 and claims 1/10 makes a false promise."""
     changes = [name for name in case.others if way == "set_params" or "__" not in name]

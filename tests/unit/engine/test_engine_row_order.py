@@ -127,7 +127,7 @@ def test_a_column_that_follows_the_order_is_found(name, batch_rows):
     assert _follows(FOLLOWING[name], batch_rows)
 
 
-@pytest.mark.parametrize("batch_rows", [1, 700, 10_000])
+@pytest.mark.parametrize("batch_rows", [pytest.param(1, marks=pytest.mark.figures), 700, 10_000])
 @pytest.mark.parametrize("name", OTHERS)
 def test_a_column_in_no_order_is_left_alone(name, batch_rows):
     assert not _follows(OTHERS[name], batch_rows)
