@@ -46,6 +46,7 @@ def test_while_a_cell_runs_the_store_holds_exactly_those_before_it(tmp_path):
     assert seen == [(name, names[:place]) for place, name in enumerate(names)]
 
 
+@pytest.mark.figures
 def test_with_several_workers_a_cell_that_runs_is_not_in_the_store(tmp_path, monkeypatch):
     monkeypatch.setenv(LOG, str(tmp_path / "log"))
     list(LightRunner(PLAN, out=tmp_path / "study", workers=2, execute=cells.peeking).events())

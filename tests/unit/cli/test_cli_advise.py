@@ -113,6 +113,7 @@ def test_there_is_a_study_already_and_resume_is_the_way_on(call, file, tmp_path,
     assert "go on with it (--resume)" in " ".join(done.stderr.split())
 
 
+@pytest.mark.figures
 def test_a_real_study_that_was_stopped_is_finished_and_gives_the_advice_of_one_that_was_not(
     call, file, monkeypatch
 ):

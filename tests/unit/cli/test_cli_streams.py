@@ -142,6 +142,7 @@ def test_with_standard_output_full_every_command_says_so(here, words):
         assert said == here[tuple(words)][2]
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize("words", EACH, ids=_label)
 def test_with_standard_output_unread_every_command_that_writes_there_ends_with_141(here, words):
     code, _, said = _call(words, out="unread")
@@ -150,7 +151,9 @@ def test_with_standard_output_unread_every_command_that_writes_there_ends_with_1
     assert "Traceback" not in said
 
 
-@pytest.mark.parametrize("how", ["closed", "full", "unread"])
+@pytest.mark.parametrize(
+    "how", ["closed", *(pytest.param(how, marks=pytest.mark.figures) for how in ("full", "unread"))]
+)
 @pytest.mark.parametrize("words", EACH, ids=_label)
 def test_without_standard_error_a_command_does_what_it_does(here, words, how):
     """Its code and its results are the same; only notices are lost."""
@@ -160,6 +163,7 @@ def test_without_standard_error_a_command_does_what_it_does(here, words, how):
     assert (code, told) == (expected, shown)
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize("words", EACH, ids=_label)
 def test_without_standard_input_a_command_does_what_it_does(here, words):
     assert _call(words, **{"in": "closed"}) == here[tuple(words)]

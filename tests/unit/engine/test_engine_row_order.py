@@ -118,7 +118,9 @@ OTHERS = {
 }
 
 
-@pytest.mark.parametrize("batch_rows", [100, 700, 10_000])
+@pytest.mark.parametrize(
+    "batch_rows", [*(pytest.param(rows, marks=pytest.mark.figures) for rows in (100, 10_000)), 700]
+)
 @pytest.mark.parametrize("name", FOLLOWING)
 def test_a_column_that_follows_the_order_is_found(name, batch_rows):
     if "blurred" in name:
@@ -127,7 +129,9 @@ def test_a_column_that_follows_the_order_is_found(name, batch_rows):
     assert _follows(FOLLOWING[name], batch_rows)
 
 
-@pytest.mark.parametrize("batch_rows", [pytest.param(1, marks=pytest.mark.figures), 700, 10_000])
+@pytest.mark.parametrize(
+    "batch_rows", [*(pytest.param(rows, marks=pytest.mark.figures) for rows in (1, 10_000)), 700]
+)
 @pytest.mark.parametrize("name", OTHERS)
 def test_a_column_in_no_order_is_left_alone(name, batch_rows):
     assert not _follows(OTHERS[name], batch_rows)
@@ -205,6 +209,7 @@ def test_a_list_of_values_is_compared_across_batches_whose_lists_differ():
         assert (order.following == ("column",)) is follows
 
 
+@pytest.mark.figures
 def test_turning_points_have_the_mean_and_variance_that_are_stated():
     """All orders of seven values, one by one: 2/3 of five turn, with the variance (16 n - 29) / 90."""
     turns = []
@@ -229,7 +234,7 @@ RANDOM = {
 }
 
 
-@pytest.mark.parametrize("rows", [40, 60, 200, 1_000, 5_000])
+@pytest.mark.parametrize("rows", [40, 60, 200, 1_000, pytest.param(5_000, marks=pytest.mark.figures)])
 @pytest.mark.parametrize("name", RANDOM)
 def test_random_orders_are_not_named(name, rows):
     """Each would be with a probability below 1e-8, were it not for the few orders that never fall."""
@@ -239,7 +244,7 @@ def test_random_orders_are_not_named(name, rows):
     assert not any(_follows(column, batch_rows) for column in columns for batch_rows in (rows // 7, rows))
 
 
-@pytest.mark.parametrize("rows", [200, 1_000, 5_000])
+@pytest.mark.parametrize("rows", [200, 1_000, pytest.param(5_000, marks=pytest.mark.figures)])
 @pytest.mark.parametrize("name", RANDOM)
 def test_sorted_up_and_down_the_same_columns_are_named(name, rows):
     """The twin: it is the order of these values that is random."""
