@@ -51,7 +51,7 @@ def summarized(
     values = np.moveaxis(arrays.of_measures[..., [arrays.measures.index(name) for name in names]], 1, 2)
     changes = values - values[results.place(Setting())]
 
-    def shown(runs: NDArray[np.float64]) -> Means:
+    def estimate_means(runs: NDArray[np.float64]) -> Means:
         task = results.plan.task
         found = [
             means_of(runs[:, at], task=task, kind=kind, level=level, spread=spread_of(name))
@@ -62,8 +62,10 @@ def summarized(
     return Summary(
         results.settings,
         names,
-        shown(values).within(*zip(*map(possible, names), strict=True)),
-        shown(changes).within(*zip(*(possible_change(possible(name)) for name in names), strict=True)),
+        estimate_means(values).within(*zip(*map(possible, names), strict=True)),
+        estimate_means(changes).within(
+            *zip(*(possible_change(possible(name)) for name in names), strict=True)
+        ),
         results.plan.repeats,
         level,
         kind,
