@@ -23,8 +23,8 @@ import numpy as np
 
 from evenhand import Schema, Table
 from evenhand.collect import GroupOutcomes
-from evenhand.collect.group_rates import group_rates
-from evenhand.collect.grr import GRR
+from evenhand.collect.estimates.group_rates import group_rates
+from evenhand.collect.protocols.grr import GRR
 from evenhand.errors import EvenhandError
 from evenhand.schema import Column, Domain
 from evenhand.table import read_csv, write_csv

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.collect.channel_fairest import fairest_channel
-from evenhand.collect.channel_frontier import error_range
-from evenhand.collect.grr import GRR
+from evenhand.collect.fairest.frontier import error_range
+from evenhand.collect.fairest.optimum import fairest_channel
+from evenhand.collect.protocols.grr import GRR
 
 WEIGHTS = (0.855, 0.096, 0.031, 0.010, 0.008)
 RATES = (0.26, 0.13, 0.27, 0.12, 0.11)

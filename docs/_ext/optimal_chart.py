@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.collect.grr import GRR
-from evenhand.collect.optimal import Optimal
+from evenhand.collect.protocols.grr import GRR
+from evenhand.collect.protocols.optimal import Optimal
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -12,7 +12,7 @@ from docutils import nodes
 from docutils.parsers.rst import Directive
 from protocol_charts import overview_html, picture_html
 
-from evenhand.collect.registry import PROTOCOLS
+from evenhand.collect.protocols.registry import PROTOCOLS
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx

@@ -16,7 +16,7 @@ from drawing import Axis, Line, Panel, number, panel_svg
 from optimal_chart import EXAMPLE as OPTIMAL_EXAMPLE
 from optimal_chart import optimal_html
 
-from evenhand.collect.registry import PROTOCOLS
+from evenhand.collect.protocols.registry import PROTOCOLS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         study,
         table,
     )
-    from evenhand.collect.privatizer import LocalPrivatizer
+    from evenhand.collect.privatizer.transformer import LocalPrivatizer
     from evenhand.privacy import Guarantee
     from evenhand.privacy.audit import audit
     from evenhand.schema import Schema
@@ -57,12 +57,12 @@ __all__ = [
 
 _HOMES = {
     "Guarantee": "privacy",
-    "LocalPrivatizer": "collect.privatizer",
-    "Plan": "study.plan",
+    "LocalPrivatizer": "collect",
+    "Plan": "study",
     "Schema": "schema",
     "Table": "table",
     "audit": "privacy.audit",
-    "run": "study.run",
+    "run": "study",
 }
 
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from evenhand.collect.grr import GRR
+from evenhand.collect.protocols.grr import GRR
 from evenhand.privacy.randomness import Source
 
 ROUNDS = 10

@@ -8,7 +8,7 @@ import pytest
 
 from attacks._transcripts import ROUNDS, ThirdsResponse, transcript_law, worst_ratio
 from evenhand.collect import PROTOCOLS
-from evenhand.collect.memo import Memo
+from evenhand.collect.reports.memo import Memo
 from evenhand.privacy.randomness import SeededSource
 from statistical._exact import ALPHA, binomial_pvalue
 

@@ -3,10 +3,10 @@
 import pytest
 
 from attacks.planted._audited import Forgetful, LastBitKept, OneTooMany, neighbours, rounds, tuples
-from evenhand.collect.grr import GRR
-from evenhand.collect.joint import strategy_for
-from evenhand.collect.memo import Memo
-from evenhand.collect.unary import OUE
+from evenhand.collect.joint.build import strategy_for
+from evenhand.collect.protocols.grr import GRR
+from evenhand.collect.protocols.unary import OUE
+from evenhand.collect.reports.memo import Memo
 from evenhand.errors import GuaranteeError
 from evenhand.privacy.audit import audit
 from statistical._exact import ALPHA

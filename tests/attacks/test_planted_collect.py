@@ -21,8 +21,8 @@ from contract._protocol_claims import (
     assert_people_are_independent,
     assert_private,
 )
-from evenhand.collect.grr import GRR
-from evenhand.collect.unary import OUE
+from evenhand.collect.protocols.grr import GRR
+from evenhand.collect.protocols.unary import OUE
 from evenhand.errors import GuaranteeError
 
 # --- planted bug 1: the last bit of a unary report is never flipped ---------------------------------

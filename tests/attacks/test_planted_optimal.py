@@ -6,9 +6,9 @@ from fractions import Fraction
 import pytest
 
 from contract._protocol_claims import assert_exact_law, exp_below
-from evenhand.collect.dyadic import GRID
-from evenhand.collect.optimal import Optimal
-from evenhand.collect.optimal_inputs import checked_law, column_ratio
+from evenhand.collect.protocols.dyadic import GRID
+from evenhand.collect.protocols.optimal import Optimal
+from evenhand.collect.protocols.optimal_inputs import checked_law, column_ratio
 from evenhand.errors import EvenhandError, GuaranteeError, InvalidParameterError
 from evenhand.privacy.audit import audit
 from evenhand.privacy.randomness import SeededSource
@@ -45,7 +45,7 @@ def test_a_matrix_put_in_place_behind_its_back_has_no_guarantee():
 
 def test_a_solver_that_returns_too_much_is_stopped(monkeypatch):
     """Whatever the linear programs say, the rational check has the last word."""
-    monkeypatch.setattr("evenhand.collect.channel_rounding.dyadic_channel", lambda *_: PRINTED_TIE)
+    monkeypatch.setattr("evenhand.collect.fairest.rounding.dyadic_channel", lambda *_: PRINTED_TIE)
     protocol = Optimal([0.5, 0.5], [0.2, 0.6], EPSILON)
 
     with pytest.raises(EvenhandError):

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from attacks.planted._strategy_mutants import AskedByValue, DrawnWithAll, FullEpsilonEach, OneStream
-from evenhand.collect.grr import GRR
-from evenhand.collect.independent import Independent
-from evenhand.collect.joint import strategy_for
-from evenhand.collect.sampled import Sampled
-from evenhand.collect.subset import SS
-from evenhand.collect.unary import OUE
+from evenhand.collect.joint.build import strategy_for
+from evenhand.collect.joint.independent import Independent
+from evenhand.collect.joint.sampled import Sampled
+from evenhand.collect.protocols.grr import GRR
+from evenhand.collect.protocols.subset import SS
+from evenhand.collect.protocols.unary import OUE
 from evenhand.errors import InvalidParameterError
 from property._joint_law import (
     all_pairs,

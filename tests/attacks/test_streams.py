@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from attacks import _mutations as mutations
-from evenhand.collect.strategy import Strategy
+from evenhand.collect.joint.strategy import Strategy
 from evenhand.engine.arrow import estimate_file, privatize_file
 from evenhand.errors import EvenhandError
 from evenhand.privacy.randomness import SeededSource

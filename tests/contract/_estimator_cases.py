@@ -10,7 +10,7 @@ import pytest
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 
-from evenhand.collect.privatizer import LocalPrivatizer
+from evenhand.collect.privatizer.transformer import LocalPrivatizer
 from evenhand.errors import PrivacyWarning
 from evenhand.learn.encoding import PublicEncoder
 from evenhand.learn.fermi import DPFermi

@@ -10,8 +10,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from evenhand.collect.layouts import SetLayout
-from evenhand.collect.matrix_channel import MatrixChannel
+from evenhand.collect.protocols.matrix_channel import MatrixChannel
+from evenhand.collect.reports.layouts import SetLayout
 from statistical._exact import ALPHA, CORRELATION, Event, exact_events_pvalue
 
 SCALE = 10**80

@@ -20,8 +20,8 @@ from contract._estimator_cases import (
     parametrize_spending,
     spend,
 )
-from evenhand.collect import spent
-from evenhand.collect.privatizer import LocalPrivatizer
+from evenhand.collect.privatizer import spent
+from evenhand.collect.privatizer.transformer import LocalPrivatizer
 from evenhand.errors import PrivacyWarning
 from evenhand.learn.logistic import DPLogisticRegression
 from evenhand.learn.parity import ParityPostProcessor

@@ -17,7 +17,7 @@ from contract._estimator_cases import (
     parametrize,
     told_by,
 )
-from evenhand.collect.privatizer import LocalPrivatizer
+from evenhand.collect.privatizer.transformer import LocalPrivatizer
 from evenhand.errors import PrivacyWarning
 from evenhand.learn import FairProjection, ParityPostProcessor
 

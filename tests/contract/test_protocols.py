@@ -21,11 +21,11 @@ from contract._protocol_claims import (
     assert_private,
     supports,
 )
-from evenhand.collect.base import Protocol
-from evenhand.collect.channel import Channel
-from evenhand.collect.estimate import Frequencies
-from evenhand.collect.registry import PROTOCOLS, protocol_from, protocol_named
-from evenhand.collect.reports import Reports
+from evenhand.collect.estimates.frequencies import Frequencies
+from evenhand.collect.protocols.base import Protocol
+from evenhand.collect.protocols.channel import Channel
+from evenhand.collect.protocols.registry import PROTOCOLS, protocol_from, protocol_named
+from evenhand.collect.reports.reports import Reports
 from evenhand.errors import EvenhandError, GuaranteeError, InvalidParameterError, LimitExceededError
 from evenhand.privacy.units import Trust, Unit
 

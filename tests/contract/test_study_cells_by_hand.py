@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from evenhand.collect.joint import strategy_for
+from evenhand.collect.joint.build import strategy_for
 from evenhand.privacy.randomness import SeededSource
 from evenhand.schema import Column, Domain, Schema
 from evenhand.study.cells import Cell, Setting

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from evenhand.collect.registry import PROTOCOLS
+from evenhand.collect.protocols.registry import PROTOCOLS
 
 COMPARED = {name: made for name, made in PROTOCOLS.items() if name != "optimal"}
 """Those whose law depends on nothing but k and epsilon."""

@@ -5,8 +5,8 @@ from itertools import product
 
 import numpy as np
 
-from evenhand.collect.combined import Combined
-from evenhand.collect.sampled import Sampled
+from evenhand.collect.joint.combined import Combined
+from evenhand.collect.joint.sampled import Sampled
 from evenhand.privacy.rational import exp_bounds
 
 

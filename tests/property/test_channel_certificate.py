@@ -4,11 +4,11 @@ from fractions import Fraction
 
 import pytest
 
-from evenhand.collect import channel_search
-from evenhand.collect.channel_fairest import clear_channels, fairest_channel
-from evenhand.collect.channel_frontier import error_range
-from evenhand.collect.channel_program import ChannelProgram
-from evenhand.collect.channel_search import step_bound
+from evenhand.collect.fairest import search as channel_search
+from evenhand.collect.fairest.frontier import error_range
+from evenhand.collect.fairest.optimum import clear_channels, fairest_channel
+from evenhand.collect.fairest.program import ChannelProgram
+from evenhand.collect.fairest.search import step_bound
 from evenhand.privacy.rational import exp_bounds
 from property._channel_instances import groups
 

@@ -11,11 +11,11 @@ import pytest
 from scipy.optimize import minimize
 
 from contract._protocol_claims import exp_below
-from evenhand.collect import channel_fairest
-from evenhand.collect.channel_fairest import clear_channels, fairest_channel
-from evenhand.collect.channel_frontier import error_range
-from evenhand.collect.channel_rounding import dyadic_channel, require_private_channel
-from evenhand.collect.channel_search import Found, least_limit, sides
+from evenhand.collect.fairest import optimum as channel_fairest
+from evenhand.collect.fairest.frontier import error_range
+from evenhand.collect.fairest.optimum import clear_channels, fairest_channel
+from evenhand.collect.fairest.rounding import dyadic_channel, require_private_channel
+from evenhand.collect.fairest.search import Found, least_limit, sides
 from evenhand.errors import GuaranteeError
 from property._channel_instances import (
     GRID,

@@ -12,12 +12,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from contract._protocol_claims import assert_private, exp_below
-from evenhand.collect.grr import GRR
-from evenhand.collect.hashing import BLH, OLH
-from evenhand.collect.registry import PROTOCOLS
-from evenhand.collect.subset import SS
-from evenhand.collect.thresholded import THE
-from evenhand.collect.unary import OUE, RAPPOR
+from evenhand.collect.protocols.grr import GRR
+from evenhand.collect.protocols.hashing import BLH, OLH
+from evenhand.collect.protocols.registry import PROTOCOLS
+from evenhand.collect.protocols.subset import SS
+from evenhand.collect.protocols.thresholded import THE
+from evenhand.collect.protocols.unary import OUE, RAPPOR
 from evenhand.errors import GuaranteeError
 
 STEP = Fraction(1, 1 << 53)

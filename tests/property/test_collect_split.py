@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand.collect.formulas import FORMULAS
-from evenhand.collect.split import split_budget, split_cost
-from evenhand.collect.split_optimal import CONVEX, Attributes
+from evenhand.collect.joint.split import split_budget, split_cost
+from evenhand.collect.joint.split_optimal import CONVEX, Attributes
+from evenhand.collect.protocols.formulas import FORMULAS
 from evenhand.privacy.rational import exact
 
 pytestmark = pytest.mark.figures

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand.collect.split import split_budget, split_cost
-from evenhand.collect.split_fair import fair_epsilon, reported_unfairness
+from evenhand.collect.joint.split import split_budget, split_cost
+from evenhand.collect.joint.split_fair import fair_epsilon, reported_unfairness
 from evenhand.privacy.rational import exact
 
 sizes = st.lists(st.integers(2, 60), min_size=1, max_size=4)

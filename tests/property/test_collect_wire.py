@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attacks._mutations import cut_off, cut_out, double_a_piece, flip_bits, insert, mutated, overwrite
-from evenhand.collect.registry import PROTOCOLS, protocol_from
-from evenhand.collect.report_files import read_reports, write_reports
-from evenhand.collect.reports import Reports
+from evenhand.collect.protocols.registry import PROTOCOLS, protocol_from
+from evenhand.collect.reports.files import read_reports, write_reports
+from evenhand.collect.reports.reports import Reports
 from evenhand.errors import EvenhandError
 
 pytestmark = pytest.mark.figures

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evenhand.collect.registry import PROTOCOLS
+from evenhand.collect.protocols.registry import PROTOCOLS
 from evenhand.privacy.audit import Audit, audit
 from evenhand.privacy.randomness import SeededSource
 

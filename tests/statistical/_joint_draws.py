@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from evenhand.collect.combined import Combined
-from evenhand.collect.sampled import Sampled
+from evenhand.collect.joint.combined import Combined
+from evenhand.collect.joint.sampled import Sampled
 from property._joint_law import combinations, joint_law
 from statistical._exact import ALPHA, exact_events_pvalue
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evenhand.collect.registry import PROTOCOLS
+from evenhand.collect.protocols.registry import PROTOCOLS
 from evenhand.privacy.audit import audit
 from statistical._audit_grid import CELLS, audit_cell
 from statistical._exact import ALPHA

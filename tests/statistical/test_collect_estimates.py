@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from evenhand.collect.estimate import Frequencies
-from evenhand.collect.grr import GRR
-from evenhand.collect.hashing import OLH
-from evenhand.collect.registry import PROTOCOLS
-from evenhand.collect.unary import OUE
+from evenhand.collect.estimates.frequencies import Frequencies
+from evenhand.collect.protocols.grr import GRR
+from evenhand.collect.protocols.hashing import OLH
+from evenhand.collect.protocols.registry import PROTOCOLS
+from evenhand.collect.protocols.unary import OUE
 from statistical._exact import ALPHA, binomial_pvalue
 
 pytestmark = [pytest.mark.statistical, pytest.mark.figures]

@@ -14,14 +14,14 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from evenhand.collect.channel import Channel
-from evenhand.collect.group_moments import GroupMoments
-from evenhand.collect.group_rates import GroupRates, group_rates
-from evenhand.collect.group_spread import difference_interval, ratio_interval
-from evenhand.collect.grr import GRR
-from evenhand.collect.hashing import OLH
-from evenhand.collect.outcome_counts import OutcomeCounts
-from evenhand.collect.registry import PROTOCOLS
+from evenhand.collect.estimates.group_moments import GroupMoments
+from evenhand.collect.estimates.group_rates import GroupRates, group_rates
+from evenhand.collect.estimates.group_spread import difference_interval, ratio_interval
+from evenhand.collect.estimates.outcome_counts import OutcomeCounts
+from evenhand.collect.protocols.channel import Channel
+from evenhand.collect.protocols.grr import GRR
+from evenhand.collect.protocols.hashing import OLH
+from evenhand.collect.protocols.registry import PROTOCOLS
 from evenhand.errors import IndependenceWarning
 from evenhand.measure.intervals import wilson
 from statistical._exact import ALPHA

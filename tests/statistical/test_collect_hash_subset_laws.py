@@ -11,8 +11,8 @@ import math
 import numpy as np
 import pytest
 
-from evenhand.collect.hashing import BLH, OLH
-from evenhand.collect.subset import SS
+from evenhand.collect.protocols.hashing import BLH, OLH
+from evenhand.collect.protocols.subset import SS
 from evenhand.privacy.randomness import SecureSource, SeededSource
 from statistical._exact import ALPHA, binomial_pvalue
 

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from evenhand.collect.combined import Combined
-from evenhand.collect.grr import GRR
-from evenhand.collect.independent import Independent
-from evenhand.collect.sampled import Sampled
-from evenhand.collect.subset import SS
-from evenhand.collect.unary import OUE
+from evenhand.collect.joint.combined import Combined
+from evenhand.collect.joint.independent import Independent
+from evenhand.collect.joint.sampled import Sampled
+from evenhand.collect.protocols.grr import GRR
+from evenhand.collect.protocols.subset import SS
+from evenhand.collect.protocols.unary import OUE
 from statistical._exact import ALPHA, CORRELATION, binomial_pvalue, exact_events_pvalue, worst_correlation
 from statistical._joint_draws import assert_whole_reports_follow_the_law, law_of, whole_reports
 

@@ -8,7 +8,7 @@ cells, error rate ALPHA. The twins are reports as a broken program would make th
 import numpy as np
 import pytest
 
-from evenhand.collect.subset import SS
+from evenhand.collect.protocols.subset import SS
 from evenhand.privacy.feeding import feed
 from evenhand.privacy.randomness import SecureSource, SeededSource
 from statistical._exact import ALPHA, binomial_pvalue

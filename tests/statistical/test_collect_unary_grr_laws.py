@@ -8,9 +8,9 @@ The sizes make a miss of a law 3 % off a matter of ten standard errors where sev
 import numpy as np
 import pytest
 
-from evenhand.collect.grr import GRR
-from evenhand.collect.thresholded import THE
-from evenhand.collect.unary import OUE, RAPPOR
+from evenhand.collect.protocols.grr import GRR
+from evenhand.collect.protocols.thresholded import THE
+from evenhand.collect.protocols.unary import OUE, RAPPOR
 from evenhand.privacy.randomness import SecureSource, SeededSource
 from statistical._exact import ALPHA, binomial_pvalue
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from evenhand.collect.estimate import Frequencies
-from evenhand.collect.group_moments import GroupMoments
-from evenhand.collect.grr import GRR
-from evenhand.collect.optimal import Optimal
+from evenhand.collect.estimates.frequencies import Frequencies
+from evenhand.collect.estimates.group_moments import GroupMoments
+from evenhand.collect.protocols.grr import GRR
+from evenhand.collect.protocols.optimal import Optimal
 from evenhand.measure.intervals import normal_quantile
 from statistical._exact import ALPHA
 

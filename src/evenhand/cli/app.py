@@ -114,7 +114,7 @@ def _command(name: str) -> Any:
 
     What the file calls `EXAMPLE` stands at the end of the command's help, line by line as it is written.
     """
-    module = import_module(f"evenhand.cli.{name}")
+    module = import_module(f"evenhand.cli.commands.{name}")
     made = getattr(module, "app", None)
     if made is None:
         made = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)

@@ -12,7 +12,7 @@ from evenhand.cli import options as given
 from evenhand.cli.console import Terminal, fit, wrong_use
 
 if TYPE_CHECKING:
-    from evenhand.collect.group_rates import GroupRates
+    from evenhand.collect.estimates.group_rates import GroupRates
     from evenhand.engine.estimates import FileEstimates
 
 __all__ = ["estimate"]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from evenhand.cli.console import Terminal
-    from evenhand.collect.group_outcomes import GroupOutcomes
+    from evenhand.collect.fairest.group_outcomes import GroupOutcomes
 
 __all__ = ["outcomes_of", "solving_told"]
 
@@ -45,7 +45,7 @@ def outcomes_of(
         wrong_use("--outcomes and --weights or --rates contradict each other.")
     if path is None and len(typed) != 2:
         wrong_use(_NEEDED)
-    from evenhand.collect.group_outcomes import GroupOutcomes  # noqa: PLC0415 - starts numpy
+    from evenhand.collect.fairest.group_outcomes import GroupOutcomes  # noqa: PLC0415 - starts numpy
 
     if path is not None:
         return GroupOutcomes.from_table(_table(path), source=path.name)

@@ -7,15 +7,12 @@ import.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from evenhand.collect.base import Protocol
-from evenhand.collect.combined_optimal import CombinedOptimal
-from evenhand.collect.estimate import Frequencies
-from evenhand.collect.family import HashFamily
-from evenhand.collect.group_outcomes import GroupOutcomes
-from evenhand.collect.group_rates import GroupRates, group_rates
-from evenhand.collect.grr import GRR
-from evenhand.collect.hashing import BLH, OLH
-from evenhand.collect.joint import (
+from evenhand.collect.estimates.frequencies import Frequencies
+from evenhand.collect.estimates.group_rates import GroupRates, group_rates
+from evenhand.collect.estimates.share_limits import Intervals
+from evenhand.collect.estimates.simplex import ConsistentShares
+from evenhand.collect.fairest.group_outcomes import GroupOutcomes
+from evenhand.collect.joint.build import (
     Combined,
     Independent,
     JointFrequencies,
@@ -25,21 +22,24 @@ from evenhand.collect.joint import (
     Strategy,
     strategy_for,
 )
-from evenhand.collect.optimal import Certificate, Optimal, Unfairness
-from evenhand.collect.optimal_strategy import optimal_strategy
-from evenhand.collect.registry import PROTOCOLS, protocol_from, protocol_named
-from evenhand.collect.reports import Reports
-from evenhand.collect.share_limits import Intervals
-from evenhand.collect.simplex import ConsistentShares
-from evenhand.collect.split import sampling_cost, split_budget, split_cost
-from evenhand.collect.split_fair import fair_epsilon, reported_unfairness
-from evenhand.collect.subset import SS
-from evenhand.collect.thresholded import THE
-from evenhand.collect.unary import OUE, RAPPOR
+from evenhand.collect.joint.combined_optimal import CombinedOptimal
+from evenhand.collect.joint.optimal_strategy import optimal_strategy
+from evenhand.collect.joint.split import sampling_cost, split_budget, split_cost
+from evenhand.collect.joint.split_fair import fair_epsilon, reported_unfairness
+from evenhand.collect.protocols.base import Protocol
+from evenhand.collect.protocols.grr import GRR
+from evenhand.collect.protocols.hash_family import HashFamily
+from evenhand.collect.protocols.hashing import BLH, OLH
+from evenhand.collect.protocols.optimal import Certificate, Optimal, Unfairness
+from evenhand.collect.protocols.registry import PROTOCOLS, protocol_from, protocol_named
+from evenhand.collect.protocols.subset import SS
+from evenhand.collect.protocols.thresholded import THE
+from evenhand.collect.protocols.unary import OUE, RAPPOR
+from evenhand.collect.reports.reports import Reports
 
 if TYPE_CHECKING:
-    from evenhand.collect.memo import Memo
-    from evenhand.collect.privatizer import LocalPrivatizer
+    from evenhand.collect.privatizer.transformer import LocalPrivatizer
+    from evenhand.collect.reports.memo import Memo
 
 __all__ = [
     "BLH",
@@ -83,7 +83,7 @@ __all__ = [
     "strategy_for",
 ]
 
-_HOMES = {"LocalPrivatizer": "privatizer", "Memo": "memo"}
+_HOMES = {"LocalPrivatizer": "privatizer.transformer", "Memo": "reports.memo"}
 
 
 def __getattr__(name: str) -> Any:

@@ -192,5 +192,5 @@ def _entry(name: str) -> Entry:
     if not isinstance(name, str) or name not in DATASETS:
         raise UnknownNameError("Data set", name, DATASETS)
     # Imported by name so that asking for one data set does not import the others.
-    entry: Entry = importlib.import_module(f"evenhand.datasets.{name}").ENTRY
+    entry: Entry = importlib.import_module(f"evenhand.datasets.entries.{name}").ENTRY
     return entry

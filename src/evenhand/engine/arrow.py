@@ -11,11 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from evenhand._validate import boolean
-from evenhand.collect.assumptions import VALUES_PUBLIC
-from evenhand.collect.bare_columns import write_out_views
-from evenhand.collect.dropping import refuse_dropping
-from evenhand.collect.group_outcomes import GroupOutcomes
-from evenhand.collect.optimal import Optimal
+from evenhand.collect.fairest.group_outcomes import GroupOutcomes
+from evenhand.collect.privatizer.bare_columns import write_out_views
+from evenhand.collect.protocols.assumptions import VALUES_PUBLIC
+from evenhand.collect.protocols.optimal import Optimal
+from evenhand.collect.reports.dropping import refuse_dropping
 from evenhand.engine.choices import Choice, chosen, strategy_of
 from evenhand.engine.estimates import FileEstimates, estimate_file
 from evenhand.engine.outputs import CsvOutput, ParquetOutput
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator, Sequence
 
-    from evenhand.collect.strategy import Strategy
+    from evenhand.collect.joint.strategy import Strategy
     from evenhand.privacy.randomness import Source
     from evenhand.table.limits import Limits
 

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evenhand._validate import one_of
-from evenhand.collect.group_outcomes import GroupOutcomes
-from evenhand.collect.joint import STRATEGIES, strategy_for
-from evenhand.collect.optimal_strategy import optimal_strategy
-from evenhand.collect.split import SPLITS
+from evenhand.collect.fairest.group_outcomes import GroupOutcomes
+from evenhand.collect.joint.build import STRATEGIES, strategy_for
+from evenhand.collect.joint.optimal_strategy import optimal_strategy
+from evenhand.collect.joint.split import SPLITS
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError
 from evenhand.privacy.clear_names import refuse_reserved_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evenhand.collect.strategy import Strategy
+    from evenhand.collect.joint.strategy import Strategy
     from evenhand.schema import Schema
 
 __all__ = ["Choice", "chosen", "strategy_of"]

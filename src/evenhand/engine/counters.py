@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from evenhand.collect.estimate import Frequencies
-from evenhand.collect.outcome_counts import MOST_GROUPS, OutcomeCounts, count_outcomes
-from evenhand.collect.reports import Reports
+from evenhand.collect.estimates.frequencies import Frequencies
+from evenhand.collect.estimates.outcome_counts import MOST_GROUPS, OutcomeCounts, count_outcomes
+from evenhand.collect.reports.reports import Reports
 from evenhand.engine.outputs import part_names
 from evenhand.engine.text_forms import TextForm
 from evenhand.errors import InvalidParameterError, LimitExceededError

@@ -12,10 +12,10 @@ import numpy as np
 import pyarrow as pa
 
 from evenhand._validate import one_of
-from evenhand.collect.channel import Channel
-from evenhand.collect.group_rates import GroupRates
-from evenhand.collect.independence import impossible_groups, warning_text
-from evenhand.collect.matrix_channel import SINGULAR, MatrixChannel
+from evenhand.collect.estimates.group_rates import GroupRates
+from evenhand.collect.estimates.independence import impossible_groups, warning_text
+from evenhand.collect.protocols.channel import Channel
+from evenhand.collect.protocols.matrix_channel import SINGULAR, MatrixChannel
 from evenhand.engine.counters import Counter
 from evenhand.engine.outcomes import Outcome
 from evenhand.engine.record import MOST_BYTES, Record
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Sequence
 
-    from evenhand.collect.estimate import Frequencies
+    from evenhand.collect.estimates.frequencies import Frequencies
 
     Progress = Callable[[int, float], None]
 

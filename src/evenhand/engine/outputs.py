@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import pyarrow as pa
 
-from evenhand.collect.layouts import IntegerLayout
+from evenhand.collect.reports.layouts import IntegerLayout
 from evenhand.engine.text_forms import TextForm
 from evenhand.engine.writers import CsvOut, ParquetOut, as_text, plain_values
 from evenhand.errors import InvalidParameterError, LimitExceededError
@@ -16,9 +16,9 @@ from evenhand.table.limits import DEFAULT_LIMITS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evenhand.collect.joint_reports import JointReports
-    from evenhand.collect.layouts import Layout
-    from evenhand.collect.strategy import Strategy
+    from evenhand.collect.joint.reports import JointReports
+    from evenhand.collect.joint.strategy import Strategy
+    from evenhand.collect.reports.layouts import Layout
     from evenhand.schema import Schema
 
 __all__ = ["CsvOutput", "ParquetOutput", "part_names"]

@@ -8,13 +8,13 @@ from fractions import Fraction
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
-from evenhand.collect.combined import Combined
-from evenhand.collect.independent import Independent, Single
-from evenhand.collect.layouts import BitsLayout, HashedLayout, SetLayout
-from evenhand.collect.optimal import Optimal
-from evenhand.collect.registry import protocol_from
-from evenhand.collect.report_notes import parsed
-from evenhand.collect.sampled import Sampled
+from evenhand.collect.joint.combined import Combined
+from evenhand.collect.joint.independent import Independent, Single
+from evenhand.collect.joint.sampled import Sampled
+from evenhand.collect.protocols.optimal import Optimal
+from evenhand.collect.protocols.registry import protocol_from
+from evenhand.collect.reports.layouts import BitsLayout, HashedLayout, SetLayout
+from evenhand.collect.reports.notes import parsed
 from evenhand.errors import EvenhandError
 from evenhand.privacy.guarantee import Guarantee
 from evenhand.privacy.inferred import leak_of_domains
@@ -25,8 +25,8 @@ from evenhand.table.source import over_limit, refuse
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evenhand.collect.base import Protocol
-    from evenhand.collect.strategy import Strategy
+    from evenhand.collect.joint.strategy import Strategy
+    from evenhand.collect.protocols.base import Protocol
 
 __all__ = ["FORMAT", "MOST_BYTES", "Record"]
 

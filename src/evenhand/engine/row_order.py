@@ -31,7 +31,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from evenhand.collect.bare_columns import bare_array, write_out_views
+from evenhand.collect.privatizer.bare_columns import bare_array, write_out_views
 from evenhand.engine.writers import has_length, plain_values
 from evenhand.privacy.units import ROW_ORDER
 

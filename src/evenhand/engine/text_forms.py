@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from evenhand.collect.layouts import BitsLayout, HashedLayout, IntegerLayout, SetLayout
+from evenhand.collect.reports.layouts import BitsLayout, HashedLayout, IntegerLayout, SetLayout
 from evenhand.errors import InvalidParameterError
 from evenhand.table.csv_cells import converter, no_whole_number
 from evenhand.table.write import inert_text
@@ -21,7 +21,7 @@ from evenhand.table.write import inert_text
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from evenhand.collect.layouts import Layout
+    from evenhand.collect.reports.layouts import Layout
     from evenhand.schema import Column
 
 __all__ = ["TextForm", "is_risky", "shielded"]

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from evenhand.collect.bare_columns import write_out_views
+from evenhand.collect.privatizer.bare_columns import write_out_views
 from evenhand.engine.text_forms import is_risky
 from evenhand.errors import InvalidParameterError
 from evenhand.table.write import inert_text

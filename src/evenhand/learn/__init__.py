@@ -33,17 +33,17 @@ __all__ = [
 ]
 
 _HOMES = {
-    "CanaryAudit": "canaries",
-    "DPFermi": "fermi",
-    "DPLogisticRegression": "logistic",
-    "FairProjection": "projection",
-    "ParityPostProcessor": "parity",
-    "PersonKey": "parity_key",
-    "PrivateTraining": "training",
-    "PublicEncoder": "encoding",
-    "audit_canaries": "canaries",
-    "closest_odds": "parity_odds",
-    "closest_rates": "parity_rates",
+    "CanaryAudit": "audit.canaries",
+    "DPFermi": "fermi.classifier",
+    "DPLogisticRegression": "training.logistic",
+    "FairProjection": "projection.classifier",
+    "ParityPostProcessor": "parity.post_processor",
+    "PersonKey": "parity.key",
+    "PrivateTraining": "training.private_training",
+    "PublicEncoder": "encoding.encoder",
+    "audit_canaries": "audit.canaries",
+    "closest_odds": "parity.odds",
+    "closest_rates": "parity.rates",
 }
 
 

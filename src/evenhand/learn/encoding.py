@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, validate_data
 
 from evenhand._validate import one_of
-from evenhand.collect.privatizer_input import Frame, names_for, open_input, renamed
+from evenhand.collect.privatizer.input import Frame, names_for, open_input, renamed
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError
 from evenhand.learn.encoding_blocks import Block, blocks_of, written
 from evenhand.learn.encoding_numbers import NUMBERS

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from evenhand._validate import one_of
-from evenhand.collect.streams import check_rng
+from evenhand.collect.reports.streams import check_rng
 from evenhand.errors import InvalidParameterError
 from evenhand.learn import fermi_training as training
 from evenhand.learn.fermi_inputs import public_groups, read_groups

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from evenhand.collect.spent import Act, KeepsSpending
-from evenhand.collect.streams import stream_for
+from evenhand.collect.privatizer.spent import Act, KeepsSpending
+from evenhand.collect.reports.streams import stream_for
 from evenhand.errors import PrivacyWarning
 from evenhand.privacy.rational import text_above
 from evenhand.privacy.units import Trust

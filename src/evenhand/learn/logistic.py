@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from evenhand._validate import integer, one_of
-from evenhand.collect.streams import check_rng
+from evenhand.collect.reports.streams import check_rng
 from evenhand.errors import InvalidParameterError
 from evenhand.learn import private_rows as inputs
 from evenhand.learn.descent import Rows, Steps, batches, descend, noises, plan

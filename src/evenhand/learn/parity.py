@@ -12,7 +12,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils import get_tags
 from sklearn.utils.validation import _num_samples, check_is_fitted, indexable
 
-from evenhand.collect.spent import Act, KeepsSpending
+from evenhand.collect.privatizer.spent import Act, KeepsSpending
 from evenhand.errors import InvalidParameterError, PrivacyWarning
 from evenhand.learn import parity_fitting as fitting
 from evenhand.learn import parity_inputs as inputs

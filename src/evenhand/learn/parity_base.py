@@ -13,8 +13,8 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from evenhand.collect.spent import Spending
-from evenhand.collect.streams import stream_for
+from evenhand.collect.privatizer.spent import Spending
+from evenhand.collect.reports.streams import stream_for
 from evenhand.errors import InvalidParameterError
 from evenhand.learn.parity_inputs import OWNER
 from evenhand.learn.parity_rows import remember_rows, trained_on

@@ -9,7 +9,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from evenhand.collect.privatizer import LocalPrivatizer
+from evenhand.collect.privatizer.transformer import LocalPrivatizer
 from evenhand.errors import InvalidParameterError
 from evenhand.learn.wrong_way import check_parts, refuse_label, refuse_reports
 from evenhand.privacy.clear_names import SCORED_LATER
@@ -62,7 +62,7 @@ class PrivateTraining(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     Examples
     --------
     >>> import evenhand as eh
-    >>> from evenhand.collect.privatizer import LocalPrivatizer
+    >>> from evenhand.collect.privatizer.transformer import LocalPrivatizer
     >>> from evenhand.learn import PrivateTraining
     >>> from sklearn.linear_model import LogisticRegression
     >>> people = eh.datasets.load("causal", n=5_000, backend="pandas")

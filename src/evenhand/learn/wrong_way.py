@@ -6,8 +6,8 @@ from typing import Any
 
 import narwhals as nw
 
-from evenhand.collect.privatized import is_privatized
-from evenhand.collect.privatizer import LocalPrivatizer
+from evenhand.collect.privatizer.privatized import is_privatized
+from evenhand.collect.privatizer.transformer import LocalPrivatizer
 from evenhand.errors import InvalidParameterError
 
 __all__ = ["check_parts", "refuse_label", "refuse_reports"]

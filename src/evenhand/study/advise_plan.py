@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from evenhand.collect.combined import Combined
+from evenhand.collect.joint.combined import Combined
 from evenhand.errors import EvenhandError, InvalidParameterError
 from evenhand.study.grid import Collect
 from evenhand.study.plan import Plan

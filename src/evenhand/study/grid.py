@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand._validate import one_of
 from evenhand.collect import PROTOCOLS
-from evenhand.collect.joint import STRATEGIES
-from evenhand.collect.registry import protocol_named
+from evenhand.collect.joint.build import STRATEGIES
+from evenhand.collect.protocols.registry import protocol_named
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.rational import exact
 from evenhand.study.cells import UNPROTECTED, Setting

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
-from evenhand.collect.dropping import refuse_dropping
+from evenhand.collect.reports.dropping import refuse_dropping
 from evenhand.errors import MissingExtraError, PlanError
 from evenhand.schema.text import brief
 from evenhand.study.learn_features import features_of, input_columns, width_of

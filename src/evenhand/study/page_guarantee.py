@@ -15,7 +15,7 @@ from evenhand.study.protection import promise_of, strategy_of
 from evenhand.study.wording import counted, epsilon_text, listed, percent, plain, way_name
 
 if TYPE_CHECKING:
-    from evenhand.collect.strategy import Strategy
+    from evenhand.collect.joint.strategy import Strategy
     from evenhand.privacy.guarantee import Guarantee
     from evenhand.study.findings_reading import Reading
 

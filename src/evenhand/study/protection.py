@@ -5,17 +5,17 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from evenhand.collect.assumptions import VALUES_PUBLIC
-from evenhand.collect.combined import Combined
-from evenhand.collect.group_outcomes import GroupOutcomes
-from evenhand.collect.grr import GRR
-from evenhand.collect.independent import Independent, Single
-from evenhand.collect.joint import strategy_for
-from evenhand.collect.optimal import Optimal
-from evenhand.collect.optimal_strategy import epsilons_for
-from evenhand.collect.registry import protocol_named
-from evenhand.collect.sampled import Sampled
-from evenhand.collect.split import split_budget
+from evenhand.collect.fairest.group_outcomes import GroupOutcomes
+from evenhand.collect.joint.build import strategy_for
+from evenhand.collect.joint.combined import Combined
+from evenhand.collect.joint.independent import Independent, Single
+from evenhand.collect.joint.optimal_strategy import epsilons_for
+from evenhand.collect.joint.sampled import Sampled
+from evenhand.collect.joint.split import split_budget
+from evenhand.collect.protocols.assumptions import VALUES_PUBLIC
+from evenhand.collect.protocols.grr import GRR
+from evenhand.collect.protocols.optimal import Optimal
+from evenhand.collect.protocols.registry import protocol_named
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.guarantee import Guarantee
 from evenhand.privacy.inferred import state_inferred
@@ -23,7 +23,7 @@ from evenhand.study.cells import UNPROTECTED
 from evenhand.study.optimal_setting import NAME, OptimalWay
 
 if TYPE_CHECKING:
-    from evenhand.collect.joint import Strategy
+    from evenhand.collect.joint.build import Strategy
     from evenhand.schema import Schema
     from evenhand.study.cells import Setting
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from evenhand.collect.group_outcomes import GroupOutcomes
-from evenhand.collect.group_rates import group_rates
-from evenhand.collect.optimal_strategy import optimal_strategy
+from evenhand.collect.estimates.group_rates import group_rates
+from evenhand.collect.fairest.group_outcomes import GroupOutcomes
+from evenhand.collect.joint.optimal_strategy import optimal_strategy
 from evenhand.study.optimal_setting import OptimalWay
 from evenhand.study.protection import strategy_of
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand.collect.joint_reports import JointReports
-    from evenhand.collect.strategy import Strategy
+    from evenhand.collect.joint.reports import JointReports
+    from evenhand.collect.joint.strategy import Strategy
     from evenhand.privacy.randomness import SeededSource
     from evenhand.schema import Schema
     from evenhand.study.cells import Setting

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
-from evenhand.collect.dropping import refuse_dropping
+from evenhand.collect.reports.dropping import refuse_dropping
 from evenhand.errors import EvenhandError, PlanError
 from evenhand.schema.text import brief
 from evenhand.study.features import check_encoder, layout

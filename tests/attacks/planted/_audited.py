@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from evenhand.collect.grr import GRR
-from evenhand.collect.memo import Memo
-from evenhand.collect.unary import OUE
+from evenhand.collect.protocols.grr import GRR
+from evenhand.collect.protocols.unary import OUE
+from evenhand.collect.reports.memo import Memo
 from evenhand.privacy.randomness import SeededSource
 from evenhand.privacy.sampling import bernoulli, uniform_below
 

@@ -7,10 +7,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from evenhand.collect.grr import GRR
-from evenhand.collect.hashing import OLH
-from evenhand.collect.subset import SS
-from evenhand.collect.unary import OUE, RAPPOR
+from evenhand.collect.protocols.grr import GRR
+from evenhand.collect.protocols.hashing import OLH
+from evenhand.collect.protocols.subset import SS
+from evenhand.collect.protocols.unary import OUE, RAPPOR
 from evenhand.privacy.randomness import SeededSource
 
 

@@ -5,10 +5,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from evenhand.collect.independent import Independent
-from evenhand.collect.registry import protocol_from
-from evenhand.collect.reports import Reports
-from evenhand.collect.sampled import Sampled
+from evenhand.collect.joint.independent import Independent
+from evenhand.collect.joint.sampled import Sampled
+from evenhand.collect.protocols.registry import protocol_from
+from evenhand.collect.reports.reports import Reports
 from evenhand.privacy.guarantee import Guarantee
 from evenhand.privacy.randomness import SeededSource
 

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from evenhand.collect import privatizer as module
-from evenhand.collect.privatizer import LocalPrivatizer
-from evenhand.collect.spent import Spending
+from evenhand.collect.privatizer import transformer as module
+from evenhand.collect.privatizer.spent import Spending
+from evenhand.collect.privatizer.transformer import LocalPrivatizer
 from evenhand.privacy.randomness import SeededSource
 from evenhand.schema import Column, Domain, Schema
 

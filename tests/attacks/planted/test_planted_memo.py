@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from attacks._transcripts import ROUNDS, ThirdsResponse, transcript_law, worst_ratio
-from evenhand.collect.grr import GRR
-from evenhand.collect.memo import Memo
-from evenhand.collect.numbering import Numbering
+from evenhand.collect.protocols.grr import GRR
+from evenhand.collect.reports.memo import Memo
+from evenhand.collect.reports.numbering import Numbering
 
 
 class DrawnAfresh(Memo):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.collect.group_outcomes import GroupOutcomes
+from evenhand.collect.fairest.group_outcomes import GroupOutcomes
 from evenhand.engine.arrow import privatize_file
 from evenhand.schema import Column, Domain, Schema
 

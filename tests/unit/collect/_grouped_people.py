@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from evenhand.collect.channel import Channel
-from evenhand.collect.group_rates import GroupRates
-from evenhand.collect.grr import GRR
-from evenhand.collect.outcome_counts import OutcomeCounts
+from evenhand.collect.estimates.group_rates import GroupRates
+from evenhand.collect.estimates.outcome_counts import OutcomeCounts
+from evenhand.collect.protocols.channel import Channel
+from evenhand.collect.protocols.grr import GRR
 
 SHARES, RATES = np.array([0.7, 0.3]), np.array([0.2, 0.6])
 

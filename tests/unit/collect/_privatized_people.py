@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from evenhand.collect.privatizer import LocalPrivatizer
+from evenhand.collect.privatizer.transformer import LocalPrivatizer
 from evenhand.privacy.randomness import Source
 from evenhand.schema import Column, Domain, Schema
 

@@ -9,9 +9,9 @@ from fractions import Fraction
 import pytest
 
 from evenhand.collect import GRR
-from evenhand.collect.joint import strategy_for
-from evenhand.collect.privatizer_plan import made_strategy
-from evenhand.collect.split import split_budget
+from evenhand.collect.joint.build import strategy_for
+from evenhand.collect.joint.split import split_budget
+from evenhand.collect.privatizer.plan import made_strategy
 from evenhand.errors import InvalidParameterError
 
 SIZES = {"a": 2, "b": 3}

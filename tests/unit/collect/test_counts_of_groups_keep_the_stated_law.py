@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from evenhand.collect.group_outcomes import GroupOutcomes, _counted
+from evenhand.collect.fairest.group_outcomes import GroupOutcomes, _counted
 from evenhand.privacy import _kernels, sampling
 
 OUTCOME, GROUP = [0, 1, 1, 0, 1], [0, 0, 1, 2, 2]
@@ -73,7 +73,7 @@ def test_noise_that_can_be_drawn_is_not_rounded(drawn, unit):
 def test_noise_for_one_count_would_be_seen_where_two_change(drawn, monkeypatch):
     """The twin: with the noise of the other unit the guarantee is no longer the change over the scale."""
     monkeypatch.setattr(
-        "evenhand.collect.group_outcomes._SENSITIVITY", {"replace one": 1, "add or remove one": 1}
+        "evenhand.collect.fairest.group_outcomes._SENSITIVITY", {"replace one": 1, "add or remove one": 1}
     )
     found = GroupOutcomes.noisy(OUTCOME, GROUP, k=3, epsilon="1/10", unit="replace one", rng=1)
     ((_, scale, _),) = drawn

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from evenhand.collect import BLH, GRR, OLH, OUE, RAPPOR, SS, THE
-from evenhand.collect import _kernels_bits as bits
-from evenhand.collect.combined import Combined
-from evenhand.collect.dyadic import GRID
-from evenhand.collect.optimal import Optimal
-from evenhand.collect.sampled import Sampled
+from evenhand.collect.joint.combined import Combined
+from evenhand.collect.joint.sampled import Sampled
+from evenhand.collect.kernels import bits
+from evenhand.collect.protocols.dyadic import GRID
+from evenhand.collect.protocols.optimal import Optimal
 from unit.collect._scripted_words import Scripts, bytes_of, halves, secure_with
 
 LOW_21, LOW_45 = (1 << 21) - 1, (1 << 45) - 1

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from evenhand.collect.group_rates import group_rates
-from evenhand.collect.reports import Reports
+from evenhand.collect.estimates.group_rates import group_rates
+from evenhand.collect.reports.reports import Reports
 from evenhand.engine.arrow import estimate_file, privatize_file
 from evenhand.engine.counters import Counter
 from evenhand.errors import (

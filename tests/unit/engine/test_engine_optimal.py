@@ -5,10 +5,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from evenhand.collect.group_outcomes import GroupOutcomes
-from evenhand.collect.group_rates import group_rates
-from evenhand.collect.grr import GRR
-from evenhand.collect.optimal import Optimal
+from evenhand.collect.estimates.group_rates import group_rates
+from evenhand.collect.fairest.group_outcomes import GroupOutcomes
+from evenhand.collect.protocols.grr import GRR
+from evenhand.collect.protocols.optimal import Optimal
 from evenhand.engine.arrow import estimate_file, privatize_file
 from evenhand.engine.choices import strategy_of
 from evenhand.errors import InvalidParameterError

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from evenhand.collect.joint import strategy_for
+from evenhand.collect.joint.build import strategy_for
 from evenhand.engine.record import MOST_BYTES, Record
 from evenhand.errors import LimitExceededError, UnreadableFileError
 

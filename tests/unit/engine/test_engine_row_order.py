@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from evenhand.collect.bare_columns import write_out_views
+from evenhand.collect.privatizer.bare_columns import write_out_views
 from evenhand.engine import row_order
 from evenhand.engine.row_order import RowOrder
 

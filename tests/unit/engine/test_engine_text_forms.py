@@ -5,8 +5,8 @@ import pyarrow as pa
 import pytest
 
 from evenhand.collect import PROTOCOLS
-from evenhand.collect.grr import GRR
-from evenhand.collect.layouts import SetLayout
+from evenhand.collect.protocols.grr import GRR
+from evenhand.collect.reports.layouts import SetLayout
 from evenhand.engine.text_forms import TextForm, is_risky, shielded
 from evenhand.errors import InvalidParameterError
 from evenhand.schema import Column, Domain

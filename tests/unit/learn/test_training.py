@@ -18,7 +18,7 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 import evenhand.learn
-from evenhand.collect.privatizer import LocalPrivatizer
+from evenhand.collect.privatizer.transformer import LocalPrivatizer
 from evenhand.datasets import load
 from evenhand.errors import DomainInferredWarning, InvalidParameterError, PrivacyWarning
 from evenhand.learn import PrivateTraining

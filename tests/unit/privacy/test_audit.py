@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy.stats import beta
 
-from evenhand.collect.grr import GRR
-from evenhand.collect.unary import OUE
+from evenhand.collect.protocols.grr import GRR
+from evenhand.collect.protocols.unary import OUE
 from evenhand.errors import GuaranteeError, InvalidParameterError
 from evenhand.privacy import Guarantee, _draws, _events
 from evenhand.privacy.audit import Audit, audit

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from evenhand.collect.hashing import OLH
-from evenhand.collect.joint import strategy_for
+from evenhand.collect.joint.build import strategy_for
+from evenhand.collect.protocols.hashing import OLH
 from evenhand.privacy._columns import columns_of, support_columns
 from evenhand.privacy._views import Bins, Chunk, Together, Values, views_of
 from evenhand.privacy.audit import audit

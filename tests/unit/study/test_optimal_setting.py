@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from evenhand.collect.group_outcomes import GroupOutcomes
+from evenhand.collect.fairest.group_outcomes import GroupOutcomes
 from evenhand.errors import InvalidParameterError, PlanError
 from evenhand.study.cells import Cell
 from evenhand.study.grid import Collect, Mechanism

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evenhand.collect.group_outcomes import GroupOutcomes
+from evenhand.collect.fairest.group_outcomes import GroupOutcomes
 from evenhand.privacy.randomness import SeededSource
 from evenhand.study import reported_optimal
 from evenhand.study.canonical import table_hash

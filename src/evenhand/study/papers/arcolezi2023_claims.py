@@ -223,7 +223,7 @@ def _not_back(evidence: Evidence) -> Checked:
 
 
 def _binary(_: Evidence) -> Checked:
-    from evenhand.collect.split import split_budget  # noqa: PLC0415 - starts numpy
+    from evenhand.collect.joint.split import split_budget  # noqa: PLC0415 - starts numpy
 
     sizes = {"a": 2, "b": 2, "c": 2}
     ours, uniform = (split_budget(1, sizes, how=how, exact=True) for how in ("k-based", "uniform"))

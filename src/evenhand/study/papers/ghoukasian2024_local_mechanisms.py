@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from evenhand.collect.channel_fairest import fairest_channel
-from evenhand.collect.channel_measures import printed_channel
+from evenhand.collect.fairest.measures import printed_channel
+from evenhand.collect.fairest.optimum import fairest_channel
 from evenhand.study.papers.ghoukasian2024_local_data import DATA, population
 from evenhand.study.papers.ghoukasian2024_local_plans import BUDGETED, EPSILONS, GRR, OPT, SS
 from evenhand.study.papers.trials import Trials
@@ -64,7 +64,7 @@ def unfairness(matrix: ArrayLike, weights: ArrayLike, rates: ArrayLike) -> Unfai
 
 def support(way: str, k: int, epsilon: str) -> tuple[NDArray[np.float64], float | None]:
     """Return the matrix of GRR or SS, and how often a report is wrong; None where it is a set of values."""
-    from evenhand.collect.registry import protocol_named  # noqa: PLC0415 - starts numba
+    from evenhand.collect.protocols.registry import protocol_named  # noqa: PLC0415 - starts numba
 
     made: Any = protocol_named(way)(k, epsilon, **({"as_printed": True} if way == SS else {}))
     matrix = np.full((k, k), float(made.q))

@@ -161,7 +161,7 @@ def trial(name: str, number: int) -> dict[str, Any]:
 @cache
 def _warm() -> None:
     """Compile what draws reports, so that it is in nobody's time."""
-    from evenhand.collect.optimal import Optimal  # noqa: PLC0415 - starts scipy
+    from evenhand.collect.protocols.optimal import Optimal  # noqa: PLC0415 - starts scipy
     from evenhand.privacy.randomness import SeededSource  # noqa: PLC0415 - starts numba
 
     Optimal([0.6, 0.4], [0.25, 0.75], 1, as_printed=True).privatize(np.array([0, 1]), rng=SeededSource(0))
@@ -199,7 +199,7 @@ def _measured(decided: Numbers, data: Rows, where: Numbers) -> dict[str, float]:
 
 def _with_reports(data: Rows, parts: list[Numbers], epsilon: str, source: Source) -> dict[str, Any]:
     """Return the classifier that has seen reports of race only, in training and when it is asked."""
-    from evenhand.collect.optimal import Optimal  # noqa: PLC0415 - starts scipy
+    from evenhand.collect.protocols.optimal import Optimal  # noqa: PLC0415 - starts scipy
 
     start = time.process_time()
     share, rates = data.race.mean(), [data.labels[data.race == group].mean() for group in (0, 1)]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.collect.channel_fairest import fairest_channel
+from evenhand.collect.fairest.optimum import fairest_channel
 from evenhand.study.papers.claims import AGREES, DIFFERS, Checked, Claim, unchecked
 from evenhand.study.papers.ghoukasian2024_local_data import DATA
 from evenhand.study.papers.ghoukasian2024_local_matched import estimated
@@ -302,7 +302,7 @@ def _like_grr(_: Evidence) -> Checked:
 
 
 def _size(_: Evidence) -> Checked:
-    from evenhand.collect.registry import protocol_named  # noqa: PLC0415 - starts numba
+    from evenhand.collect.protocols.registry import protocol_named  # noqa: PLC0415 - starts numba
 
     make: Any = protocol_named("ss")
     off = []

@@ -162,7 +162,7 @@ def _ratio(_: Evidence) -> Checked:
 def _split(_: Evidence) -> Checked:
     from fractions import Fraction  # noqa: PLC0415 - only here
 
-    from evenhand.collect.split import split_budget  # noqa: PLC0415 - starts numpy
+    from evenhand.collect.joint.split import split_budget  # noqa: PLC0415 - starts numpy
 
     shares = split_budget(1, {"A": 2, "C": 2, "M": 3}, how="k-based", exact=True)
     paper = {"A": Fraction(2, 7), "C": Fraction(2, 7), "M": Fraction(3, 7)}

@@ -1,0 +1,1 @@
+"""Estimates from reports: shares of values, rates of groups, and their intervals."""

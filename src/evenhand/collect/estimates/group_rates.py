@@ -1,0 +1,377 @@
+"""Outcome rates of the true groups, where the group is known only from reports."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from evenhand._validate import one_of
+from evenhand.collect.estimates.group_moments import GroupMoments
+from evenhand.collect.estimates.group_spread import difference_interval, ratio_interval, worst_pair
+from evenhand.collect.estimates.independence import impossible_groups, made_from_reports, warning_text
+from evenhand.collect.estimates.labels import as_labels
+from evenhand.collect.estimates.outcome_counts import OutcomeCounts, count_outcomes
+from evenhand.collect.protocols.base import Protocol
+from evenhand.collect.protocols.channel import Channel
+from evenhand.collect.reports.reports import Reports
+from evenhand.errors import IndependenceWarning, InvalidParameterError
+from evenhand.measure.arguments import check_label, kind_of
+from evenhand.measure.columns import read_binary, read_column, same_length
+from evenhand.measure.intervals import Interval, check_level, normal_quantile
+from evenhand.measure.reasons import Measured
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from evenhand.collect.protocols.matrix_channel import MatrixChannel
+    from evenhand.table.frames import Backend
+
+__all__ = ["GroupRates", "group_rates"]
+
+_NO_PEOPLE = "There are no people."
+_A_LABEL = "the label of one of the groups"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GroupRates:
+    """What each true group gets, estimated from outcomes in the clear and groups under local privacy.
+
+    Make one with :func:`group_rates`. Rates and shares are without bias, or nearly so, and may leave [0, 1];
+    intervals do not. A value that is undefined is NaN and its ``reason`` says why.
+
+    Parameters
+    ----------
+    counts : OutcomeCounts
+        Reports counted by outcome.
+    channel : Channel or MatrixChannel
+        How often a report supports the true group, and any other.
+    labels : tuple
+        The label of each group.
+    privileged : object, optional
+        The label of the group that others are compared with.
+    level : float
+        The level of intervals, unless another is asked for.
+    protocol : Protocol, optional
+        What made the reports.
+    """
+
+    counts: OutcomeCounts
+    channel: Channel | MatrixChannel
+    labels: tuple[Any, ...]
+    privileged: Any = None
+    level: float = 0.95
+    protocol: Any = None
+
+    @property
+    def n(self) -> int:
+        """How many people there are."""
+        return self.counts.n
+
+    @property
+    def overall(self) -> Measured:
+        """The rate of outcome 1 among all, which is known without any report."""
+        return Measured(float(self._moments.overall)) if self.n else Measured(math.nan, _NO_PEOPLE)
+
+    @cached_property
+    def rates(self) -> dict[Any, Measured]:
+        """The rate of outcome 1 in each true group."""
+        found = self._moments.rates if self.n else np.full(self.counts.k, math.nan)
+        return {
+            label: Measured(rate, self._rate_reason(place) if math.isnan(rate) else "")
+            for place, (label, rate) in enumerate(zip(self.labels, found.tolist(), strict=True))
+        }
+
+    @cached_property
+    def shares(self) -> dict[Any, Measured]:
+        """The share of people in each true group."""
+        if not self.n:
+            return dict.fromkeys(self.labels, Measured(math.nan, _NO_PEOPLE))
+        return dict(zip(self.labels, map(Measured, self._moments.below.tolist()), strict=True))
+
+    @cached_property
+    def naive(self) -> dict[Any, Measured]:
+        """The rate of outcome 1 among the reports that support each group: not that of the true group."""
+        support = self.counts.support
+        total = support.sum(axis=0)
+        reason = "No report supports this group."
+        return {
+            label: Measured(one / all_of) if all_of else Measured(math.nan, reason)
+            for label, one, all_of in zip(self.labels, support[1].tolist(), total.tolist(), strict=True)
+        }
+
+    @cached_property
+    def separated(self) -> dict[Any, bool]:
+        """Whether the share of each group is above nought at `level`; if not, its rate may be anything."""
+        found = self._separated(self._z(self.level))
+        return dict(zip(self.labels, found.tolist(), strict=True))
+
+    @cached_property
+    def gaps(self) -> dict[Any, Measured]:
+        """The rate of the privileged group minus that of each other group; nothing if none is named."""
+        others = [label for label in self.labels if label != self.privileged]
+        return {other: self.gap(self.privileged, other) for other in others if self.privileged is not None}
+
+    def gap(self, group: Any, against: Any) -> Measured:
+        """Return the rate of one group minus that of another; 0 means no disparity."""
+        first = self.rates[self.labels[self._place(group)]]
+        second = self.rates[self.labels[self._place(against, "against")]]
+        return Measured(float(first) - float(second), first.reason or second.reason)
+
+    def interval(self, group: Any, *, against: Any = None, level: float | None = None) -> Interval:
+        """Return the interval of the rate of a group, or of the gap between two groups.
+
+        Parameters
+        ----------
+        group : object
+            The label of a group.
+        against : object, optional
+            The label of another: then the interval is that of the first rate minus the other one.
+        level : float, optional
+            Between 0 and 1; by default that of the object.
+
+        Returns
+        -------
+        Interval
+            From 0 to 1, or for a gap from -1 to 1. If a share is not separated from nought it is all of
+            that, and its ``reason`` says so.
+        """
+        chosen = self._level(level)
+        place = self._place(group)
+        other = None if against is None else self._place(against, "against")
+        if other == place:
+            must_be = "the label of another group than 'group'"
+            raise InvalidParameterError("against", owner="GroupRates", must_be=must_be, got=against)
+        if not self.n:
+            return Interval(math.nan, math.nan, chosen, "none", exact=False, reason=_NO_PEOPLE)
+        z = self._z(chosen)
+        reason = self._unknown([place] if other is None else [place, other], z)
+        if other is None:
+            limits, method = self._moments.rate_limits(z), "Fieller, score variance"
+            low, high = (float(each[place]) for each in limits)
+        else:
+            pair, method = np.array([[place, other]]), "profile of the joint estimate"
+            low, high = (float(each[0]) for each in self._moments.gap_limits(pair, z))
+        return Interval(low, high, chosen, method, exact=False, reason=reason)
+
+    # --- all groups at once ---------------------------------------------------------------------
+
+    @property
+    def worst_pair(self) -> tuple[Any, Any] | None:
+        """The groups of the highest and the lowest rate; ``None`` if a rate is undefined."""
+        found = None if self._undefined() else worst_pair(self._moments)
+        return None if found is None else (self.labels[found[0]], self.labels[found[1]])
+
+    def data_unfairness(self, kind: Literal["ratio", "difference"] = "ratio") -> Measured:
+        r"""Return how unequal the rates of the true groups are; 0 means no disparity.
+
+        See :func:`evenhand.measure.data_unfairness`, of which this is the estimate.
+
+        Parameters
+        ----------
+        kind : {"ratio", "difference"}
+            The largest distance of a rate from the overall rate, as a share of it, or the largest
+            difference between two rates.
+        """
+        chosen = one_of("kind", kind, ("ratio", "difference"), owner="GroupRates.data_unfairness")
+        reason = self._undefined() or (self._no_outcome() if chosen == "ratio" else "")
+        if reason:
+            return Measured(math.nan, reason)
+        rates = self._moments.rates
+        if chosen == "difference":
+            return Measured(rates.max() - rates.min())
+        return Measured(np.abs(rates / self._moments.overall - 1).max())
+
+    def data_unfairness_interval(
+        self, kind: Literal["ratio", "difference"] = "ratio", *, level: float | None = None
+    ) -> Interval:
+        """Return an interval of :meth:`data_unfairness`.
+
+        All groups, or all pairs of groups, get intervals that hold together at the level; the unfairness
+        lies between what they exclude and what they allow. This is conservative.
+        """
+        owner = "GroupRates.data_unfairness_interval"
+        chosen = one_of("kind", kind, ("ratio", "difference"), owner=owner)
+        level = self._level(level)
+        reason = _NO_PEOPLE if not self.n else self._no_outcome() if chosen == "ratio" else ""
+        if reason:
+            return Interval(math.nan, math.nan, level, "none", exact=False, reason=reason)
+        interval = ratio_interval if chosen == "ratio" else difference_interval
+        lowest, highest, z = interval(self._moments, level)
+        low, high = float(lowest), float(highest)
+        reason = self._unknown(range(self.counts.k), z)
+        return Interval(low, high, level, "simultaneous intervals of all groups", exact=False, reason=reason)
+
+    # --- views ----------------------------------------------------------------------------------
+
+    def to_frame(self, *, level: float | None = None, backend: Backend | None = None) -> Any:
+        """Return a frame with one row per group: share, rate and gap with limits, naive rate, and a note."""
+        from evenhand.collect.estimates.group_rates_view import rates_frame  # noqa: PLC0415 (only when asked for)
+
+        return rates_frame(self, self._level(level), backend)
+
+    def __repr__(self) -> str:
+        from evenhand.collect.estimates.group_rates_view import as_text  # noqa: PLC0415 (only when asked for)
+
+        return as_text(self)
+
+    def _repr_html_(self) -> str:
+        from evenhand.collect.estimates.group_rates_view import as_html  # noqa: PLC0415 (only when asked for)
+
+        return as_html(self)
+
+    # --- inside ---------------------------------------------------------------------------------
+
+    @cached_property
+    def _moments(self) -> GroupMoments:
+        return GroupMoments.of(self.counts, self.channel)
+
+    def _separated(self, z: float) -> npt.NDArray[np.bool_]:
+        return self._moments.separated(z) if self.n else np.zeros(self.counts.k, dtype=bool)
+
+    def _level(self, level: float | None) -> float:
+        return self.level if level is None else check_level(level, owner="GroupRates")
+
+    def _z(self, level: float) -> float:
+        return normal_quantile(1 - level)
+
+    def _place(self, label: Any, name: str = "group") -> int:
+        check_label(label, name=name, owner="GroupRates", must_be=_A_LABEL)
+        if label not in self.labels:
+            raise InvalidParameterError(name, owner="GroupRates", must_be=_A_LABEL, got=label)
+        return self.labels.index(label)
+
+    def _rate_reason(self, place: int) -> str:
+        if not self.n:
+            return _NO_PEOPLE
+        return f"The estimated share of group {self.labels[place]!r} is not above 0."
+
+    def _undefined(self) -> str:
+        return next((rate.reason for rate in self.rates.values() if rate.reason), "")
+
+    def _no_outcome(self) -> str:
+        return "" if self.counts.people[1] else "Nobody has outcome 1, and the ratio divides by their share."
+
+    def _unknown(self, places: Sequence[int], z: float) -> str:
+        """Return which shares are not separated from nought, in words."""
+        known = self._separated(z)
+        named = [repr(self.labels[place]) for place in places if not known[place]]
+        if not named:
+            return ""
+        shown = ", ".join(named[:3]) + (f" and {len(named) - 3} more" if len(named) > 3 else "")
+        return f"The share of group {shown} is not separated from 0, so its rate may be anything."
+
+
+def group_rates(
+    outcome: Any,
+    reports: Any,
+    protocol: Protocol | None = None,
+    *,
+    labels: Sequence[Any] | None = None,
+    privileged: Any = None,
+    positive: object = None,
+    level: float = 0.95,
+    outcome_from_reports: bool | None = None,
+) -> GroupRates:
+    r"""Estimate what each true group gets, from outcomes and locally private reports of the group.
+
+    .. math:: \hat r_v = \frac{\sum_i y_i s_i(v)}{\sum_i s_i(v)}, \qquad
+              s_i(v) = \frac{\mathbb 1\{\text{report } i \text{ supports } v\} - q}{p - q}
+
+    where :math:`y_i` is the outcome of person :math:`i`. On average :math:`s_i(v)` is 1 for a person of group
+    :math:`v` and 0 for anybody else, so this is the rate of the true group and not of the reported one.
+
+    Parameters
+    ----------
+    outcome : array, list or series
+        0 or 1 for each person, in the clear.
+    reports : Reports or array
+        The group of each person, as reported under local differential privacy, in the same order.
+    protocol : Protocol, optional
+        What made the reports, where they are a bare array.
+    labels : sequence, optional
+        What the groups are called; by default their codes.
+    privileged : object, optional
+        The label of the group that others are compared with.
+    positive : object, optional
+        The outcome that counts as 1, where outcomes are other labels than 0 and 1.
+    level : float
+        The level of intervals.
+    outcome_from_reports : bool, optional
+        Whether the outcome was made from the reports, such as predictions of a model that saw them. The rates
+        are then wrong, and a warning says so.
+
+    Returns
+    -------
+    GroupRates
+
+    Raises
+    ------
+    InvalidParameterError
+        If the outcome is not 0 and 1, has missing values or another length than the reports. No value of it
+        is told. Also if the reports follow a matrix that makes groups alike.
+
+    Warns
+    -----
+    IndependenceWarning
+        If the outcome is said to be made from the reports, or the counts show it: a rate outside of 0 to 1 by
+        more than 5 standard errors. An outcome that is not made from them is suspected with a chance of at
+        most 1.15e-6 for each group.
+
+    Notes
+    -----
+    The outcome must not depend on the report once the true group is known. Observed labels do not;
+    predictions made from the reports do, and no test can find all of those.
+
+    Intervals are about the population that people were drawn from. The outcomes themselves are in the clear.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evenhand.collect.protocols.grr import GRR
+    >>> group = np.repeat([0, 1], [7000, 3000])
+    >>> outcome = np.r_[np.arange(7000) < 1400, np.arange(3000) < 1800]  # 20 % and 60 %
+    >>> reports = GRR(k=2, epsilon=1).privatize(group, rng=7)
+    >>> found = group_rates(outcome, reports, labels=["men", "women"])
+    >>> f"{found.rates['men']:.1f} {found.rates['women']:.1f}"
+    '0.2 0.6'
+    >>> f"{found.naive['women']:.1f}"  # among those who reported to be women
+    '0.4'
+    """
+    owner = "group_rates"
+    level = check_level(level, owner=owner)
+    if protocol is None and not isinstance(reports, Reports):
+        raise InvalidParameterError(
+            "protocol", owner=owner, must_be="given where reports are a bare array", got=kind_of(protocol)
+        )
+    made_by = reports.protocol if protocol is None else protocol
+    if not isinstance(made_by, Protocol):
+        raise InvalidParameterError(
+            "protocol", owner=owner, must_be="a protocol such as GRR(k=2, epsilon=1)", got=kind_of(protocol)
+        )
+    received = Reports.of(reports, made_by)
+    names = as_labels(labels, made_by.k, owner=owner)
+    if None in names:  # which stands for no group where groups are compared
+        must_be = "labels other than None"
+        raise InvalidParameterError("labels", owner=owner, must_be=must_be, got="None among them")
+    check_label(privileged, name="privileged", owner=owner, must_be=_A_LABEL)
+    if privileged is not None and privileged not in names:
+        raise InvalidParameterError("privileged", owner=owner, must_be=_A_LABEL, got=privileged)
+    column = read_column(outcome, name="outcome", owner=owner)
+    same_length([("outcome", column), ("reports", received.values)], owner=owner)
+    binary = read_binary({"outcome": column}, positive=positive, owner=owner)["outcome"]
+    counts = count_outcomes(binary, received, made_by)
+    channel = Channel.of(made_by, owner=owner)
+    channel.require_inverse()
+    found = GroupRates(counts, channel, names, privileged, level, made_by)
+    if outcome_from_reports:
+        warnings.warn(made_from_reports(), IndependenceWarning, stacklevel=2)
+    elif (impossible := impossible_groups(counts, channel)).size:
+        warnings.warn(warning_text(names, impossible), IndependenceWarning, stacklevel=2)
+    return found

@@ -1,0 +1,108 @@
+"""Reports counted by outcome: all that the rates of the true groups are computed from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenhand.collect.protocols.covariance import count_together
+from evenhand.collect.reports.layouts import IntegerLayout
+from evenhand.errors import LimitExceededError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import numpy.typing as npt
+
+    from evenhand.collect.protocols.base import Protocol
+    from evenhand.collect.reports.reports import Reports
+
+__all__ = ["MOST_GROUPS", "OutcomeCounts", "count_outcomes"]
+
+MOST_GROUPS = 1_024
+"""Groups whose supports are counted two by two, for each outcome."""
+
+_CELLS_AT_ONCE = 1 << 22
+
+
+@dataclass(frozen=True, eq=False)
+class OutcomeCounts:
+    """How many people have each outcome, and how many of their reports support each group.
+
+    Parameters
+    ----------
+    people : array of shape (2,)
+        People with outcome 0 and with outcome 1.
+    together : array of shape (2, k, k)
+        ``together[y, u, v]`` reports of people with outcome ``y`` support both ``u`` and ``v``; the diagonal
+        holds how many support each group.
+    """
+
+    people: npt.NDArray[Any]
+    together: npt.NDArray[Any]
+
+    @property
+    def n(self) -> int:
+        """How many people there are."""
+        return int(self.people.sum())
+
+    @property
+    def k(self) -> int:
+        """How many groups there are."""
+        return int(self.together.shape[1])
+
+    @property
+    def support(self) -> npt.NDArray[Any]:
+        """How many reports of people with each outcome support each group, of shape (2, k)."""
+        return np.diagonal(self.together, axis1=1, axis2=2)
+
+    @classmethod
+    def of_indicators(cls, outcome: npt.NDArray[Any], indicators: npt.NDArray[np.uint8]) -> OutcomeCounts:
+        """Count an array with one row per person and one column per group, 1 where the report supports it."""
+        return cls.of_chunks(outcome, [indicators], indicators.shape[1])
+
+    @classmethod
+    def of_chunks(
+        cls, outcome: npt.NDArray[Any], chunks: Iterable[npt.NDArray[np.uint8]], k: int
+    ) -> OutcomeCounts:
+        """Count such arrays one block of people after the other."""
+        together, start = np.zeros((2, k, k), dtype=np.int64), 0
+        for chunk in chunks:
+            held = outcome[start : start + len(chunk)] == 1
+            together[1] += count_together([chunk[held]], k)
+            together[0] += count_together([chunk[~held]], k)
+            start += len(chunk)
+        return cls(_people(outcome), together)
+
+
+def count_outcomes(outcome: npt.NDArray[Any], reports: Reports, protocol: Protocol) -> OutcomeCounts:
+    """Count reports by outcome, one block after the other.
+
+    Parameters
+    ----------
+    outcome : array of 0 and 1
+        One for each report.
+    reports : Reports
+        What the people sent.
+    protocol : Protocol
+        What made them.
+    """
+    k = protocol.k
+    if k > MOST_GROUPS:
+        raise LimitExceededError(
+            f"Rates of {k:,} groups need a table of every two of them; {MOST_GROUPS:,} groups is the most. "
+            "Hint: merge groups into fewer before they are reported.",
+            limit="groups",
+        )
+    if isinstance(protocol.layout, IntegerLayout):  # a report supports one group, so no two together
+        cells = np.bincount(reports.values + outcome * np.intp(k), minlength=2 * k).reshape(2, k)
+        return OutcomeCounts(_people(outcome), cells[:, :, None] * np.eye(k, dtype=np.int64))
+    rows = max(1, _CELLS_AT_ONCE // k)
+    return OutcomeCounts.of_chunks(outcome, protocol.indicator_chunks(reports, rows=rows), k)
+
+
+def _people(outcome: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    ones = int(np.count_nonzero(outcome))
+    return np.array([outcome.size - ones, ones], dtype=np.int64)

@@ -1,0 +1,1 @@
+"""The fairest channel: the linear programs, certificates and inputs behind the protocol Optimal."""

@@ -1,0 +1,1 @@
+"""Several attributes of one person: strategies, budget splits, and estimates of combinations."""

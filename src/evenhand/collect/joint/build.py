@@ -1,0 +1,202 @@
+"""Making a strategy for several attributes from a few words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from evenhand._validate import one_of
+from evenhand.collect.joint.combined import Combined, DecodedGRR
+from evenhand.collect.joint.estimate import JointFrequencies
+from evenhand.collect.joint.independent import Independent, Single
+from evenhand.collect.joint.reports import JointReports
+from evenhand.collect.joint.sampled import Sampled
+from evenhand.collect.joint.split import split_budget
+from evenhand.collect.joint.strategy import Strategy
+from evenhand.collect.protocols.base import Protocol
+from evenhand.collect.protocols.formulas import best_name
+from evenhand.collect.protocols.registry import protocol_named
+from evenhand.errors import ColumnNotFoundError, InvalidParameterError
+from evenhand.privacy.rational import Number, exact
+
+if TYPE_CHECKING:
+    Wanted = dict[str, str | type[Protocol] | Protocol]
+
+__all__ = [
+    "STRATEGIES",
+    "Combined",
+    "DecodedGRR",
+    "Independent",
+    "JointFrequencies",
+    "JointReports",
+    "Sampled",
+    "Single",
+    "Strategy",
+    "strategy_for",
+]
+
+STRATEGIES = ("single", "independent", "combined")
+"""The strategies by name."""
+
+_OWNER = "strategy_for"
+
+
+def strategy_for(
+    sizes: Mapping[str, int],
+    *,
+    epsilon: Number,
+    protocol: Any = "grr",
+    split: Any = "uniform",
+    strategy: str = "independent",
+    protected: str | None = None,
+    weights: Any = None,
+) -> Strategy:
+    """Return the strategy that the words stand for.
+
+    Parameters
+    ----------
+    sizes : mapping of str to int
+        How many values each column has.
+    epsilon : int, float, str, Fraction or Decimal
+        Privacy parameter of a person's whole report, > 0.
+    protocol : str, protocol class, protocol, or mapping of str to any of these
+        How columns are reported. ``"best"`` takes whichever of GRR, OUE and SS has the least variance at the
+        column's size and epsilon. A protocol that is made already keeps its own epsilon, which is taken out
+        of the whole before the rest is split; its `k` must be the column's.
+    split : {"uniform", "k-based", "optimal", "sample"} or mapping of str to number
+        How the epsilon is split among the columns (:func:`evenhand.collect.joint.split.split_budget`).
+        ``"sample"`` asks each person one column, with the whole epsilon. Not used where nothing is to be
+        split.
+    strategy : {"independent", "combined", "single"}
+        Each column on its own; all of them as one value, by GRR; or only the column `protected`, with the
+        others in the clear.
+    protected : str, optional
+        The column that ``"single"`` reports; may be left out where there is one column.
+    weights : mapping of str to number, optional
+        How much the variance of each column counts, for ``"optimal"`` and ``"sample"``.
+
+    Examples
+    --------
+    >>> adult = {"gender": 2, "race": 5, "native-country": 41, "age": 74}
+    >>> print(strategy_for(adult, epsilon=1, protocol="best", split="optimal"))
+    column          k   protocol  epsilon within the report  if only this column is seen
+    gender          2   GRR       0.0807361                  0.0807361
+    race            5   SS        0.150991                   0.150991
+    native-country  41  SS        0.344936                   0.344936
+    age             74  SS        0.423338                   0.423338
+    whole report: epsilon 1
+    """
+    total = exact(epsilon, name="epsilon", owner=_OWNER, above=0, most=1_000_000)
+    kind = one_of("strategy", strategy, STRATEGIES, owner=_OWNER)
+    if not isinstance(sizes, Mapping) or not sizes:
+        must_be = "a mapping of columns to how many values they have"
+        got = f"a {type(sizes).__name__}" if sizes else "none"
+        raise InvalidParameterError("sizes", owner=_OWNER, must_be=must_be, got=got)
+    if kind != "independent" and (not isinstance(split, str) or split == "sample"):
+        must_be = f"a way to split by name, other than 'sample', for the strategy '{kind}'"
+        raise InvalidParameterError("split", owner=_OWNER, must_be=must_be, got=split)
+    if kind == "combined":
+        _check_grr(protocol)
+        return Combined(sizes, total)
+    if kind == "single":
+        return _single(sizes, total, protocol, protected)
+    wanted = _wanted(protocol, sizes)
+    if isinstance(split, str) and split == "sample":
+        return _sampled(sizes, total, wanted, weights)
+    return Independent(_with_parts(sizes, total, wanted, split, weights))
+
+
+def _single(sizes: Mapping[str, int], total: Fraction, protocol: Any, protected: str | None) -> Single:
+    column = next(iter(sizes)) if protected is None and len(sizes) == 1 else protected
+    if column is None:
+        must_be, got = "the column that is reported", "none, of several columns"
+        raise InvalidParameterError("protected", owner=_OWNER, must_be=must_be, got=got)
+    if column not in sizes:
+        raise ColumnNotFoundError(column, sizes, place="among the sizes")
+    wanted = protocol.get(column) if isinstance(protocol, Mapping) else protocol
+    made = _made(wanted, column, sizes[column], total)
+    _check_sum([made.epsilon], total)
+    return Single(column, made, in_clear=[each for each in sizes if each != column])
+
+
+def _sampled(sizes: Mapping[str, int], total: Fraction, wanted: Wanted, weights: Any) -> Sampled:
+    names = {column: _name(each) for column, each in wanted.items()}
+    asked = split_budget(total, sizes, how="sample", protocol=names, weights=weights, exact=True)
+    protocols = {column: _made(wanted[column], column, k, total) for column, k in sizes.items()}
+    _check_sum([max(protocol.epsilon for protocol in protocols.values())], total)
+    return Sampled(protocols, asked)
+
+
+def _with_parts(
+    sizes: Mapping[str, int], total: Fraction, wanted: Wanted, split: Any, weights: Any
+) -> dict[str, Protocol]:
+    """Return the protocol of each column: those given as they are, the others with their part of the rest."""
+    given = [each.epsilon for each in wanted.values() if isinstance(each, Protocol)]
+    rest = {column: k for column, k in sizes.items() if not isinstance(wanted[column], Protocol)}
+    left = total - _check_sum(given, total, more=bool(rest))
+    parts: dict[str, Fraction] = {}
+    if rest:
+        if isinstance(weights, Mapping):
+            weights = {column: weights[column] for column in weights if column in rest or column not in sizes}
+        names = {column: _name(wanted[column]) for column in rest}
+        parts = split_budget(left, rest, how=split, protocol=names, weights=weights, exact=True)
+    elif not isinstance(split, str):
+        must_be = "the name of a way to split where every protocol is given"
+        raise InvalidParameterError("split", owner=_OWNER, must_be=must_be, got=split)
+    return {column: _made(wanted[column], column, k, parts.get(column, total)) for column, k in sizes.items()}
+
+
+def _wanted(protocol: Any, sizes: Mapping[str, int]) -> Wanted:
+    if not isinstance(protocol, Mapping):
+        return dict.fromkeys(sizes, protocol)
+    if set(protocol) != set(sizes):
+        must_be = f"one for all, or a mapping with the keys {', '.join(map(str, sizes))}"
+        got = f"the keys {', '.join(map(str, protocol))}"
+        raise InvalidParameterError("protocol", owner=_OWNER, must_be=must_be, got=got)
+    return {column: protocol[column] for column in sizes}
+
+
+def _name(wanted: str | type[Protocol] | Protocol) -> str:
+    """Return the name by which the formulas know a protocol; refuse one that a name does not make."""
+    if isinstance(wanted, str) and wanted == "best":
+        return wanted
+    kind = protocol_named(wanted) if isinstance(wanted, str) else wanted
+    if isinstance(kind, type) and issubclass(kind, Protocol):
+        kind.of_size(2, 1)
+    return str(getattr(kind, "name", kind))
+
+
+def _made(wanted: Any, column: str, k: int, epsilon: Fraction) -> Protocol:
+    """Return the protocol of a column; one that is made already must fit."""
+    if isinstance(wanted, Protocol):
+        if wanted.k != k:
+            must_be, got = f"a protocol of {k:,} values for column '{column}'", f"one of {wanted.k:,}"
+            raise InvalidParameterError("protocol", owner=_OWNER, must_be=must_be, got=got)
+        return wanted
+    if isinstance(wanted, type) and issubclass(wanted, Protocol):
+        return wanted.of_size(k, epsilon)
+    if isinstance(wanted, str) and wanted == "best":
+        return protocol_named(best_name(k, float(epsilon))).of_size(k, epsilon)
+    return protocol_named(wanted).of_size(k, epsilon)
+
+
+def _check_sum(given: list[Fraction], total: Fraction, *, more: bool = False) -> Fraction:
+    """Return the sum of the epsilons of protocols that are given, if it leaves enough of the whole."""
+    spent = sum(given, Fraction(0))
+    if spent > total or (more and spent == total):
+        must_be = f"protocols whose epsilons sum to {'less than' if more else 'at most'} {total}, the whole"
+        raise InvalidParameterError("protocol", owner=_OWNER, must_be=must_be, got=f"a sum of {spent}")
+    return spent
+
+
+def _check_grr(protocol: Any) -> None:
+    name = protocol if isinstance(protocol, str) else getattr(protocol, "name", None)
+    if isinstance(protocol, Protocol) or not isinstance(name, str) or name.lower() != "grr":
+        raise InvalidParameterError(
+            "protocol",
+            owner=_OWNER,
+            must_be="'grr' for the strategy 'combined'",
+            got=protocol,
+            hint="strategy='independent' takes any protocol.",
+        )

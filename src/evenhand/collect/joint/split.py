@@ -1,0 +1,314 @@
+"""Splitting the epsilon of a whole report among several attributes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from evenhand._validate import integer, one_of
+from evenhand.collect.joint.shares import decimal_parts, dyadic_shares, float_below
+from evenhand.collect.joint.split_optimal import CONVEX, Attributes, optimal_split
+from evenhand.collect.protocols.formulas import FORMULAS
+from evenhand.errors import InvalidParameterError
+from evenhand.privacy.rational import Number, exact
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+__all__ = ["SPLITS", "sampling_cost", "split_budget", "split_cost"]
+
+SPLITS = ("uniform", "k-based", "optimal", "sample")
+"""The ways to split by name."""
+
+_LARGEST_DOMAIN = 2**31 - 1
+_MOST_WEIGHT = Fraction(10**100)
+_LEAST_EPSILON, _MOST_EPSILON = Fraction(1, 10**6), 700  # between which the formulas are precise
+
+
+def split_budget(
+    epsilon: Number,
+    sizes: Any,
+    *,
+    how: Any = "uniform",
+    protocol: Any = "grr",
+    weights: Any = None,
+    limits: Any = None,
+    exact: bool = False,
+) -> Any:
+    r"""Split the epsilon of a person's whole report among several attributes.
+
+    =============  ========================================================================================
+    how            what each attribute gets
+    =============  ========================================================================================
+    ``uniform``    the same: :math:`\varepsilon / d`
+    ``k-based``    in proportion to its number of values: :math:`\varepsilon k_j / \sum_i k_i`
+    ``optimal``    what makes :math:`\sum_j w_j V_j(\varepsilon_j)` least
+    ``sample``     a share :math:`\pi_j \propto \sqrt{w_j V_j(\varepsilon)}` of the *people*, each of whom
+                   spends the whole epsilon on one attribute
+    numbers        the epsilons given, checked to sum to at most `epsilon`
+    =============  ========================================================================================
+
+    where :math:`V_j` is the variance of the estimated share of a value that nobody has
+    (:func:`evenhand.collect.protocols.formulas.ideal`) and :math:`w_j` is the weight.
+
+    Parameters
+    ----------
+    epsilon : int, float, str, Fraction or Decimal
+        Privacy parameter of the whole report, > 0. For ``optimal`` and ``sample`` from 1e-6 to 700.
+    sizes : sequence of int, or mapping of str to int
+        How many values each attribute has.
+    how : {"uniform", "k-based", "optimal", "sample"}, or numbers in the form of `sizes`
+        See above. With ``sample`` the result is *probabilities, not budgets*: who is asked which attribute.
+    protocol : str, or str in the form of `sizes`
+        The protocol by name, or ``best``, or one name for each attribute. It matters to ``optimal`` and
+        ``sample`` only.
+    weights : numbers in the form of `sizes`, optional
+        How much the variance of each attribute counts, 1e-100 to 1e100. By default its number of values,
+        which makes the expected squared error summed over all values of all attributes least; ones count
+        attributes alike.
+    limits : mapping of attribute to number, or sequence of numbers or None, optional
+        The most that an attribute may get, > 0, such as what
+        :func:`evenhand.collect.joint.split_fair.fair_epsilon` allows the protected one. What is left goes to
+        the others by the same rule. Not for ``sample`` and own numbers.
+    exact : bool
+        Return Fractions instead of floats.
+
+    Returns
+    -------
+    tuple, or dict where `sizes` is a mapping
+        In the order of `sizes`. The decimals that the floats print sum to at most `epsilon`, Fractions to
+        exactly `epsilon`; the probabilities of ``sample`` are multiples of 2**-53 that sum to exactly 1.
+        Less than `epsilon` is spent if every attribute is at its limit.
+
+    Notes
+    -----
+    The variances of ``grr``, ``oue``, ``rappor`` and ``blh`` are smooth and convex in epsilon, so equal
+    marginal gains mark the one optimum. Those of ``ss``, ``olh``, ``the`` and ``best`` are not taken to be;
+    the best split on a grid of 2,000 parts is found by dynamic programming and then refined.
+
+    Examples
+    --------
+    >>> split_budget(1, [2, 5, 41, 74], how="optimal", protocol="oue")
+    (0.118678450..., 0.161071332..., 0.324800446..., 0.395449769...)
+    >>> split_budget(1, {"gender": 2, "race": 5}, how="k-based", exact=True)
+    {'gender': Fraction(2, 7), 'race': Fraction(5, 7)}
+    >>> split_budget(1, {"gender": 2, "race": 5}, limits={"gender": 0.2})
+    {'gender': 0.2, 'race': 0.8}
+    """
+    given = _Given.read(epsilon, sizes, owner="split_budget")
+    if limits is not None:
+        parts = given.limited(how, protocol, weights, limits)
+    elif isinstance(how, str):
+        parts = given.split(one_of("how", how, SPLITS, owner="split_budget"), protocol, weights)
+    else:
+        parts = given.checked_own(how)
+    if exact:
+        return given.like_sizes(parts)
+    return given.like_sizes([float(part) if how == "sample" else float_below(part) for part in parts])
+
+
+def split_cost(epsilons: Any, sizes: Any, *, protocol: Any = "grr", weights: Any = None) -> float:
+    r"""Return the total variance of a split, times the number of people.
+
+    .. math:: \sum_j w_j V_j(\varepsilon_j)
+
+    Parameters
+    ----------
+    epsilons : numbers in the form of `sizes`
+        The epsilon of each attribute, > 0.
+    sizes, protocol, weights
+        As for :func:`split_budget`.
+
+    Examples
+    --------
+    >>> sizes = [2, 5, 41, 74]
+    >>> for how in ("uniform", "k-based", "optimal"):
+    ...     print(f"{how:8} {split_cost(split_budget(1, sizes, how=how), sizes):8,.0f}")
+    uniform    87,996
+    k-based    37,224
+    optimal    24,684
+    """
+    given = _Given.read(1, sizes, owner="split_cost")
+    amounts = np.array([float(each) for each in given.numbers("epsilons", epsilons)])
+    return given.attributes(protocol, weights).total(amounts)
+
+
+def sampling_cost(
+    probabilities: Any, epsilon: Number, sizes: Any, *, protocol: Any = "grr", weights: Any = None
+) -> float:
+    r"""Return the total variance when each person is asked one attribute, times the number of people.
+
+    .. math:: \sum_j \frac{w_j V_j(\varepsilon)}{\pi_j}
+
+    Parameters
+    ----------
+    probabilities : numbers in the form of `sizes`
+        The share of people who are asked each attribute, > 0.
+    epsilon, sizes, protocol, weights
+        As for :func:`split_budget`.
+
+    Examples
+    --------
+    >>> sizes = [2, 5, 41, 74]
+    >>> asked = split_budget(1, sizes, how="sample", protocol="best")
+    >>> f"{sampling_cost(asked, 1, sizes, protocol='best'):.1f}"
+    '1062.7'
+    """
+    given = _Given.read(epsilon, sizes, owner="sampling_cost")
+    shares = np.array([float(each) for each in given.numbers("probabilities", probabilities)])
+    return math.fsum(given.costs_of_all(protocol, weights) / shares)
+
+
+class _Given(NamedTuple):
+    """A budget and the attributes it is for, checked."""
+
+    epsilon: Fraction
+    sizes: tuple[int, ...]
+    columns: tuple[Any, ...] | None
+    owner: str
+
+    @classmethod
+    def read(cls, epsilon: Number, sizes: Any, *, owner: str) -> _Given:
+        total = exact(epsilon, name="epsilon", owner=owner, above=0)
+        columns = tuple(sizes) if isinstance(sizes, Mapping) else None
+        listed = _listed(sizes)
+        if not listed:
+            must_be = "how many values each attribute has, in a sequence or by name"
+            raise InvalidParameterError("sizes", owner=owner, must_be=must_be, got=sizes)
+        checked = tuple(integer("sizes", each, owner=owner, low=2, high=_LARGEST_DOMAIN) for each in listed)
+        return cls(total, checked, columns, owner)
+
+    def like_sizes(self, parts: Sequence[Any]) -> Any:
+        if self.columns is None:
+            return tuple(parts)
+        return dict(zip(self.columns, parts, strict=True))
+
+    def in_order(self, name: str, given: Any) -> list[Any]:
+        """Return one item for each attribute, in order, of what was given in the form of the sizes."""
+        if self.columns is None:
+            listed = None if isinstance(given, Mapping) else _listed(given)
+            if listed is None or len(listed) != len(self.sizes):
+                must_be = f"a sequence of {len(self.sizes)}, one for each attribute"
+                raise InvalidParameterError(name, owner=self.owner, must_be=must_be, got=given)
+            return listed
+        if not isinstance(given, Mapping) or set(given) != set(self.columns):
+            must_be = f"a mapping with the keys {', '.join(map(str, self.columns))}"
+            raise InvalidParameterError(name, owner=self.owner, must_be=must_be, got=given)
+        return [given[column] for column in self.columns]
+
+    def numbers(self, name: str, given: Any) -> list[Fraction]:
+        return [exact(each, name=name, owner=self.owner, above=0) for each in self.in_order(name, given)]
+
+    def attributes(self, protocol: Any, weights: Any) -> Attributes:
+        if isinstance(protocol, Mapping) or (
+            isinstance(protocol, Sequence) and not isinstance(protocol, str)
+        ):
+            named = self.in_order("protocol", protocol)
+        else:
+            named = [protocol] * len(self.sizes)
+        names = tuple(
+            one_of(
+                "protocol", each.lower() if isinstance(each, str) else each, tuple(FORMULAS), owner=self.owner
+            )
+            for each in named
+        )
+        default = weights is None or (isinstance(weights, str) and weights == "cells")
+        amounts = self.sizes if default else self.checked_weights(weights)
+        return Attributes(np.array(self.sizes, float), np.array([float(each) for each in amounts]), names)
+
+    def checked_weights(self, weights: Any) -> list[Fraction]:
+        amounts = self.numbers("weights", weights)
+        if not all(1 / _MOST_WEIGHT <= each <= _MOST_WEIGHT for each in amounts):
+            must_be, got = "numbers from 1e-100 to 1e100", "larger or smaller ones"  # their costs are floats
+            raise InvalidParameterError("weights", owner=self.owner, must_be=must_be, got=got)
+        return amounts
+
+    def split(self, how: str, protocol: Any, weights: Any) -> Sequence[Fraction]:
+        if how == "uniform":
+            return [self.epsilon / len(self.sizes)] * len(self.sizes)
+        if how == "k-based":
+            return [self.epsilon * k / sum(self.sizes) for k in self.sizes]
+        if how == "sample":
+            return dyadic_shares([Fraction(each) for each in np.sqrt(self.costs_of_all(protocol, weights))])
+        return self.optimal(self.attributes(protocol, weights))
+
+    def limited(self, how: Any, protocol: Any, weights: Any, limits: Any) -> Sequence[Fraction]:
+        """Return the split in which no attribute gets more than its limit.
+
+        Attributes that would get more are set to their limit and the rest is split again, until none does.
+        Where the rule is to make a sum of convex costs least, this is the least sum under the limits.
+        """
+        rule = one_of("how", how, SPLITS[:3], owner=self.owner)
+        highest = self.checked_limits(limits)
+        named = self.attributes(protocol, weights) if rule == "optimal" else None
+        parts: dict[int, Fraction] = {}
+        free, left = list(range(len(self.sizes))), self.epsilon
+        while free:
+            rest = _Given(left, tuple(self.sizes[each] for each in free), None, self.owner)
+            taken = None if named is None else named.taken(np.array(free))
+            found = rest.split(rule, None, None) if taken is None else rest.optimal(taken)
+            over = [
+                each
+                for each, part in zip(free, found, strict=True)
+                if (most := highest[each]) is not None and part > most
+            ]
+            if not over:
+                parts |= dict(zip(free, found, strict=True))
+                break
+            parts |= {each: highest[each] or Fraction(0) for each in over}
+            left -= sum((parts[each] for each in over), Fraction(0))
+            free = [each for each in free if each not in over]
+        return [parts[each] for each in range(len(self.sizes))]
+
+    def checked_limits(self, limits: Any) -> list[Fraction | None]:
+        """Return the limit of each attribute, in order; None where there is none."""
+        given = limits
+        if self.columns is not None and isinstance(limits, Mapping) and set(limits) <= set(self.columns):
+            given = {column: limits.get(column) for column in self.columns}
+        return [
+            None if each is None else exact(each, name="limits", owner=self.owner, above=0)
+            for each in self.in_order("limits", given)
+        ]
+
+    def optimal(self, attributes: Attributes) -> Sequence[Fraction]:
+        total = self.precise_epsilon()
+        alike = set(zip(attributes.sizes, attributes.weights, attributes.names, strict=True))
+        if len(alike) == 1 and attributes.names[0] in CONVEX:
+            return self.split("uniform", None, None)
+        starts = [np.array([float(part) for part in self.split(how, None, None)]) for how in SPLITS[:2]]
+        return decimal_parts(self.epsilon, optimal_split(total, attributes, starts).tolist())
+
+    def costs_of_all(self, protocol: Any, weights: Any) -> npt.NDArray[np.float64]:
+        """Return weight times variance of each attribute if it gets the whole epsilon."""
+        attributes = self.attributes(protocol, weights)
+        return attributes.costs(np.full(len(self.sizes), self.precise_epsilon()))
+
+    def precise_epsilon(self) -> float:
+        if not _LEAST_EPSILON <= self.epsilon <= _MOST_EPSILON:
+            must_be = f"from 1e-6 to {_MOST_EPSILON} where variances are compared"
+            raise InvalidParameterError("epsilon", owner=self.owner, must_be=must_be, got=str(self.epsilon))
+        return float(self.epsilon)
+
+    def checked_own(self, how: Any) -> Sequence[Fraction]:
+        parts = self.numbers("how", how)
+        if sum(parts) > self.epsilon:
+            raise InvalidParameterError(
+                "how",
+                owner=self.owner,
+                must_be=f"one of {', '.join(SPLITS)}, or epsilons that sum to at most {self.epsilon}",
+                got=f"epsilons that sum to {sum(parts)}",
+            )
+        return parts
+
+
+def _listed(given: Any) -> list[Any] | None:
+    if isinstance(given, str):
+        return None
+    try:
+        return list(given.values() if isinstance(given, Mapping) else given)
+    except TypeError:
+        return None

@@ -1,0 +1,315 @@
+"""What every way to report several attributes of a person has in common."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from evenhand._validate import integer
+from evenhand.collect.joint.reports import JointReports
+from evenhand.collect.protocols.base import Protocol
+from evenhand.collect.protocols.codes import checked_codes
+from evenhand.collect.reports.reports import Reports
+from evenhand.errors import ColumnNotFoundError, InvalidParameterError
+from evenhand.privacy.randomness import SeededSource, Source, source_from
+from evenhand.privacy.rational import text_above
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    import numpy as np
+    import numpy.typing as npt
+
+    from evenhand.collect.estimates.frequencies import Frequencies
+    from evenhand.collect.joint.estimate import JointFrequencies
+    from evenhand.privacy.guarantee import Guarantee
+
+    Codes = dict[str, npt.NDArray[Any]]
+    Sent = tuple[list[Reports], npt.NDArray[Any] | None]
+
+__all__ = ["Strategy", "checked_names", "checked_protocols", "streams"]
+
+_CHUNK_BYTES = 1 << 22
+_LOGARITHM = 1 + Fraction(1, 2**40)  # more than a logarithm of floats can be too small by
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Strategy(ABC):
+    """A way to report several attributes of a person under local differential privacy.
+
+    A strategy fixes which columns are reported, by which protocols, and so the epsilon of the whole report:
+    everything that one person sends.
+    """
+
+    name: ClassVar[str]
+    """The strategy's name in plans and files."""
+
+    in_clear: tuple[str, ...]
+    """Columns that are known to be sent as they are, for the guarantee."""
+
+    def _set(self, **values: object) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    # --- what is promised -------------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def protocols(self) -> dict[str, Protocol]:
+        """For each column, the protocol whose p, q and variance its reports follow."""
+
+    @property
+    @abstractmethod
+    def epsilon(self) -> Fraction:
+        """Privacy parameter of a person's whole report."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are reported."""
+        return tuple(self.protocols)
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """How many values each column has."""
+        return {column: protocol.k for column, protocol in self.protocols.items()}
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What a person's whole report promises."""
+        return self.guarantee_for(in_clear=self.in_clear)
+
+    @abstractmethod
+    def guarantee_for(self, *, in_clear: Sequence[str] = ()) -> Guarantee:
+        """Return what a person's whole report promises when the columns named are sent as they are."""
+
+    def epsilon_within_report(self, column: str) -> Fraction:
+        """Return the epsilon of one column when the whole report is seen.
+
+        Two people who differ in this column alone send any given report with probabilities whose ratio is at
+        most e to this number.
+        """
+        return self._protocol(column).epsilon
+
+    def epsilon_if_seen_alone(self, column: str) -> float:
+        """Return the epsilon of one column if only this column is seen.
+
+        This is never a guarantee: whoever gets the report sees the other columns too.
+        """
+        return float(self.epsilon_within_report(column))
+
+    # --- people and server ------------------------------------------------------------------------
+
+    def privatize(self, codes: Mapping[str, Any], *, rng: Any = None) -> JointReports:
+        """Return what each person sends, in the order of `codes`.
+
+        Parameters
+        ----------
+        codes : mapping of str to array of int
+            Each person's value of each column, 0 to ``k - 1``. Other columns than those of the strategy are
+            left alone.
+        rng : None, int, Generator or Source
+            Nothing for the operating system's secure source. Anything else makes a simulation, in which each
+            column has a stream of its own: adding a column does not change what is drawn for the others.
+
+        Raises
+        ------
+        ColumnNotFoundError
+            If a column is missing.
+        InvalidParameterError
+            If the codes are not whole numbers of the domain, or not as many for each column.
+        SchemaError
+            If they are the codes of a table whose rules may leave people out for a column that is reported or
+            sensitive. Nothing is drawn in any of these cases.
+        """
+        checked = self._checked(codes)
+        sent, asked = self._privatize(checked, source_from(rng))
+        return JointReports(sent, strategy=self, asked=asked)
+
+    def indicators(self, reports: JointReports) -> dict[str, npt.NDArray[np.uint8]]:
+        """Return for each column an array of one row per person and one column per value.
+
+        An entry is 1 where the person's report supports the value. A person who was not asked has noughts.
+        """
+        own = self.own(reports).by_column
+        return {column: self._protocol(column).indicators(part) for column, part in own.items()}
+
+    def indicator_chunks(
+        self, reports: JointReports, *, rows: int | None = None
+    ) -> Iterator[dict[str, npt.NDArray[np.uint8]]]:
+        """Return an iterator over the indicators of one block of people after the other.
+
+        Parameters
+        ----------
+        reports : JointReports
+            Reports of this strategy.
+        rows : int, optional
+            How many people a block has; by default as many as take 4 MiB.
+
+        Examples
+        --------
+        >>> from evenhand.collect.joint.build import strategy_for
+        >>> strategy = strategy_for({"gender": 2, "race": 5}, epsilon=1)
+        >>> reports = strategy.privatize({"gender": [0, 1, 1], "race": [4, 0, 2]})
+        >>> [block["race"].shape for block in strategy.indicator_chunks(reports, rows=2)]
+        [(2, 5), (1, 5)]
+        """
+        step = max(1, _CHUNK_BYTES // sum(self.sizes.values()))
+        if rows is not None:
+            step = integer("rows", rows, owner=f"{type(self).__name__}.indicator_chunks", low=1)
+        return self._indicator_chunks(self.own(reports), step)
+
+    def _indicator_chunks(
+        self, reports: JointReports, step: int
+    ) -> Iterator[dict[str, npt.NDArray[np.uint8]]]:
+        starts = range(0, len(reports), step)
+        return (self.indicators(reports[start : start + step]) for start in starts)
+
+    def estimate(self, reports: JointReports) -> dict[str, Frequencies]:
+        """Estimate for each column what share of the people has each value."""
+        own = self.own(reports).by_column
+        return {column: self._protocol(column).estimate(part) for column, part in own.items()}
+
+    @abstractmethod
+    def estimate_joint(self, reports: JointReports) -> JointFrequencies:
+        """Estimate what share of the people has each combination of values."""
+
+    def own(self, reports: object) -> JointReports:
+        """Return `reports` if they are joint reports of this strategy, else refuse them."""
+        if not isinstance(reports, JointReports) or reports.strategy != self:
+            joint = isinstance(reports, JointReports)
+            raise InvalidParameterError(
+                "reports",
+                owner=type(self).__name__,
+                must_be=f"joint reports of {self!r}",
+                got="joint reports of another strategy" if joint else f"a {type(reports).__name__}",
+            )
+        return reports
+
+    # --- what a strategy defines ------------------------------------------------------------------
+
+    @abstractmethod
+    def _privatize(self, codes: Codes, source: Source) -> Sent: ...
+
+    @property
+    def senders(self) -> tuple[Protocol, ...]:
+        """The protocols that make what is sent, in the order of :attr:`JointReports.sent`."""
+        return tuple(self.protocols.values())
+
+    def decoded(self, sent: Sequence[Reports]) -> dict[str, Reports]:
+        """Return the reports of each column from what was sent."""
+        return dict(zip(self.columns, sent, strict=True))
+
+    def checked_sent(self, sent: Sequence[Reports], asked: Any) -> tuple[Reports, ...]:
+        """Return what was sent if it is one set of reports of each sender, as long as it must be."""
+        if len(sent) != len(self.senders) or asked is not None:
+            raise self._not_sent("another number of reports" if asked is None else "who was asked")
+        parts = tuple(Reports.of(part, sender) for part, sender in zip(sent, self.senders, strict=True))
+        if len({len(part) for part in parts}) > 1:
+            raise self._not_sent("reports of different numbers of people")
+        return parts
+
+    def _not_sent(self, got: str) -> InvalidParameterError:
+        must_be = f"what people send under {self!r}, as many of each"
+        return InvalidParameterError("sent", owner="JointReports", must_be=must_be, got=got)
+
+    def _protocol(self, column: str) -> Protocol:
+        found = self.protocols.get(column)
+        if found is None:
+            raise ColumnNotFoundError(column, self.columns, place="among those reported")
+        return found
+
+    def _checked(self, codes: Mapping[str, Any]) -> Codes:
+        owner = f"{type(self).__name__}.privatize"
+        if not hasattr(codes, "keys"):
+            must_be, got = "a mapping of columns to codes", f"a {type(codes).__name__}"
+            raise InvalidParameterError("codes", owner=owner, must_be=must_be, got=got)
+        _refuse_left_out_people(codes, self.columns)
+        for column in self.columns:
+            if column not in codes:
+                known = [each for each in codes.keys() if isinstance(each, str)]  # noqa: SIM118 - frames too
+                raise ColumnNotFoundError(column, known, place="among the codes given")
+        checked = {column: checked_codes(codes[column], k, owner=owner) for column, k in self.sizes.items()}
+        if len({array.size for array in checked.values()}) > 1:
+            must_be = "arrays of one length, one code for each person"
+            raise InvalidParameterError("codes", owner=owner, must_be=must_be, got="different lengths")
+        return checked
+
+    # --- for people to read -----------------------------------------------------------------------
+
+    def describe(self) -> str:
+        """Return a table of what is reported, and with which epsilon."""
+        rows = [self._row(column) for column in self.columns]
+        cells = [tuple(rows[0]), *(tuple(row.values()) for row in rows)]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in cells]
+        return "\n".join([*lines, f"whole report: epsilon {text_above(self.epsilon)}"])
+
+    def _row(self, column: str) -> dict[str, str]:
+        within = self.epsilon_within_report(column)
+        alone = Fraction(self.epsilon_if_seen_alone(column)) * _LOGARITHM
+        return {
+            "column": column,
+            "k": f"{self.sizes[column]:,}",
+            "protocol": type(self._protocol(column)).__name__,
+            "epsilon within the report": text_above(within),
+            "if only this column is seen": text_above(min(within, alone)),
+        }
+
+    def __str__(self) -> str:
+        return self.describe()
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{column!r}: {protocol!r}" for column, protocol in self.protocols.items())
+        return f"{type(self).__name__}({{{shown}}})"
+
+
+def _refuse_left_out_people(codes: object, reported: Sequence[str]) -> None:
+    """Refuse codes of a table that may lack people because of a value; other arrays cannot know."""
+    schema = getattr(codes, "schema", None)
+    if schema is None:
+        return
+    from evenhand.collect.reports.dropping import refuse_dropping  # noqa: PLC0415 - only where there is a schema
+    from evenhand.schema import Schema  # noqa: PLC0415 - as above
+
+    if isinstance(schema, Schema):
+        hidden = {*reported, *schema.sensitive}
+        refuse_dropping(column for column in schema if column.name in hidden)
+
+
+def streams(source: Source, columns: Iterable[str]) -> dict[str, Source]:
+    """Return a source for each column, none of which depends on what the others draw.
+
+    The secure source never repeats itself, so it serves all of them. A seeded source gives 256 bits, which
+    with a column's name make the column's seed: using the same source twice gives other streams.
+    """
+    if not source.simulated:
+        return dict.fromkeys(columns, source)
+    seed = int.from_bytes(source.words(4).astype(">u8").tobytes(), "big")
+    return {column: SeededSource(seed).for_cell(column) for column in columns}
+
+
+def checked_names(names: Iterable[object], *, parameter: str, owner: str) -> tuple[str, ...]:
+    """Return the names of columns, each a text and there once, else refuse them."""
+    columns = (names,) if isinstance(names, str) else tuple(names)
+    texts = tuple(each for each in columns if isinstance(each, str) and each)
+    if len(set(texts)) < len(columns):
+        must_be = "different names of columns"
+        raise InvalidParameterError(parameter, owner=owner, must_be=must_be, got=columns)
+    return texts
+
+
+def checked_protocols(protocols: Mapping[str, Protocol], *, owner: str) -> tuple[tuple[str, Protocol], ...]:
+    """Return pairs of a column and its protocol, else refuse them."""
+    must_be = "a mapping of columns to protocols, one or more"
+    hint = "strategy_for(sizes, epsilon=..., protocol='grr') makes the protocols."
+    if not hasattr(protocols, "items") or not protocols:
+        got = f"a {type(protocols).__name__}" if protocols else "none"
+        raise InvalidParameterError("protocols", owner=owner, must_be=must_be, got=got, hint=hint)
+    columns = checked_names(protocols, parameter="protocols", owner=owner)
+    for column in columns:
+        if not isinstance(protocols[column], Protocol):
+            got = f"a {type(protocols[column]).__name__} for column '{column}'"
+            raise InvalidParameterError("protocols", owner=owner, must_be=must_be, got=got, hint=hint)
+    return tuple((column, protocols[column]) for column in columns)

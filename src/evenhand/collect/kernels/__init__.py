@@ -1,0 +1,1 @@
+"""Compiled kernels in whole numbers, one file for each family of protocols."""

@@ -1,0 +1,1 @@
+"""LocalPrivatizer, the scikit-learn transformer, in its parts."""

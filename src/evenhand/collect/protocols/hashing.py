@@ -1,0 +1,313 @@
+"""Local hashing: hash the value into a few buckets, then randomized response on the bucket."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from evenhand._validate import integer
+from evenhand.collect.protocols.base import Protocol
+from evenhand.collect.protocols.codes import code_type
+from evenhand.collect.protocols.dyadic import GRID
+from evenhand.collect.protocols.grr import flip_probability
+from evenhand.collect.protocols.hash_family import LARGEST_DOMAIN, MOST_BUCKETS, HashFamily
+from evenhand.collect.reports.layouts import HashedLayout
+from evenhand.errors import InvalidParameterError, LimitExceededError
+from evenhand.privacy.feeding import feed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from fractions import Fraction
+
+    import numpy.typing as npt
+
+    from evenhand.privacy.randomness import Source
+    from evenhand.privacy.rational import Number
+
+__all__ = ["BLH", "OLH", "LocalHashing"]
+
+_BLOCK = 1 << 15  # reports whose hash functions are drawn at a time
+_SERVED = 1 << 18  # reports that a kernel counts at a time
+_NEAR = 1 << 11  # reports that stay in the nearest cache while they are counted
+_MOST_RANGES = 1 << 12  # buckets whose ranges are kept in a table
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class LocalHashing(Protocol):
+    r"""Base of the protocols that hash the value into `g` buckets and report the bucket.
+
+    Each person draws a hash function :math:`h` of a family in which the buckets of any two values are
+    independent, reports it, and reports :math:`h(v)` by randomized response over the buckets. The report
+    supports every value of the bucket it names.
+
+    The words of the hash functions are drawn first, for all people, and the noise on the buckets after
+    them: no bit serves both.
+    """
+
+    def __init__(self, k: int, epsilon: Number) -> None:
+        integer("k", k, owner=type(self).__name__, low=2, high=LARGEST_DOMAIN)
+        super().__init__(k, epsilon)
+
+    @cached_property
+    def g(self) -> int:
+        """How many buckets there are."""
+        return self._buckets()
+
+    @abstractmethod
+    def _buckets(self) -> int: ...
+
+    @cached_property
+    def family(self) -> HashFamily:
+        """The hash functions that a person draws from."""
+        return HashFamily.for_domain(self.k, self.g)
+
+    @cached_property
+    def flip_exact(self) -> Fraction:
+        """Probability of one given false bucket, exactly as drawn."""
+        return flip_probability(self.g, self.epsilon, owner=type(self).__name__)
+
+    @property
+    def collision_exact(self) -> Fraction:
+        """Probability that two values share a bucket: 1/g, and a hair more where g is no power of two."""
+        return self.family.collision_exact
+
+    def _probabilities(self) -> tuple[Fraction, Fraction]:
+        p = 1 - (self.g - 1) * self.flip_exact
+        return p, self.flip_exact + (p - self.flip_exact) * self.collision_exact
+
+    def _worst_ratio(self) -> Fraction:
+        return self.p_exact / self.flip_exact
+
+    def _bits(self) -> int:
+        return 2 * self.family.width + (self.g - 1).bit_length()
+
+    def _layout(self) -> HashedLayout:
+        return HashedLayout(self.family.width, self.g)
+
+    def matrix_given(self, multiplier: int, offset: int, *, exact: bool = False) -> npt.NDArray[Any]:
+        """Return the probability of every bucket (column) under every value (row), given the hash function.
+
+        The hash function is drawn without regard to the value, so this is what protects the value.
+
+        Parameters
+        ----------
+        multiplier, offset : int
+            The hash function, as in a report.
+        exact : bool
+            Return Fractions, exactly as drawn, instead of floats.
+
+        Raises
+        ------
+        LimitExceededError
+            If there are too many cells.
+
+        Examples
+        --------
+        >>> BLH(k=3, epsilon=1).matrix_given(2654435769, 0).round(3)
+        array([[0.731, 0.269],
+               [0.269, 0.731],
+               [0.731, 0.269]])
+        """
+        owner, most = f"{type(self).__name__}.matrix_given", (1 << self.family.width) - 1
+        words = (
+            integer("multiplier", multiplier, owner=owner, low=0, high=most),
+            integer("offset", offset, owner=owner, low=0, high=most),
+        )
+        self._check_few(self.g)
+        values = np.arange(self.k)
+        law = np.full((self.k, self.g), self.flip_exact, dtype=object)
+        law[values, self.family.bucket(*words, values)] = self.p_exact
+        return law if exact else law.astype(float)
+
+    def _privatize(self, codes: npt.NDArray[Any], source: Source) -> npt.NDArray[Any]:
+        from evenhand.collect.kernels import hashing as kernels  # noqa: PLC0415 - starts the compiler
+
+        out = np.empty(codes.size, dtype=self._layout().dtype)
+        rows, family, (top, g) = _rows_of(out), self.family, self._shape
+        room, refill = np.empty(min(_BLOCK, codes.size), dtype=code_type(self.k)), source.refills()
+        for start in range(0, codes.size, _BLOCK):
+            block = room[: codes.size - start]
+            block[:] = codes[start : start + _BLOCK]
+            words = refill(block.size * family.width // 32).astype("<u8", copy=False)
+            seeds = words.view(f"<u{family.width // 8}").astype(family.word, copy=False)
+            kernels.seed(seeds, block, rows[start : start + _BLOCK], top, g)
+        parameters = (self._steps, np.uint64(self.flip_exact * GRID), g)
+        bytes_each = 1 + 6 * np.count_nonzero(self._steps == g) / self._steps.size
+        feed(kernels.add_noise, out["value"], parameters, source, units=np.uint8, words=bytes_each / 8)
+        return out
+
+    @cached_property
+    def _steps(self) -> npt.NDArray[np.uint64]:
+        """How far the bucket moves for each first byte of a number of 53 bits; `g` if it is still open."""
+        first = np.arange(256, dtype=np.uint64) << np.uint64(45)
+        flip, g, one = np.uint64(self.flip_exact * GRID), np.uint64(self.g), np.uint64(1)
+        low, high = first // flip + one, (first + np.uint64((1 << 45) - 1)) // flip + one
+        return np.where(low >= g, 0, np.where(high == low, low, g)).astype(np.uint64)
+
+    def _counts(self, values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+        from evenhand.collect.kernels import hashing as kernels  # noqa: PLC0415 - starts the compiler
+
+        counts = np.zeros(self.k, dtype=np.int64)
+        scratch = np.empty((3, _NEAR), dtype=self.family.word)
+        for _, rows in self._blocks(values):
+            self._require(kernels.count(rows, counts, self._ranges, scratch, *self._shape))
+        return counts
+
+    def _indicators(self, values: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
+        from evenhand.collect.kernels import hashing as kernels  # noqa: PLC0415 - starts the compiler
+
+        out = np.empty((len(values), self.k), dtype=np.uint8)
+        for start, rows in self._blocks(values):
+            part = out[start : start + len(rows)]
+            self._require(kernels.indicate(rows, part, self._ranges, *self._shape))
+        return out
+
+    @cached_property
+    def _ranges(self) -> npt.NDArray[Any]:
+        """Where each bucket's words start and how many there are, in two rows; a last column of noughts.
+
+        That one is the only column where the buckets are too many for a table.
+        """
+        family = self.family
+        many = self.g if self.g <= _MOST_RANGES else 0
+        ranges = np.zeros((2, many + 1), dtype=family.word)
+        starts = family.starts(np.arange(many + 1)) << np.uint64(family.width - family.top)
+        ranges[:, :-1] = starts[:-1], np.diff(starts)
+        return ranges
+
+    @property
+    def _shape(self) -> tuple[np.uint64, np.uint64]:
+        return np.uint64(self.family.top), np.uint64(self.g)
+
+    def _blocks(self, values: npt.NDArray[Any]) -> Iterator[tuple[int, npt.NDArray[np.uint8]]]:
+        """Yield where a block of reports starts, and its bytes."""
+        if values.dtype != self.layout.dtype:
+            values = self.layout.checked(values)
+        for start in range(0, len(values), _SERVED):
+            yield start, _rows_of(np.ascontiguousarray(values[start : start + _SERVED]))
+
+    def _require(self, right: bool) -> None:  # noqa: FBT001 - what a kernel says of its reports
+        if not right:
+            must_be = f"reports of {self!r}, with buckets from 0 to {self.g - 1}"
+            raise InvalidParameterError(
+                "reports", owner=type(self).__name__, must_be=must_be, got="something else"
+            )
+
+    def _law(self) -> npt.NDArray[Any]:
+        raise self._too_many()
+
+    def _outputs(self) -> npt.NDArray[Any]:
+        raise self._too_many()
+
+    def _too_many(self) -> LimitExceededError:
+        return LimitExceededError(
+            f"{type(self).__name__} has 2**{2 * self.family.width} hash functions, too many reports for a "
+            "matrix. Hint: matrix_given(multiplier, offset) is the matrix of one hash function.",
+            limit="cells",
+        )
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class BLH(LocalHashing):
+    r"""Hash the value to one bit, then randomized response on the bit (binary local hashing).
+
+    .. math:: p = \frac{e^\varepsilon}{e^\varepsilon + 1}, \qquad q = \frac12
+
+    **Guarantee.** Pure local differential privacy with ``epsilon``; unit: one report; tight. It holds for
+    any hash function, since the function is drawn without regard to the value.
+
+    Parameters
+    ----------
+    k : int
+        How many values there are, 2 to 2**25.
+    epsilon : int, float, str, Fraction or Decimal
+        Privacy parameter of one report, > 0.
+
+    Notes
+    -----
+    The family of hash functions is that of :class:`~evenhand.collect.protocols.hash_family.HashFamily`, in
+    which the buckets of two values are independent: `q_exact` is no approximation. Reports are not
+    interchangeable with those of libraries that use xxhash.
+
+    References
+    ----------
+    .. [1] Bassily, Smith (2015). Local, private, efficient protocols for succinct histograms. STOC.
+
+    Examples
+    --------
+    >>> blh = BLH(k=10, epsilon=1)
+    >>> f"{blh.p:.4f} {blh.q} {blh.variance():.4f}"
+    '0.7311 0.5 4.6827'
+    """
+
+    name: ClassVar[str] = "blh"
+    title: ClassVar[str] = "binary local hashing"
+
+    def _buckets(self) -> int:
+        return 2
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class OLH(LocalHashing):
+    r"""Hash the value to the best number of buckets, then randomized response (optimal local hashing).
+
+    .. math:: p = \frac{e^\varepsilon}{e^\varepsilon + g - 1}, \qquad q = \frac1g
+
+    where :math:`g` is ``g``, of the two whole numbers around :math:`e^\varepsilon + 1` the one of less
+    variance.
+
+    **Guarantee.** Pure local differential privacy with ``epsilon``; unit: one report; tight. It holds for
+    any hash function, since the function is drawn without regard to the value.
+
+    Parameters
+    ----------
+    k : int
+        How many values there are, 2 to 2**25.
+    epsilon : int, float, str, Fraction or Decimal
+        Privacy parameter of one report, > 0.
+    as_printed : bool
+        Round :math:`e^\varepsilon + 1` down, as in the literature.
+
+    Notes
+    -----
+    The family of hash functions is that of :class:`~evenhand.collect.protocols.hash_family.HashFamily`, in
+    which the buckets of two values are independent: `q_exact` is no approximation. Reports are not
+    interchangeable with those of libraries that use xxhash.
+
+    References
+    ----------
+    .. [1] Wang, Blocki, Li, Jha (2017). Locally differentially private protocols for frequency estimation.
+           USENIX Security.
+
+    Examples
+    --------
+    >>> olh = OLH(k=10, epsilon=1)
+    >>> f"{olh.g} {olh.p:.4f} {olh.q} {olh.variance():.4f}"
+    '4 0.4754 0.25 3.6917'
+    """
+
+    name: ClassVar[str] = "olh"
+    title: ClassVar[str] = "optimal local hashing"
+
+    as_printed: bool = False
+
+    def __init__(self, k: int, epsilon: Number, *, as_printed: bool = False) -> None:
+        super().__init__(k, epsilon)
+        self._set(as_printed=bool(as_printed))
+
+    def _buckets(self) -> int:
+        raised = math.exp(min(float(self.epsilon), 50.0))
+        low, high = (
+            min(max(2, each), MOST_BUCKETS) for each in (math.floor(raised + 1), math.ceil(raised + 1))
+        )
+        return low if self.as_printed else min(low, high, key=lambda g: (raised - 1 + g) ** 2 / (g - 1))
+
+
+def _rows_of(values: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
+    """Return the bytes of each report as a row, in place."""
+    return values.view(np.uint8).reshape(len(values), values.dtype.itemsize)

@@ -1,0 +1,106 @@
+"""What the optimal protocol is made for: shares, rates, an error budget, and where they come from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from fractions import Fraction
+from typing import Any, Literal, NoReturn
+
+import numpy as np
+
+from evenhand.collect.protocols.dyadic import GRID, require_private
+from evenhand.errors import GuaranteeError, InvalidParameterError
+
+Law = tuple[tuple[int, ...], ...]
+
+__all__ = ["ORIGINS", "as_error", "as_rates", "as_weights", "checked_law", "column_ratio"]
+
+_OWNER = "Optimal"
+_ONE = 1e-12  # so near to one that the weights stay as they were given
+
+ORIGINS = {
+    "public": "the weights and rates it was made for are public",
+    "pilot": "the weights and rates it was made for come from reports, which have their own guarantee",
+    "noisy": "the weights and rates it was made for were counted with noise, which has its own guarantee",
+    "exact": "the exact weights and rates of these people, which it was made for, are public: "
+    "the guarantee holds only then",
+}
+"""Where weights and rates may come from, and what a guarantee then assumes."""
+
+
+def as_weights(weights: object) -> tuple[float, ...]:
+    """Return the shares of at least two groups, scaled to sum to one.
+
+    >>> as_weights([3, 1])
+    (0.75, 0.25)
+    """
+    must_be = "one number of at least 0 for each of two or more groups, not all of them 0"
+    found = _numbers("weights", weights, must_be)
+    if len(found) < 2 or min(found) < 0 or not any(found):
+        _refuse("weights", must_be, "fewer" if len(found) < 2 else "other numbers")
+    largest = max(found)
+    total = math.fsum(each / largest for each in found)
+    if abs(total * largest - 1) <= _ONE:
+        return found
+    return tuple(each / largest / total for each in found)
+
+
+def as_rates(rates: object, k: int) -> tuple[float, ...]:
+    """Return the rates of `k` groups, each from 0 to 1."""
+    must_be = f"one number from 0 to 1 for each of the {k} groups"
+    found = _numbers("rates", rates, must_be)
+    if len(found) != k or min(found) < 0 or max(found) > 1:
+        _refuse("rates", must_be, f"{len(found)} numbers" if len(found) != k else "other numbers")
+    return found
+
+
+def as_error(error: object) -> Literal["grr", "minimum"] | float:
+    """Return an error budget: 'grr', 'minimum' or a number from 0 to 1."""
+    if error is None or error == "grr":
+        return "grr"
+    if error == "minimum":
+        return "minimum"
+    number = isinstance(error, int | float | np.integer | np.floating | Fraction)
+    if not number or isinstance(error, bool) or not 0 <= (found := float(error)) <= 1:  # type: ignore[arg-type]
+        _refuse("error", "'grr', 'minimum' or a number from 0 to 1", error)
+    return found
+
+
+def checked_law(law: object, k: int, epsilon: Fraction) -> Law:
+    """Return a law that was written down, if it is one and keeps `epsilon` exactly; else refuse it."""
+    must_be = f"{k} rows of {k} whole numbers above 0 that sum to 2**53"
+    rows = law if isinstance(law, list | tuple) and len(law) == k else ()
+    found = tuple(tuple(row) if isinstance(row, list | tuple) and len(row) == k else () for row in rows)
+    whole = all(type(each) is int and 0 < each < GRID for row in found for each in row)
+    if not found or not all(found) or not whole or any(sum(row) != GRID for row in found):
+        _refuse("law", must_be, "something else")
+    try:
+        require_private(column_ratio(found), epsilon, owner=_OWNER)
+    except GuaranteeError:
+        _refuse("law", f"{must_be} and keep the epsilon that is stated", "numbers that tell more")
+    return found
+
+
+def column_ratio(law: Law) -> Fraction:
+    """Return the largest ratio of two entries of a column."""
+    return max(Fraction(max(column), min(column)) for column in zip(*law, strict=True))
+
+
+def _numbers(name: str, given: object, must_be: str) -> tuple[float, ...]:
+    """Return numbers as floats; text, mappings and sets are none, and neither are truth values."""
+    if isinstance(given, str | bytes | Mapping | AbstractSet):
+        _refuse(name, must_be, f"a {type(given).__name__}")
+    try:
+        array = np.asarray(given)
+        found = array.astype(float) if array.dtype.kind in "iufO" else np.empty((0, 0))
+    except (TypeError, ValueError, OverflowError):
+        found = np.empty((0, 0))
+    if found.ndim != 1 or not np.isfinite(found).all():
+        _refuse(name, must_be, "something else")
+    return tuple(found.tolist())
+
+
+def _refuse(parameter: str, must_be: str, got: Any) -> NoReturn:
+    raise InvalidParameterError(parameter, owner=_OWNER, must_be=must_be, got=got)

@@ -1,0 +1,408 @@
+"""How reports look: one integer, packed bits, a set of values, or a hash function and a value.
+
+A layout says how reports stand in memory (a numpy array with one row per report), in Arrow, in JSON and in
+the columns of a file. Whatever comes in is checked, and no message tells what a report says.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenhand.collect.protocols.codes import code_type
+from evenhand.collect.reports.arrow_layouts import bytes_array, bytes_of, numbers_of, sole_array
+from evenhand.errors import InvalidParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy.typing as npt
+
+__all__ = ["BitsLayout", "HashedLayout", "IntegerLayout", "Layout", "SetLayout"]
+
+_BLOCK = 1 << 20  # values looked at together
+_HEX = re.compile(r"[0-9a-f]*")
+_DECIMAL = re.compile(r"0|[1-9][0-9]{0,19}", re.ASCII)
+
+
+class Layout(ABC):
+    """What reports of a protocol look like."""
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the array in memory."""
+        return self._dtype()
+
+    @property
+    def arrow_type(self) -> Any:
+        """The Arrow type of one report."""
+        return self._arrow_type()
+
+    @property
+    def bytes_per_report(self) -> int:
+        """How many bytes one report takes in memory, in Arrow and, before compression, in a file."""
+        return self._bytes()
+
+    @property
+    def described(self) -> str:
+        """What reports must be, as the end of the sentence "must be ..."."""
+        return self._described()
+
+    def checked(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return `values` in the layout's type if they can be reports, else refuse them."""
+        if not self._fits(values):
+            raise self._refused()
+        return values.astype(self.dtype, copy=False)
+
+    def to_arrow(self, values: npt.NDArray[Any]) -> Any:
+        """Return the reports as an Arrow array, which shares their memory where it can."""
+        return self._to_arrow(values)
+
+    def from_arrow(self, array: Any) -> npt.NDArray[Any]:
+        """Return the reports of an Arrow array, chunked or not, which share its memory where they can.
+
+        Raises
+        ------
+        InvalidParameterError
+            If it has another type, a null, or what no report can be.
+        """
+        return self.checked(self._from_arrow(sole_array(array, self.arrow_type, self.described)))
+
+    def to_json(self, values: npt.NDArray[Any]) -> list[Any]:
+        """Return one plain Python value per report, which :mod:`json` writes as it is."""
+        return self._to_json(values)
+
+    def from_json(self, reports: list[Any]) -> npt.NDArray[Any]:
+        """Return the reports of a list that :meth:`to_json` made.
+
+        Raises
+        ------
+        InvalidParameterError
+            If it is no list, or an element of it is not what a report is in JSON.
+        """
+        given: object = reports
+        if not isinstance(given, list):
+            raise self._refused(f"a value of type {type(reports).__name__}")
+        return self.checked(self._from_json(reports))
+
+    def to_columns(self, values: npt.NDArray[Any]) -> dict[str, Any]:
+        """Return the columns of a file: flat Arrow arrays by name."""
+        return self._to_columns(values)
+
+    def from_columns(self, columns: Mapping[str, Any]) -> npt.NDArray[Any]:
+        """Return the reports of the columns of a file, or refuse them as :meth:`from_arrow` does."""
+        wanted = self._column_types()
+        if set(columns) != set(wanted):
+            raise self._refused("other columns")
+        sole = {name: sole_array(columns[name], kind, self.described) for name, kind in wanted.items()}
+        return self.checked(self._from_columns(sole))
+
+    # --- what a layout defines ------------------------------------------------------------------
+
+    @abstractmethod
+    def _dtype(self) -> np.dtype[Any]: ...
+
+    @abstractmethod
+    def _arrow_type(self) -> Any: ...
+
+    def _bytes(self) -> int:
+        return self.dtype.itemsize
+
+    @abstractmethod
+    def _described(self) -> str: ...
+
+    @abstractmethod
+    def _fits(self, values: npt.NDArray[Any]) -> bool: ...
+
+    @abstractmethod
+    def _to_arrow(self, values: npt.NDArray[Any]) -> Any: ...
+
+    @abstractmethod
+    def _from_arrow(self, array: Any) -> npt.NDArray[Any]: ...
+
+    def _to_json(self, values: npt.NDArray[Any]) -> list[Any]:
+        return list(values.tolist())
+
+    @abstractmethod
+    def _from_json(self, reports: list[Any]) -> npt.NDArray[Any]: ...
+
+    def _column_types(self) -> dict[str, Any]:
+        return {"report": self.arrow_type}
+
+    def _to_columns(self, values: npt.NDArray[Any]) -> dict[str, Any]:
+        return {"report": self.to_arrow(values)}
+
+    def _from_columns(self, columns: Mapping[str, Any]) -> npt.NDArray[Any]:
+        return self._from_arrow(columns["report"])
+
+    def _refused(self, got: str = "something else") -> InvalidParameterError:
+        return InvalidParameterError("reports", owner="the protocol", must_be=self.described, got=got)
+
+
+@dataclass(frozen=True)
+class IntegerLayout(Layout):
+    """A report is one integer below `k`, in the smallest unsigned type that holds it.
+
+    >>> layout = IntegerLayout(k=300)
+    >>> layout.to_json(np.array([7, 299], dtype=np.uint16))
+    [7, 299]
+    >>> str(layout.arrow_type), layout.bytes_per_report
+    ('uint16', 2)
+    """
+
+    k: int
+
+    def _dtype(self) -> np.dtype[Any]:
+        return code_type(self.k)
+
+    def _arrow_type(self) -> Any:
+        return _arrow_integer(self.dtype)
+
+    def _described(self) -> str:
+        return f"whole numbers from 0 to {self.k - 1}"
+
+    def _fits(self, values: npt.NDArray[Any]) -> bool:
+        return values.ndim == 1 and values.dtype.kind in "iu" and not _outside(values, self.k)
+
+    def _to_arrow(self, values: npt.NDArray[Any]) -> Any:
+        import pyarrow as pa  # noqa: PLC0415 - slow to import
+
+        return pa.array(np.ascontiguousarray(values))
+
+    def _from_arrow(self, array: Any) -> npt.NDArray[Any]:
+        return numbers_of(array)
+
+    def _from_json(self, reports: list[Any]) -> npt.NDArray[Any]:
+        if not _all_below(reports, self.k):
+            raise self._refused()
+        return np.array(reports, dtype=self.dtype)
+
+
+@dataclass(frozen=True)
+class BitsLayout(Layout):
+    """A report is `k` bits, packed into bytes.
+
+    Value ``v`` is bit ``v % 8``, counted from the low end, of byte ``v // 8``. Bits past the last value are
+    nought. In JSON the bytes are lowercase hexadecimal digits, two for each byte, byte 0 first.
+
+    >>> layout = BitsLayout(k=10)  # values 0, 2 and 9 are supported
+    >>> layout.to_json(np.array([[0b00000101, 0b00000010]], dtype=np.uint8))
+    ['0502']
+    >>> str(layout.arrow_type)
+    'fixed_size_binary[2]'
+    """
+
+    k: int
+
+    @property
+    def width(self) -> int:
+        """How many bytes a report has."""
+        return -(-self.k // 8)
+
+    def _dtype(self) -> np.dtype[Any]:
+        return np.dtype(np.uint8)
+
+    def _arrow_type(self) -> Any:
+        import pyarrow as pa  # noqa: PLC0415 - slow to import
+
+        return pa.binary(self.width)
+
+    def _bytes(self) -> int:
+        return self.width
+
+    def _described(self) -> str:
+        return f"rows of {self.width} bytes that hold {self.k} bits"
+
+    def _fits(self, values: npt.NDArray[Any]) -> bool:
+        if values.ndim != 2 or values.dtype != np.uint8 or values.shape[1] != self.width:
+            return False
+        return not (self.k % 8 and bool((values[:, -1] >> (self.k % 8)).any()))
+
+    def _to_arrow(self, values: npt.NDArray[Any]) -> Any:
+        return bytes_array(values)
+
+    def _from_arrow(self, array: Any) -> npt.NDArray[Any]:
+        return bytes_of(array)
+
+    def _to_json(self, values: npt.NDArray[Any]) -> list[Any]:
+        digits = np.ascontiguousarray(values).tobytes().hex()
+        step = 2 * self.width
+        return [digits[start : start + step] for start in range(0, len(digits), step)]
+
+    def _from_json(self, reports: list[Any]) -> npt.NDArray[Any]:
+        right = all(type(each) is str and len(each) == 2 * self.width for each in reports)
+        digits = "".join(reports) if right else ""
+        if not right or not _HEX.fullmatch(digits):
+            raise self._refused()
+        return np.frombuffer(bytes.fromhex(digits), dtype=np.uint8).reshape(-1, self.width)
+
+
+@dataclass(frozen=True)
+class SetLayout(Layout):
+    """A report is `size` different integers below `k`; their order means nothing.
+
+    In the columns of a file, which are flat, a report is the bytes of its integers one after the other, low
+    byte first.
+
+    >>> layout = SetLayout(k=10, size=2)
+    >>> layout.to_json(np.array([[7, 2]], dtype=np.uint8))
+    [[7, 2]]
+    >>> str(layout.arrow_type)
+    'fixed_size_list<item: uint8>[2]'
+    """
+
+    k: int
+    size: int
+
+    def _dtype(self) -> np.dtype[Any]:
+        return code_type(self.k)
+
+    def _arrow_type(self) -> Any:
+        import pyarrow as pa  # noqa: PLC0415 - slow to import
+
+        return pa.list_(_arrow_integer(self.dtype), self.size)
+
+    def _bytes(self) -> int:
+        return self.size * self.dtype.itemsize
+
+    def _described(self) -> str:
+        return f"rows of {self.size} different whole numbers from 0 to {self.k - 1}"
+
+    def _fits(self, values: npt.NDArray[Any]) -> bool:
+        right = values.ndim == 2 and values.dtype.kind in "iu" and values.shape[1] == self.size
+        return right and not _outside(values, self.k) and not _repeated(values)
+
+    def _to_arrow(self, values: npt.NDArray[Any]) -> Any:
+        import pyarrow as pa  # noqa: PLC0415 - slow to import
+
+        return pa.FixedSizeListArray.from_arrays(pa.array(np.ascontiguousarray(values).ravel()), self.size)
+
+    def _from_arrow(self, array: Any) -> npt.NDArray[Any]:
+        return numbers_of(array.flatten()).reshape(-1, self.size)
+
+    def _from_json(self, reports: list[Any]) -> npt.NDArray[Any]:
+        right = all(type(each) is list and len(each) == self.size for each in reports)
+        if not right or not all(_all_below(each, self.k) for each in reports):
+            raise self._refused()
+        return np.array(reports, dtype=self.dtype).reshape(-1, self.size)
+
+    def _to_columns(self, values: npt.NDArray[Any]) -> dict[str, Any]:
+        packed = np.ascontiguousarray(values, dtype=self.dtype.newbyteorder("<"))
+        return {"report": bytes_array(packed.view(np.uint8))}
+
+    def _column_types(self) -> dict[str, Any]:
+        import pyarrow as pa  # noqa: PLC0415 - slow to import
+
+        return {"report": pa.binary(self.bytes_per_report)}
+
+    def _from_columns(self, columns: Mapping[str, Any]) -> npt.NDArray[Any]:
+        return bytes_of(columns["report"]).view(self.dtype.newbyteorder("<"))
+
+
+@dataclass(frozen=True)
+class HashedLayout(Layout):
+    """A report is a hash function, as its multiplier and offset of `width` bits, and a bucket below `g`.
+
+    In JSON, words of 64 bits are decimal digits in a text, since many readers of JSON keep only 53 bits of
+    a number. In the columns of a file the three parts are three columns.
+
+    >>> layout = HashedLayout(width=64, g=4)
+    >>> layout.to_json(np.array([(2**63, 5, 3)], dtype=layout.dtype))
+    [{'multiplier': '9223372036854775808', 'offset': '5', 'value': 3}]
+    >>> str(layout.arrow_type)
+    'struct<multiplier: uint64, offset: uint64, value: uint8>'
+    """
+
+    width: int
+    g: int
+
+    def _dtype(self) -> np.dtype[Any]:
+        word = f"<u{self.width // 8}"
+        return np.dtype([("multiplier", word), ("offset", word), ("value", code_type(self.g))])
+
+    def _arrow_type(self) -> Any:
+        import pyarrow as pa  # noqa: PLC0415 - slow to import
+
+        return pa.struct(list(self._column_types().items()))
+
+    def _described(self) -> str:
+        return f"records of multiplier and offset of {self.width} bits and a value from 0 to {self.g - 1}"
+
+    @property
+    def _parts(self) -> tuple[str, ...]:
+        return self.dtype.names or ()
+
+    def _fits(self, values: npt.NDArray[Any]) -> bool:
+        return values.ndim == 1 and values.dtype == self.dtype and not _outside(values["value"], self.g)
+
+    def _to_arrow(self, values: npt.NDArray[Any]) -> Any:
+        import pyarrow as pa  # noqa: PLC0415 - slow to import
+
+        columns = self.to_columns(values)
+        return pa.StructArray.from_arrays(list(columns.values()), names=list(columns))
+
+    def _from_arrow(self, array: Any) -> npt.NDArray[Any]:
+        return self._from_columns(dict(zip(self._parts, array.flatten(), strict=True)))
+
+    def _column_types(self) -> dict[str, Any]:
+        return {name: _arrow_integer(self.dtype[name]) for name in self._parts}
+
+    def _to_columns(self, values: npt.NDArray[Any]) -> dict[str, Any]:
+        import pyarrow as pa  # noqa: PLC0415 - slow to import
+
+        return {name: pa.array(np.ascontiguousarray(values[name])) for name in self._parts}
+
+    def _from_columns(self, columns: Mapping[str, Any]) -> npt.NDArray[Any]:
+        out = np.empty(len(columns["value"]), dtype=self.dtype)
+        for name, array in columns.items():
+            out[name] = numbers_of(array)
+        return out
+
+    def _to_json(self, values: npt.NDArray[Any]) -> list[Any]:
+        parts = [values[name].tolist() for name in self._parts]
+        if self.width == 64:
+            parts[:2] = [[str(word) for word in words] for words in parts[:2]]
+        return [dict(zip(self._parts, each, strict=True)) for each in zip(*parts, strict=True)]
+
+    def _from_json(self, reports: list[Any]) -> npt.NDArray[Any]:
+        parts = set(self._parts)
+        if not all(type(each) is dict and each.keys() == parts for each in reports):
+            raise self._refused()
+        out = np.empty(len(reports), dtype=self.dtype)
+        for name in self._parts:
+            numbers = [each[name] for each in reports]
+            if name != "value" and self.width == 64:
+                right = all(type(word) is str and _DECIMAL.fullmatch(word) for word in numbers)
+                numbers = [int(word) for word in numbers] if right else [None]
+            if not _all_below(numbers, self.g if name == "value" else 1 << self.width):
+                raise self._refused()
+            out[name] = numbers
+        return out
+
+
+def _arrow_integer(dtype: np.dtype[Any]) -> Any:
+    import pyarrow as pa  # noqa: PLC0415 - slow to import
+
+    return pa.from_numpy_dtype(dtype.newbyteorder("="))
+
+
+def _outside(values: npt.NDArray[Any], k: int) -> bool:
+    return values.size > 0 and (int(values.min()) < 0 or int(values.max()) >= k)
+
+
+def _all_below(numbers: list[Any], k: int) -> bool:
+    return all(type(each) is int and 0 <= each < k for each in numbers)
+
+
+def _repeated(values: npt.NDArray[Any]) -> bool:
+    """Whether a row holds the same number twice; sorted a block at a time."""
+    step = max(1, _BLOCK // values.shape[1])
+    for start in range(0, len(values), step):
+        ordered = np.sort(values[start : start + step], axis=1)
+        if (ordered[:, 1:] == ordered[:, :-1]).any():
+            return True
+    return False

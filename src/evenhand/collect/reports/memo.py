@@ -1,0 +1,206 @@
+"""Permanent answers for questions that are asked again: one draw per person and value."""
+
+from __future__ import annotations
+
+from threading import Lock
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from evenhand._validate import integer
+from evenhand.collect.protocols.assumptions import FRESH, TAKES_PART
+from evenhand.collect.protocols.base import Protocol
+from evenhand.collect.protocols.codes import checked_codes
+from evenhand.collect.reports.numbering import Numbering
+from evenhand.collect.reports.people import checked_people
+from evenhand.collect.reports.reports import Reports
+from evenhand.collect.reports.streams import stream_for
+from evenhand.errors import GuaranteeError, InvalidParameterError
+from evenhand.privacy.guarantee import Guarantee
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+    import pyarrow as pa
+
+__all__ = ["Memo"]
+
+_OWNER = "Memo.answer"
+
+
+class Memo:
+    r"""One permanent answer per person and value, for a question that is asked again and again.
+
+    The first time a person is seen with a value, a report is drawn and kept. From then on the same report is
+    given for this person and value, whatever the number of rounds. Drawing afresh in each of :math:`T` rounds
+    would cost :math:`T\varepsilon`: the mean of many answers tells the truth.
+
+    **Guarantee.** For a person who holds one value throughout, the answers of all rounds together are as
+    private as one report: pure, ``protocol.epsilon``, unit one person. With :math:`m` different values it is
+    :math:`m\varepsilon`, between histories that *change in the same rounds* only. When a value changes is not
+    hidden: an answer that differs from the last one shows it, and no epsilon bounds that. Whether and when a
+    person answers must not depend on the value. Numerics: those of the protocol.
+
+    Parameters
+    ----------
+    protocol : Protocol
+        What draws the answers.
+
+    Notes
+    -----
+    The store holds who has which value. It is as private as the data itself: it stays in the memory of this
+    process, no method writes it to a file, and it cannot be copied or sent to another process, where a second
+    answer would be drawn for people met there first. In earnest each person's own device holds their part.
+
+    References
+    ----------
+    .. [1] Erlingsson, Pihur, Korolova (2014). RAPPOR: randomized aggregatable privacy-preserving ordinal
+           response. CCS. Permanent randomized response.
+    .. [2] Ding, Kulkarni, Yekhanin (2017). Collecting telemetry data privately. NeurIPS. What memoisation
+           shows when a value changes.
+
+    Examples
+    --------
+    >>> from evenhand.collect.protocols.grr import GRR
+    >>> memo = Memo(GRR(k=4, epsilon=1))
+    >>> people = ["ada", "ben", "cem"]
+    >>> first = memo.answer(people, [0, 3, 3], rng=7)
+    >>> again = memo.answer(people, [0, 3, 3], rng=8)
+    >>> bool((first == again).all())
+    True
+    >>> memo.guarantee.epsilon, str(memo.guarantee.unit)
+    (Fraction(1, 1), 'one person')
+    """
+
+    def __init__(self, protocol: Protocol) -> None:
+        given: object = protocol
+        if not isinstance(given, Protocol):
+            raise InvalidParameterError(
+                "protocol",
+                owner="Memo",
+                must_be="a protocol, such as GRR(k=4, epsilon=1)",
+                got=f"a value of type {type(given).__name__}",
+            )
+        self.protocol = protocol
+        self._people = Numbering()
+        self._pairs = Numbering()
+        self._values = protocol.privatize(np.empty(0, dtype=np.int64)).values
+        self._simulated = np.empty(0, dtype=np.bool_)
+        self._batches = 0
+        self._lock = Lock()
+
+    def answer(self, people: Any, codes: Any, *, rng: Any = None) -> Reports:
+        """Return each person's permanent answer, drawn now for those who have none for their value yet.
+
+        Parameters
+        ----------
+        people : array of int or str
+            Who answers: ids that mean the same person in every round. Text is compared as it stands.
+        codes : array of int
+            Each person's value now, 0 to ``k - 1``.
+        rng : None, int, Generator or Source
+            Where new answers come from. Nothing for the operating system's secure source. Anything else makes
+            a simulation; a seed that is given in several rounds has a new stream in each.
+
+        Returns
+        -------
+        Reports
+            In the order of `people`, whom the caller has; :meth:`Reports.write_parquet` shuffles. Simulated
+            if any of them was drawn in a simulation.
+
+        Raises
+        ------
+        InvalidParameterError
+            If ids are missing or are not of one type, in all rounds; or if the codes are not whole numbers of
+            the domain. Nothing is drawn then, and nothing is kept.
+        """
+        held = checked_codes(codes, self.protocol.k, owner=_OWNER)
+        with self._lock:  # two threads must not draw two answers for one person
+            ids = checked_people(people, kind=self._people.kind, owner=_OWNER)
+            if len(ids) != len(held):
+                raise InvalidParameterError(
+                    "people", owner=_OWNER, must_be="as many as there are codes", got="another number of them"
+                )
+            return self._answer(ids, held, rng)
+
+    def _answer(self, ids: pa.Array, held: npt.NDArray[Any], rng: Any) -> Reports:
+        persons, newcomers = self._people.find(ids)
+        places, unseen = self._pairs.find_integers(persons * self.protocol.k + held.astype(np.int64))
+        source = stream_for(rng, f"batch {self._batches}")
+        if len(unseen):
+            drawn = self.protocol.privatize(unseen.to_numpy() % self.protocol.k, rng=source)
+            self._keep(newcomers, unseen, drawn)
+        return Reports(
+            self._values[places], protocol=self.protocol, simulated=bool(self._simulated[places].any())
+        )
+
+    def _keep(self, newcomers: pa.Array, unseen: pa.Array, drawn: Reports) -> None:
+        self._people.add(newcomers)
+        self._pairs.add(unseen)
+        self._values = np.concatenate((self._values, drawn.values))
+        self._simulated = np.concatenate((self._simulated, np.full(len(drawn), drawn.simulated)))
+        self._batches += 1
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What all answers of a person together promise, if the person holds one value throughout."""
+        return self.guarantee_for()
+
+    def guarantee_for(
+        self, *, values_held: int = 1, protects: Sequence[str] = (), in_clear: Sequence[str] = ()
+    ) -> Guarantee:
+        """Return what all answers of a person together promise.
+
+        Parameters
+        ----------
+        values_held : int
+            How many different values a person holds at most, over all rounds; 1 to ``k``.
+        protects, in_clear : sequence of str
+            The columns that the guarantee is about, and those beside them that anybody sees.
+
+        Examples
+        --------
+        >>> from evenhand.collect.protocols.grr import GRR
+        >>> changing = Memo(GRR(k=4, epsilon="1/2")).guarantee_for(values_held=3)
+        >>> changing.epsilon
+        Fraction(3, 2)
+        >>> print(changing.assumptions[-1])
+        in which rounds a person has the same value as in which others is public, since the answers show it
+        """
+        owner = "Memo.guarantee_for"
+        held = integer("values_held", values_held, owner=owner, low=1, high=self.protocol.k)
+        once = self.protocol.guarantee_for(protects=protects, in_clear=in_clear)
+        return Guarantee(
+            epsilon=held * once.loss.amount,
+            unit="one person",
+            trust="local",
+            protects=protects,
+            in_clear=in_clear,
+            tight=once.tight and held == 1,
+            proof=f"memoised {once.proof}",
+            assumptions=(
+                *(each for each in once.assumptions if each not in {FRESH, TAKES_PART}),
+                "one answer per person and value is drawn, once, with fresh randomness",
+                "whether a person answers in a round does not depend on the value",
+                *_held_values(held),
+            ),
+        )
+
+    def __reduce__(self) -> NoReturn:
+        raise GuaranteeError(
+            "A Memo is not copied or sent to another process: a copy would draw a second answer for people "
+            "it meets first, and two answers cost twice. Hint: make one Memo and ask it in every round."
+        )
+
+    def __repr__(self) -> str:
+        return f"Memo({self.protocol!r})"
+
+
+def _held_values(held: int) -> tuple[str, ...]:
+    if held == 1:
+        return ("each person holds one value throughout: a change of value shows when it happens",)
+    return (
+        f"each person holds at most {held} different values",
+        "in which rounds a person has the same value as in which others is public, since the answers show it",
+    )
