@@ -32,8 +32,8 @@ import numpy as np
 import pandas as pd
 
 from evenhand.privacy.randomness import SeededSource
-from evenhand.release.generalized import generalize
-from evenhand.release.histogram import Histogram
+from evenhand.release.kanonymity.generalized import generalize
+from evenhand.release.table.histogram import Histogram
 from evenhand.schema import Column, Domain, Schema
 
 SIZES = (9, 16, 7, 15, 42)

@@ -19,12 +19,12 @@ import time
 import numba
 import numpy as np
 
-from evenhand.release.histogram import Histogram
-from evenhand.release.quasi_cells import filled_cells
-from evenhand.release.random_swapping import RandomSwapping
-from evenhand.release.record_swapping import RecordSwapping
-from evenhand.release.swap_pairs import SwapDistance
-from evenhand.release.swapping import Swapping
+from evenhand.release.mechanisms.quasi_cells import filled_cells
+from evenhand.release.mechanisms.random_swapping import RandomSwapping
+from evenhand.release.mechanisms.record_swapping import RecordSwapping
+from evenhand.release.mechanisms.swap_pairs import SwapDistance
+from evenhand.release.mechanisms.swapping import Swapping
+from evenhand.release.table.histogram import Histogram
 from evenhand.schema import Column, Domain, Schema
 
 SIZES = (1_000, 10_000, 100_000)

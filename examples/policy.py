@@ -21,11 +21,11 @@ from evenhand.decide import Allotment, Entities, award_cents, bias, guarantee_of
 from evenhand.errors import EvenhandError
 from evenhand.privacy.randomness import SeededSource
 from evenhand.release import Laplace
-from evenhand.release.postprocess import Nonnegative, Shrink, optimal_temperature
+from evenhand.release.postprocess.steps import Nonnegative, Shrink, optimal_temperature
 
 if TYPE_CHECKING:
     from evenhand.decide import Decided
-    from evenhand.release.postprocess import Step
+    from evenhand.release.postprocess.steps import Step
 
 HERE = Path(__file__).parent
 TEACHER = "learners/pupils > 0.05 or learners >= 200"

@@ -22,8 +22,8 @@ from evenhand.release import (
     RandomSwapping,
     RecordSwapping,
 )
-from evenhand.release.coarse import coarse_histogram
-from evenhand.release.sampling_delta import sampled_delta
+from evenhand.release.delta.sampling import sampled_delta
+from evenhand.release.table.coarse import coarse_histogram
 from evenhand.schema import Column, Domain, Schema
 from evenhand.study import Plan
 from evenhand.study.prepare import prepare

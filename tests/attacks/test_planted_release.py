@@ -23,8 +23,8 @@ from contract._release_claims import (
     assert_private,
     assert_sparse_is_as_dense,
 )
-from evenhand.release.noise import DiscreteGaussian, Laplace
-from evenhand.release.thresholded import ThresholdedLaplace
+from evenhand.release.mechanisms.noise import DiscreteGaussian, Laplace
+from evenhand.release.mechanisms.thresholded import ThresholdedLaplace
 
 RIGHT = [
     Laplace(1, unit="replace one"),

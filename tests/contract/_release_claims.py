@@ -7,7 +7,7 @@ import numpy as np
 
 from evenhand.privacy.randomness import SeededSource
 from evenhand.privacy.units import Unit
-from evenhand.release.histogram import Histogram
+from evenhand.release.table.histogram import Histogram
 from evenhand.schema import Column, Domain, Schema
 from statistical._exact import ALPHA, CORRELATION, Event, exact_events_pvalue, worst_correlation
 

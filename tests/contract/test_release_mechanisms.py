@@ -9,7 +9,7 @@ import pyarrow.csv as arrow_csv
 import pyarrow.parquet as pq
 import pytest
 
-import evenhand.release.registry as registry
+import evenhand.release.mechanisms.registry as registry
 from contract._release_claims import (
     BOUND,
     COUNTS,
@@ -25,11 +25,11 @@ from evenhand.errors import EvenhandError, GuaranteeError, InvalidParameterError
 from evenhand.privacy.guarantee import Guarantee
 from evenhand.privacy.randomness import SecureSource, SeededSource
 from evenhand.privacy.units import Trust, Unit
-from evenhand.release.histogram import Histogram
-from evenhand.release.mechanism import ReleaseMechanism
-from evenhand.release.noise import DiscreteGaussian, Laplace
-from evenhand.release.registry import MECHANISMS, mechanism_from, mechanism_named
-from evenhand.release.thresholded import ThresholdedLaplace
+from evenhand.release.mechanisms.mechanism import ReleaseMechanism
+from evenhand.release.mechanisms.noise import DiscreteGaussian, Laplace
+from evenhand.release.mechanisms.registry import MECHANISMS, mechanism_from, mechanism_named
+from evenhand.release.mechanisms.thresholded import ThresholdedLaplace
+from evenhand.release.table.histogram import Histogram
 from evenhand.schema import Column, Domain, Schema
 
 NAMES = (

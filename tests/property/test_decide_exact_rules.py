@@ -12,7 +12,7 @@ from evenhand.decide.components import candidates
 from evenhand.decide.shared import exactly_solvable, rule_probability
 from evenhand.decide.terms import count, ratio
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
-from evenhand.release.postprocess import Nonnegative
+from evenhand.release.postprocess.steps import Nonnegative
 from property._slow_rules import enumerated, integrated
 
 FEWER = settings(max_examples=max(10, settings.default.max_examples // 4), deadline=None)

@@ -14,16 +14,16 @@ from evenhand.errors import LimitExceededError
 from evenhand.privacy.randomness import SeededSource
 from evenhand.privacy.rational import exp_bounds
 from evenhand.privacy.units import Trust
-from evenhand.release.generalized_sampling import GeneralizedSampling, sampled_counts
-from evenhand.release.histogram import Histogram
-from evenhand.release.noise import Laplace
-from evenhand.release.random_swapping import RandomSwapping
-from evenhand.release.record_swapping import RecordSwapping
-from evenhand.release.registry import MECHANISMS
-from evenhand.release.release_files import note_of
-from evenhand.release.sampling_delta import sampled_delta
-from evenhand.release.sampling_rate import rate_for
-from evenhand.release.thresholded import ThresholdedLaplace
+from evenhand.release.delta.sampling import sampled_delta
+from evenhand.release.delta.sampling_rate import rate_for
+from evenhand.release.mechanisms.generalized_sampling import GeneralizedSampling, sampled_counts
+from evenhand.release.mechanisms.noise import Laplace
+from evenhand.release.mechanisms.random_swapping import RandomSwapping
+from evenhand.release.mechanisms.record_swapping import RecordSwapping
+from evenhand.release.mechanisms.registry import MECHANISMS
+from evenhand.release.mechanisms.thresholded import ThresholdedLaplace
+from evenhand.release.table.files import note_of
+from evenhand.release.table.histogram import Histogram
 from evenhand.schema import Column, Domain, Schema
 
 pytestmark = pytest.mark.figures

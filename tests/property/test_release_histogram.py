@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand.release import histogram_counting
-from evenhand.release.histogram import Histogram
+from evenhand.release.table import counting as histogram_counting
+from evenhand.release.table.histogram import Histogram
 from evenhand.schema import Column, Domain, Schema
 
 pytestmark = pytest.mark.figures

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.release.mondrian import distinct_tuples, mondrian
+from evenhand.release.kanonymity.mondrian import distinct_tuples, mondrian
 from property._slow_mondrian import slow_mondrian
 
 pytestmark = pytest.mark.figures

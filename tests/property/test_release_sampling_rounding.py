@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand.release.sampling_delta import sampled_delta
+from evenhand.release.delta.sampling import sampled_delta
 from unit.release._slow_suppression import ADD, REPLACE, hockey_stick, sampled_law
 
 DIGITS = 60

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from evenhand.release.random_swapping import RandomSwapping
-from evenhand.release.record_swapping import RecordSwapping
-from evenhand.release.swapping import Swapping
+from evenhand.release.mechanisms.random_swapping import RandomSwapping
+from evenhand.release.mechanisms.record_swapping import RecordSwapping
+from evenhand.release.mechanisms.swapping import Swapping
 from unit.release._slow_swapping import small_table
 
 SHAPES = hnp.array_shapes(min_dims=2, max_dims=4, min_side=2, max_side=4)

@@ -10,7 +10,7 @@ from evenhand.decide.allotment_series import allotment_bias
 from evenhand.decide.mitigate import linear_proxy
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Laplace
 from evenhand.privacy.randomness import SeededSource
-from evenhand.release.postprocess import Nonnegative, Shrink
+from evenhand.release.postprocess.steps import Nonnegative, Shrink
 from statistical._exact import ALPHA
 
 DRAWS = 60_000

@@ -13,7 +13,7 @@ from evenhand.decide.bias import bias
 from evenhand.decide.terms import count, ratio, threshold
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
 from evenhand.privacy.randomness import SeededSource
-from evenhand.release.postprocess import Nonnegative, Shrink
+from evenhand.release.postprocess.steps import Nonnegative, Shrink
 from statistical._exact import ALPHA, binomial_pvalue
 
 REACH = 6.5

@@ -6,7 +6,7 @@ from evenhand.decide.shared import rule_probability
 from evenhand.decide.terms import count, ratio
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
 from evenhand.privacy.randomness import SeededSource
-from evenhand.release.postprocess import Nonnegative
+from evenhand.release.postprocess.steps import Nonnegative
 from statistical._exact import ALPHA, binomial_pvalue
 
 SHARE, MANY, SCHOOLED = ratio("sp", "s") > 0.05, count("sp") > 10_000, ratio("spe", "sp") > 0.0131

@@ -7,10 +7,10 @@ import pytest
 from scipy.stats import binom, norm
 
 from evenhand.privacy.randomness import SeededSource
-from evenhand.release.generalized import generalize
-from evenhand.release.histogram import Histogram
-from evenhand.release.kanonymity import sampled_counts
-from evenhand.release.reconstruct import reconstruct
+from evenhand.release.kanonymity.generalized import generalize
+from evenhand.release.kanonymity.mechanisms import sampled_counts
+from evenhand.release.kanonymity.reconstruct import reconstruct
+from evenhand.release.table.histogram import Histogram
 from evenhand.schema import Column, Domain, Schema
 from statistical._exact import ALPHA, CORRELATION, binomial_pvalue, exact_events_pvalue, worst_correlation
 

@@ -11,8 +11,8 @@ from evenhand.privacy.laws import DiscreteGaussian as GaussianLaw
 from evenhand.privacy.laws import DiscreteLaplace
 from evenhand.privacy.scales import GaussianNoise, representable
 from evenhand.privacy.units import Unit
-from evenhand.release.histogram import Histogram
-from evenhand.release.noise import DiscreteGaussian, Laplace, cells_moved
+from evenhand.release.mechanisms.noise import DiscreteGaussian, Laplace, cells_moved
+from evenhand.release.table.histogram import Histogram
 from evenhand.schema import Column, Domain, Schema
 from statistical._exact import ALPHA, CORRELATION, exact_events_pvalue, worst_correlation
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evenhand.privacy.randomness import SecureSource, SeededSource
-from evenhand.release.postprocess import Integral
+from evenhand.release.postprocess.steps import Integral
 from statistical._exact import ALPHA, exact_events_pvalue
 
 pytestmark = pytest.mark.statistical

@@ -15,10 +15,10 @@ import pytest
 from scipy.stats import beta, binom
 
 from evenhand.privacy.randomness import SecureSource, SeededSource
-from evenhand.release.generalized_sampling import GeneralizedSampling
-from evenhand.release.histogram import Histogram
-from evenhand.release.sampling_delta import sampled_delta
-from evenhand.release.suppression import NoisySuppression
+from evenhand.release.delta.sampling import sampled_delta
+from evenhand.release.mechanisms.generalized_sampling import GeneralizedSampling
+from evenhand.release.mechanisms.suppression import NoisySuppression
+from evenhand.release.table.histogram import Histogram
 from evenhand.schema import Column, Domain, Schema
 from statistical._exact import ALPHA, Event, exact_events_pvalue
 from unit.release._slow_suppression import ADD, noise_below, noise_mass

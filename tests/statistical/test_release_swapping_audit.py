@@ -8,8 +8,8 @@ import pytest
 
 from evenhand.privacy.audit import audit
 from evenhand.privacy.randomness import SeededSource
-from evenhand.release.random_swapping import RandomSwapping
-from evenhand.release.record_swapping import RecordSwapping
+from evenhand.release.mechanisms.random_swapping import RandomSwapping
+from evenhand.release.mechanisms.record_swapping import RecordSwapping
 from statistical._exact import ALPHA
 from unit.release._slow_swapping import small_table
 

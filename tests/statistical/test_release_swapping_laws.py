@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from evenhand.privacy.randomness import SecureSource, SeededSource
-from evenhand.release import _kernels_swapping, swap_pairs
-from evenhand.release.random_swapping import RandomSwapping
-from evenhand.release.record_swapping import RecordSwapping
-from evenhand.release.swap_pairs import SwapDistance
-from evenhand.release.swapping import Swapping
+from evenhand.release.mechanisms import swap_kernels as _kernels_swapping
+from evenhand.release.mechanisms import swap_pairs
+from evenhand.release.mechanisms.random_swapping import RandomSwapping
+from evenhand.release.mechanisms.record_swapping import RecordSwapping
+from evenhand.release.mechanisms.swap_pairs import SwapDistance
+from evenhand.release.mechanisms.swapping import Swapping
 from statistical._exact import ALPHA, exact_events_pvalue
 from unit.release._slow_swapping import (
     cells_law,

@@ -13,9 +13,9 @@ from evenhand.cli.console import Terminal, spelled, wrong_use
 from evenhand.cli.refusals import refuse_empty, refuse_other_marks, refuse_overwritten
 
 if TYPE_CHECKING:
-    from evenhand.release.histogram import Histogram
-    from evenhand.release.mechanism import ReleaseMechanism
-    from evenhand.release.released import Release
+    from evenhand.release.mechanisms.mechanism import ReleaseMechanism
+    from evenhand.release.table.histogram import Histogram
+    from evenhand.release.table.released import Release
     from evenhand.schema import Schema
     from evenhand.study.opening import Opened
 
@@ -169,7 +169,7 @@ def _opened(terminal: Terminal, typed: dict[str, Any]) -> tuple[Opened, Schema]:
 
 
 def _counted(opened: Opened, schema: Schema, typed: dict[str, Any]) -> Histogram:
-    from evenhand.release.histogram import Histogram  # noqa: PLC0415 - starts numpy
+    from evenhand.release.table.histogram import Histogram  # noqa: PLC0415 - starts numpy
 
     quasi = given.listed(typed["quasi"], schema.names)
     if quasi:

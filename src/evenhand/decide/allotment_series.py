@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from evenhand.privacy.laws import Law
-    from evenhand.release.postprocess import Step
+    from evenhand.release.postprocess.steps import Step
 
     Values = NDArray[np.float64]
 

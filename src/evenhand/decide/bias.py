@@ -350,7 +350,7 @@ def _decided(
     steps: Mapping[str, tuple[Any, ...]],
     found: dict[str, Any],
 ) -> Decided:
-    from evenhand.release.postprocess import SumTo  # noqa: PLC0415 - brings the tables
+    from evenhand.release.postprocess.steps import SumTo  # noqa: PLC0415 - brings the tables
 
     rule = isinstance(problem, Rule)
     truth = (

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, Law
-from evenhand.release.postprocess import Integral, Nonnegative, Shrink, Step
+from evenhand.release.postprocess.steps import Integral, Nonnegative, Shrink, Step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

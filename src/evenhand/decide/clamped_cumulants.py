@@ -10,7 +10,7 @@ import numpy as np
 
 from evenhand.decide.clamped_counts import Raised, clamped_moments, mean_shift, outcomes, reach_of
 from evenhand.decide.cumulants import standard_cumulants
-from evenhand.release.postprocess import clamp_bias, shrink_bias
+from evenhand.release.postprocess.steps import clamp_bias, shrink_bias
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -21,7 +21,7 @@ from evenhand.errors import InvalidParameterError, UnknownNameError
 from evenhand.measure.text_tables import aligned, html_table
 from evenhand.privacy.laws import DiscreteLaplace, Laplace
 from evenhand.privacy.rational import text_above
-from evenhand.release.postprocess import Nonnegative
+from evenhand.release.postprocess.steps import Nonnegative
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

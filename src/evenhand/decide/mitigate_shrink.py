@@ -13,7 +13,7 @@ from evenhand.decide.mitigate_plain import plain_release
 from evenhand.decide.mitigation import Mitigation, uncovered
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, Law
-from evenhand.release.postprocess import Shrink, clamp_bias, optimal_temperature, shrink_bias
+from evenhand.release.postprocess.steps import Shrink, clamp_bias, optimal_temperature, shrink_bias
 
 if TYPE_CHECKING:
     from collections.abc import Callable

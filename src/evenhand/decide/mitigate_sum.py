@@ -20,7 +20,7 @@ from evenhand.decide.allotment_tails import EVENT
 from evenhand.decide.cumulants import even_moments, standard_cumulants
 from evenhand.decide.mitigate_plain import plain_release, release_error
 from evenhand.decide.mitigation import Mitigation, assuming, law_of, mitigated, promise, seeded
-from evenhand.release.postprocess import SumTo
+from evenhand.release.postprocess.steps import SumTo
 
 if TYPE_CHECKING:
     from collections.abc import Callable

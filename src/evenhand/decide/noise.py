@@ -85,7 +85,7 @@ def guarantee_of(
     Examples
     --------
     >>> from evenhand.decide.terms import count, ratio
-    >>> from evenhand.release.noise import Laplace
+    >>> from evenhand.release.mechanisms.noise import Laplace
     >>> rule = ((ratio("sp", "s") > 0.05) | (count("sp") > 10_000)) & (ratio("spe", "sp") > 0.0131)
     >>> laplace = Laplace(epsilon="1/10", unit="add or remove one")
     >>> guarantee_of(rule, laplace).epsilon, guarantee_of(rule, laplace, as_printed=True).epsilon
@@ -123,7 +123,7 @@ def _by_input(noise: Any, inputs: Sequence[str], owner: str) -> dict[str, Any]:
 
 
 def _is_mechanism(noise: Any) -> bool:
-    from evenhand.release import noise as mechanisms  # noqa: PLC0415 - brings pyarrow
+    from evenhand.release.mechanisms import noise as mechanisms  # noqa: PLC0415 - brings pyarrow
 
     return isinstance(noise, mechanisms.Laplace | mechanisms.DiscreteGaussian)
 

@@ -19,8 +19,8 @@ import numpy as np
 from evenhand._validate import integer
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.randomness import SeededSource, source_from
-from evenhand.release.noise import held
-from evenhand.release.postprocess import Integral, Nonnegative, Shrink
+from evenhand.release.mechanisms.noise import held
+from evenhand.release.postprocess.steps import Integral, Nonnegative, Shrink
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

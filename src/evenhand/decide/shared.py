@@ -25,7 +25,7 @@ from evenhand.decide.half_spaces import HalfSpaces, laws_of, structure_of, truth
 from evenhand.decide.linear_law import exact_reach
 from evenhand.decide.rule import Rule
 from evenhand.errors import InvalidParameterError
-from evenhand.release.postprocess import Integral, Nonnegative, Shrink, Step
+from evenhand.release.postprocess.steps import Integral, Nonnegative, Shrink, Step
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -125,7 +125,7 @@ def exactly_solvable(
     --------
     >>> from evenhand.decide.terms import count
     >>> from evenhand.privacy.laws import Laplace
-    >>> from evenhand.release.postprocess import SumTo
+    >>> from evenhand.release.postprocess.steps import SumTo
     >>> exactly_solvable(count("x") > 3, Laplace(2)) is None
     True
     >>> exactly_solvable(count("x") > 3, Laplace(2), [SumTo(100)])

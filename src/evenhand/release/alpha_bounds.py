@@ -24,7 +24,7 @@ from evenhand.errors import InvalidParameterError
 from evenhand.measure.alpha import alpha_fairness
 from evenhand.privacy.laws import Laplace
 from evenhand.privacy.rational import exact
-from evenhand.release.histogram_counting import whole_or_real
+from evenhand.release.table.counting import whole_or_real
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -106,7 +106,7 @@ def swapping_bias(matrix: ArrayLike, *, epsilon: float) -> Values:
     Parameters
     ----------
     matrix : array of shape (others, quasi-identifiers)
-        True counts as :meth:`evenhand.release.histogram.Histogram.as_matrix` gives them.
+        True counts as :meth:`evenhand.release.table.histogram.Histogram.as_matrix` gives them.
     epsilon : float
         What the probability of keeping a cell is made from.
 

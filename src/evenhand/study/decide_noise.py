@@ -83,7 +83,7 @@ def _gaussian(task: DecideTask, setting: Setting, parameters: dict[str, Any], pr
     """
     from evenhand.decide.noise import guarantee_of  # noqa: PLC0415 - only where something is decided
     from evenhand.privacy.rational import exact  # noqa: PLC0415 - used here alone
-    from evenhand.release.noise import DiscreteGaussian  # noqa: PLC0415 - as above
+    from evenhand.release.mechanisms.noise import DiscreteGaussian  # noqa: PLC0415 - as above
 
     touched = task.counts_touched
     delta = exact(parameters.get("delta", _DELTA), name="delta", owner="DecideTask", above=0, most=1)

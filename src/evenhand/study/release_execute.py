@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.privacy.guarantee import Guarantee
-    from evenhand.release.histogram import Histogram
+    from evenhand.release.table.histogram import Histogram
     from evenhand.study.cells import Cell, Setting
     from evenhand.study.plan import Plan
     from evenhand.study.prepare import Prepared
@@ -134,7 +134,7 @@ def _published(
     source: SeededSource,
     seconds: dict[str, float],
 ) -> _Table:
-    from evenhand.release.histogram import Histogram  # noqa: PLC0415 - starts what it needs
+    from evenhand.release.table.histogram import Histogram  # noqa: PLC0415 - starts what it needs
 
     if not setting.is_protected:  # the true table, as it is
         claim = {"delta": 1.0, "claimed_epsilon": math.nan, "delta_tight": 1.0, "bias_exact": 1.0}

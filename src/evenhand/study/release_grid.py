@@ -14,7 +14,7 @@ from evenhand.study.release_names import KINDS, title_of
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from evenhand.release.mechanism import ReleaseMechanism
+    from evenhand.release.mechanisms.mechanism import ReleaseMechanism
     from evenhand.study.cells import Setting
 
 __all__ = ["TableMechanism", "built", "several"]
@@ -94,7 +94,7 @@ class TableMechanism:
         InvalidParameterError
             If a parameter is not one of the mechanism, or has a value that it cannot have.
         """
-        from evenhand.release.registry import mechanism_named  # noqa: PLC0415 - starts what it needs
+        from evenhand.release.mechanisms.registry import mechanism_named  # noqa: PLC0415 - starts what it needs
 
         maker: Any = mechanism_named(self.name)
         given = {name: _value(value) for name, value in self.parameters.items()}

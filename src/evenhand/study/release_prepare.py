@@ -94,8 +94,8 @@ def _check_quasi_identifiers(task: ReleaseTask, schema: Schema) -> None:
 
 def _check_dropping(task: ReleaseTask, schema: Schema) -> None:
     """Refuse a mechanism that publishes how many people it counts where a protected column decides that."""
-    from evenhand.release.quasi_response import QuasiResponse, refuse_varying_total  # noqa: PLC0415 - numpy
-    from evenhand.release.registry import mechanism_named  # noqa: PLC0415 - as above
+    from evenhand.release.mechanisms.quasi_response import QuasiResponse, refuse_varying_total  # noqa: PLC0415 - numpy
+    from evenhand.release.mechanisms.registry import mechanism_named  # noqa: PLC0415 - as above
 
     in_clear = [name for name in schema.names if name not in schema.quasi_identifiers]
     for each in task.mechanisms:

@@ -6,9 +6,9 @@ import numpy as np
 
 from evenhand.privacy import laws
 from evenhand.privacy.scales import GaussianNoise, LaplaceNoise, laplace_noise
-from evenhand.release.mechanism import Published
-from evenhand.release.noise import DiscreteGaussian, Laplace
-from evenhand.release.thresholded import ThresholdedLaplace
+from evenhand.release.mechanisms.mechanism import Published
+from evenhand.release.mechanisms.noise import DiscreteGaussian, Laplace
+from evenhand.release.mechanisms.thresholded import ThresholdedLaplace
 
 
 class SensitivityLeftOut(DiscreteGaussian):

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from evenhand.release.histogram import Histogram
+from evenhand.release.table.histogram import Histogram
 from evenhand.schema import Column, Domain, Schema
 
 SCHEMA = Schema([Column("x", Domain.categorical(["a", "b"])), Column("y", Domain.integers(0, 2))])

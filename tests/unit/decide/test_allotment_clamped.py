@@ -10,7 +10,7 @@ from evenhand.decide.allotment_series import allotment_bias
 from evenhand.decide.allotment_variance import allotment_variance
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
-from evenhand.release.postprocess import Integral, Nonnegative, Shrink, SumTo
+from evenhand.release.postprocess.steps import Integral, Nonnegative, Shrink, SumTo
 from unit.decide._slow_shares import by_enumeration
 
 WEIGHTS = [1, 2, 1.5]

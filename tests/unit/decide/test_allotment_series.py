@@ -10,7 +10,7 @@ from evenhand.decide.allotment_series import allotment_bias, bias_series, total_
 from evenhand.decide.cumulants import even_moments
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
-from evenhand.release.postprocess import SumTo
+from evenhand.release.postprocess.steps import SumTo
 from unit.decide._slow_shares import by_enumeration, principal_value
 
 WEIGHTS, COUNTS = [1, 2, 1.5], [30, 50, 80]

@@ -8,7 +8,7 @@ from evenhand.decide.allotment_input import noisy_shares
 from evenhand.decide.allotment_variance import allotment_variance, variance_series
 from evenhand.decide.bias import bias
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Laplace
-from evenhand.release.postprocess import Nonnegative
+from evenhand.release.postprocess.steps import Nonnegative
 from unit.decide._slow_shares import by_enumeration
 
 

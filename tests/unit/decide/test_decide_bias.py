@@ -15,8 +15,8 @@ from evenhand.decide.parse import parse
 from evenhand.decide.terms import count, ratio, threshold
 from evenhand.errors import ColumnNotFoundError, EvenhandError, InvalidParameterError
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
-from evenhand.release import noise
-from evenhand.release.postprocess import Integral, Nonnegative, Shrink, SumTo
+from evenhand.release.mechanisms import noise
+from evenhand.release.postprocess.steps import Integral, Nonnegative, Shrink, SumTo
 from evenhand.table.frames import make_frame
 
 LANGUAGE = parse("(sp/s > 0.05 or sp > 10000) and spe/sp > 0.0131")

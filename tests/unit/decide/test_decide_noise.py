@@ -10,9 +10,9 @@ from evenhand.decide.noise import guarantee_of, noise_of
 from evenhand.decide.parse import parse
 from evenhand.errors import InvalidParameterError, UnknownNameError
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, Law
-from evenhand.release import noise as mechanisms
-from evenhand.release.suppression import NoisySuppression
-from evenhand.release.thresholded import ThresholdedLaplace
+from evenhand.release.mechanisms import noise as mechanisms
+from evenhand.release.mechanisms.suppression import NoisySuppression
+from evenhand.release.mechanisms.thresholded import ThresholdedLaplace
 
 LANGUAGE = parse("(sp/s > 0.05 or sp > 10000) and spe/sp > 0.0131")
 REPLACE, REMOVE = "replace one", "add or remove one"

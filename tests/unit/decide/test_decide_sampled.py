@@ -11,7 +11,7 @@ from evenhand.decide.terms import count, ratio, threshold
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.laws import DiscreteLaplace, Laplace
 from evenhand.privacy.randomness import SecureSource, SeededSource
-from evenhand.release.postprocess import Integral, Nonnegative, Shrink, SumTo
+from evenhand.release.postprocess.steps import Integral, Nonnegative, Shrink, SumTo
 
 LAW = DiscreteLaplace(3)
 THREE = np.array([30, 50, 80])

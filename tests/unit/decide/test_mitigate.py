@@ -31,9 +31,9 @@ from evenhand.errors import InvalidParameterError, UnknownNameError
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
 from evenhand.privacy.randomness import SecureSource, SeededSource
 from evenhand.privacy.units import Unit
-from evenhand.release.noise import DiscreteGaussian as GaussianRelease
-from evenhand.release.noise import Laplace as LaplaceRelease
-from evenhand.release.postprocess import Nonnegative, Shrink
+from evenhand.release.mechanisms.noise import DiscreteGaussian as GaussianRelease
+from evenhand.release.mechanisms.noise import Laplace as LaplaceRelease
+from evenhand.release.postprocess.steps import Nonnegative, Shrink
 
 ADD, REPLACE = "add or remove one", "replace one"
 SHARES = Allotment([1, 2, 3], budget=1_000_000)

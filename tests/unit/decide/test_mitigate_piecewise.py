@@ -7,7 +7,7 @@ from evenhand.decide.mitigate import alpha_by_group, compare, piecewise_proxy
 from evenhand.decide.parse import parse
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.laws import DiscreteLaplace
-from evenhand.release.noise import Laplace
+from evenhand.release.mechanisms.noise import Laplace
 
 RULE = parse("(sp/s > 0.05 or sp > 10000) and spe/sp > 0.0131")
 NOISE = Laplace(epsilon=1, unit="add or remove one")

@@ -11,7 +11,7 @@ from evenhand.decide.cumulants import standard_cumulants
 from evenhand.decide.second_order import _signs, second_order
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
-from evenhand.release.postprocess import Nonnegative
+from evenhand.release.postprocess.steps import Nonnegative
 
 WEIGHTS, COUNTS = np.array([1, 2, 1.5]), np.array([30, 50, 80])
 LAWS = [Laplace(2), DiscreteLaplace(2), Gaussian(8), DiscreteGaussian(8)]

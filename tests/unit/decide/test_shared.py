@@ -16,7 +16,7 @@ from evenhand.decide.shared import exactly_solvable, rule_probability
 from evenhand.decide.terms import count, ratio, threshold
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError, UnknownNameError
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
-from evenhand.release.postprocess import Integral, Nonnegative, Shrink, SumTo
+from evenhand.release.postprocess.steps import Integral, Nonnegative, Shrink, SumTo
 from property._slow_rules import enumerated
 
 A, B, C, D = map(count, "abcd")

@@ -7,7 +7,7 @@ import itertools
 
 import mpmath as mp
 
-from evenhand.release.histogram import Histogram
+from evenhand.release.table.histogram import Histogram
 from evenhand.schema import Column, Domain, Schema
 
 DIGITS = 60

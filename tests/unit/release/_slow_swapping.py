@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from evenhand.release.histogram import Histogram
+from evenhand.release.table.histogram import Histogram
 from evenhand.schema import Column, Domain, Schema
 
 

@@ -12,16 +12,17 @@ import numpy as np
 import pytest
 
 from evenhand.privacy.randomness import Source
-from evenhand.release import _kernels_reconstruct, _kernels_swapping
-from evenhand.release.generalized import generalize
-from evenhand.release.generalized_sampling import GeneralizedSampling
-from evenhand.release.histogram import Histogram
-from evenhand.release.kanonymity import SampledKAnonymity
-from evenhand.release.postprocess_rounding import stochastic_round
-from evenhand.release.random_swapping import RandomSwapping
-from evenhand.release.reconstruct import expected_counts, reconstruct
-from evenhand.release.record_swapping import RecordSwapping
-from evenhand.release.swap_pairs import SwapDistance, discrepancy_pairs, nearest_pairs
+from evenhand.release.kanonymity import reconstruct_kernels as _kernels_reconstruct
+from evenhand.release.kanonymity.generalized import generalize
+from evenhand.release.kanonymity.mechanisms import SampledKAnonymity
+from evenhand.release.kanonymity.reconstruct import expected_counts, reconstruct
+from evenhand.release.mechanisms import swap_kernels as _kernels_swapping
+from evenhand.release.mechanisms.generalized_sampling import GeneralizedSampling
+from evenhand.release.mechanisms.random_swapping import RandomSwapping
+from evenhand.release.mechanisms.record_swapping import RecordSwapping
+from evenhand.release.mechanisms.swap_pairs import SwapDistance, discrepancy_pairs, nearest_pairs
+from evenhand.release.postprocess.rounding import stochastic_round
+from evenhand.release.table.histogram import Histogram
 from evenhand.schema import Column, Domain, Schema
 from unit.collect._scripted_words import Scripts, bytes_of, halves, secure_with
 from unit.privacy._decision_tree import first_number, last_number

@@ -12,8 +12,11 @@ from evenhand.decide.mitigate_compare import _promised
 from evenhand.privacy.guarantee import Guarantee
 from evenhand.privacy.rational import round_up
 from evenhand.privacy.units import Unit
-from evenhand.release import gaussian_delta, response_law, sampling_delta, suppression_delta
-from evenhand.release.laplace_delta import laplace_delta
+from evenhand.release.delta import gaussian as gaussian_delta
+from evenhand.release.delta import sampling as sampling_delta
+from evenhand.release.delta import suppression as suppression_delta
+from evenhand.release.delta.laplace import laplace_delta
+from evenhand.release.mechanisms import response_law
 from unit.collect._scripted_words import Scripts, bytes_of, halves
 
 SCALES = ["2", "7/3", "20", "1/3"]

@@ -14,8 +14,8 @@ from evenhand.decide.bias import bias
 from evenhand.decide.entities import Entities
 from evenhand.decide.parse import parse
 from evenhand.errors import PlanError
-from evenhand.release.noise import Laplace
-from evenhand.release.postprocess import Nonnegative
+from evenhand.release.mechanisms.noise import Laplace
+from evenhand.release.postprocess.steps import Nonnegative
 from evenhand.report.drawing import Drawing
 from evenhand.study.cells import Cell, Setting
 from evenhand.study.decide_noise import claim_of, noise_for

@@ -9,9 +9,9 @@ import pytest
 from evenhand.errors import InvalidParameterError, PlanError
 from evenhand.measure import MEASURES, group_report
 from evenhand.privacy.randomness import SeededSource
-from evenhand.release.histogram import Histogram
-from evenhand.release.noise import Laplace
-from evenhand.release.postprocess import Nonnegative
+from evenhand.release.mechanisms.noise import Laplace
+from evenhand.release.postprocess.steps import Nonnegative
+from evenhand.release.table.histogram import Histogram
 from evenhand.study.cells import Cell, Setting
 from evenhand.study.execute import execute
 from evenhand.study.outcome_json import result_text

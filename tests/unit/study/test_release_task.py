@@ -6,7 +6,7 @@ import pytest
 
 from evenhand.errors import InvalidParameterError, PlanError, UnknownNameError
 from evenhand.measure import MEASURES
-from evenhand.release.registry import MECHANISMS
+from evenhand.release.mechanisms.registry import MECHANISMS
 from evenhand.study.cells import Cell, Setting
 from evenhand.study.classify import Classify
 from evenhand.study.grid import Collect

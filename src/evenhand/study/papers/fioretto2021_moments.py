@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.privacy.laws import Laplace
-from evenhand.release.postprocess import clamp_bias, shrink_bias
+from evenhand.release.postprocess.steps import clamp_bias, shrink_bias
 
 if TYPE_CHECKING:
     from fractions import Fraction

@@ -16,7 +16,7 @@ from evenhand.decide.bounds_curvature import (
     second_order_bias,
 )
 from evenhand.privacy.laws import Laplace
-from evenhand.release.postprocess import clamp_bias
+from evenhand.release.postprocess.steps import clamp_bias
 from evenhand.study.papers.claims import Checked, Claim
 from evenhand.study.papers.fioretto2021_checks import listed, verdict
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand.release.histogram import Histogram
+    from evenhand.release.table.histogram import Histogram
 
 __all__ = [
     "BASELINE",
@@ -129,9 +129,9 @@ def _repetitions(name: str, number: int) -> dict[str, Any]:
 
 
 def _originals(table: Histogram, everything: Histogram, source: SeededSource) -> dict[str, Any]:
-    from evenhand.release.kanonymity import KAnonymity  # noqa: PLC0415 - compiles its kernels
-    from evenhand.release.suppression import Suppression  # noqa: PLC0415 - when it is run
-    from evenhand.release.swapping import Swapping  # noqa: PLC0415 - as above
+    from evenhand.release.kanonymity.mechanisms import KAnonymity  # noqa: PLC0415 - compiles its kernels
+    from evenhand.release.mechanisms.suppression import Suppression  # noqa: PLC0415 - when it is run
+    from evenhand.release.mechanisms.swapping import Swapping  # noqa: PLC0415 - as above
 
     made = {
         SUPPRESSION: Suppression(threshold=THRESHOLD).release(table, rng=source),
@@ -144,8 +144,8 @@ def _originals(table: Histogram, everything: Histogram, source: SeededSource) ->
 def _released(
     table: Histogram, everything: Histogram, epsilon: Fraction, source: SeededSource
 ) -> dict[str, Any]:
-    from evenhand.release.kanonymity import KAnonymity  # noqa: PLC0415 - compiles its kernels
-    from evenhand.release.random_swapping import RandomSwapping  # noqa: PLC0415 - when it is run
+    from evenhand.release.kanonymity.mechanisms import KAnonymity  # noqa: PLC0415 - compiles its kernels
+    from evenhand.release.mechanisms.random_swapping import RandomSwapping  # noqa: PLC0415 - when it is run
 
     true: Any = np.asarray(table.counts)
     swapping, anonymity = RandomSwapping(epsilon=epsilon), KAnonymity(k=THRESHOLD)

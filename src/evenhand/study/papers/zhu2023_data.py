@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from evenhand.release.histogram import Histogram
+    from evenhand.release.table.histogram import Histogram
 
 __all__ = ["BOUND", "COLUMNS", "DATA", "FEATURES", "QUASI", "THRESHOLD", "Source", "counted", "people"]
 
@@ -89,7 +89,7 @@ def counted(
     bound : int, optional
         The public bound on a count.
     """
-    from evenhand.release.histogram import Histogram  # noqa: PLC0415 - with numpy, when it is needed
+    from evenhand.release.table.histogram import Histogram  # noqa: PLC0415 - with numpy, when it is needed
 
     rows = people(name)
     schema = rows.schema.with_roles(quasi_identifiers=quasi, sensitive=quasi, target=None, positive=None)

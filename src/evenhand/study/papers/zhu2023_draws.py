@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.privacy.randomness import SeededSource
-    from evenhand.release.histogram import Histogram
+    from evenhand.release.table.histogram import Histogram
 
     Counts = NDArray[np.int64]
     Errors = NDArray[np.float64]

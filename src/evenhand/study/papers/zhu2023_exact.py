@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand.release.histogram import Histogram
+    from evenhand.release.table.histogram import Histogram
 
     Values = NDArray[np.float64]
 

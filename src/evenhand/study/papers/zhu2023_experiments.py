@@ -28,7 +28,7 @@ from evenhand.study.papers.zhu2023_shipped import shipped
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evenhand.release.histogram import Histogram
+    from evenhand.release.table.histogram import Histogram
 
     Numbers = dict[str, float]
 
@@ -106,8 +106,8 @@ def _source(*words: object) -> SeededSource:
 
 def _table(name: str, number: int) -> dict[str, Any]:
     """Return one experiment of a table: every mechanism at every epsilon."""
-    from evenhand.release.kanonymity import KAnonymity  # noqa: PLC0415 - compiles its kernels
-    from evenhand.release.random_swapping import RandomSwapping  # noqa: PLC0415 - when it is run
+    from evenhand.release.kanonymity.mechanisms import KAnonymity  # noqa: PLC0415 - compiles its kernels
+    from evenhand.release.mechanisms.random_swapping import RandomSwapping  # noqa: PLC0415 - when it is run
 
     histogram, everything = counted(name), _all_columns(name)
     counts: Any = np.asarray(histogram.counts)
@@ -157,7 +157,7 @@ def _figure(name: str, number: int) -> dict[str, Any]:
 
 
 def _suppression(name: str, number: int) -> dict[str, dict[str, Numbers]]:
-    from evenhand.release.suppression import Suppression  # noqa: PLC0415 - when it is run
+    from evenhand.release.mechanisms.suppression import Suppression  # noqa: PLC0415 - when it is run
 
     histogram = counted(name)
     counts: Any = np.asarray(histogram.counts)
@@ -174,8 +174,8 @@ def _suppression(name: str, number: int) -> dict[str, dict[str, Numbers]]:
 
 def _swapping(name: str, number: int) -> dict[str, dict[str, Numbers]]:
     """Return the three readings of swapping by the share that is swapped, and the counterpart by epsilon."""
-    from evenhand.release.random_swapping import RandomSwapping  # noqa: PLC0415 - when it is run
-    from evenhand.release.swapping import Swapping  # noqa: PLC0415 - as above
+    from evenhand.release.mechanisms.random_swapping import RandomSwapping  # noqa: PLC0415 - when it is run
+    from evenhand.release.mechanisms.swapping import Swapping  # noqa: PLC0415 - as above
 
     histogram = counted(name)
     source = _source("figures", name, number, "swapping")
@@ -192,7 +192,7 @@ def _swapping(name: str, number: int) -> dict[str, dict[str, Numbers]]:
 
 def _anonymity(name: str, number: int) -> dict[str, dict[str, Numbers]]:
     """Return k-anonymity against the table it was made of, and a sample's against everybody."""
-    from evenhand.release.kanonymity import KAnonymity  # noqa: PLC0415 - compiles its kernels
+    from evenhand.release.kanonymity.mechanisms import KAnonymity  # noqa: PLC0415 - compiles its kernels
 
     everything = _all_columns(name)
     found: dict[str, dict[str, Numbers]] = {}

@@ -10,7 +10,7 @@ from evenhand.study.papers.zhu2023_exact import variance
 from evenhand.study.papers.zhu2023_printed import EPSILONS, GAUSSIAN, LAPLACE, SUPPRESSION, SWAPPING
 
 if TYPE_CHECKING:
-    from evenhand.release.histogram import Histogram
+    from evenhand.release.table.histogram import Histogram
 
 __all__ = ["shipped"]
 
@@ -19,7 +19,7 @@ _UNIT = "replace one"
 
 def shipped(histogram: Histogram) -> dict[str, dict[str, dict[str, float]]]:
     """Return delta, bias and alpha by mechanism and epsilon; noise is clipped at nought as in the paper."""
-    from evenhand.release.postprocess import Nonnegative  # noqa: PLC0415 - when it is run
+    from evenhand.release.postprocess.steps import Nonnegative  # noqa: PLC0415 - when it is run
 
     found: dict[str, dict[str, dict[str, float]]] = {}
     for text in EPSILONS:
@@ -34,9 +34,9 @@ def shipped(histogram: Histogram) -> dict[str, dict[str, dict[str, float]]]:
 
 
 def _mechanisms(epsilon: Fraction) -> dict[str, Any]:
-    from evenhand.release.noise import DiscreteGaussian, Laplace  # noqa: PLC0415 - when it is run
-    from evenhand.release.random_swapping import RandomSwapping  # noqa: PLC0415 - as above
-    from evenhand.release.suppression import NoisySuppression  # noqa: PLC0415 - as above
+    from evenhand.release.mechanisms.noise import DiscreteGaussian, Laplace  # noqa: PLC0415 - when it is run
+    from evenhand.release.mechanisms.random_swapping import RandomSwapping  # noqa: PLC0415 - as above
+    from evenhand.release.mechanisms.suppression import NoisySuppression  # noqa: PLC0415 - as above
 
     return {
         LAPLACE: Laplace(epsilon=epsilon, unit=_UNIT),

@@ -15,7 +15,7 @@ from evenhand.decide.mitigate_output import share_sensitivity_here
 from evenhand.errors import DataSetNotFoundError
 from evenhand.privacy.laws import Laplace
 from evenhand.privacy.randomness import SeededSource
-from evenhand.release.postprocess import Nonnegative, Shrink
+from evenhand.release.postprocess.steps import Nonnegative, Shrink
 from evenhand.study.papers import fioretto2021_allotment as allotment
 from evenhand.study.papers import fioretto2021_data as data
 from evenhand.study.papers import fioretto2021_draws as draws

@@ -90,7 +90,7 @@ def test_one_noisy_threshold_suppresses_the_smaller_counts_together():
 
 def test_a_sample_is_compared_with_itself_and_with_everybody(people):
     """Against everybody, all who are left out are missing."""
-    from evenhand.release.kanonymity import KAnonymity
+    from evenhand.release.kanonymity.mechanisms import KAnonymity
 
     table = data.counted("ma", data.COLUMNS, data.COLUMNS)
     inside, outside = draws.anonymized(KAnonymity(k=2), table, Fraction(1, 2), 5, SeededSource(3))

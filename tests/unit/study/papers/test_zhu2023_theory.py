@@ -121,10 +121,10 @@ def test_the_exact_delta_of_the_gaussian_is_that_of_its_outputs():
 
 def test_exact_deltas_are_those_of_the_release_mechanisms():
     """Two programs that share no formula, on the table of a made-up survey."""
-    from evenhand.release.histogram import Histogram
-    from evenhand.release.kanonymity import SampledKAnonymity
-    from evenhand.release.random_swapping import RandomSwapping
-    from evenhand.release.suppression import NoisySuppression
+    from evenhand.release.kanonymity.mechanisms import SampledKAnonymity
+    from evenhand.release.mechanisms.random_swapping import RandomSwapping
+    from evenhand.release.mechanisms.suppression import NoisySuppression
+    from evenhand.release.table.histogram import Histogram
     from evenhand.schema import Column, Domain, Schema
 
     schema = Schema(

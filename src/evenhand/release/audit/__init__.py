@@ -1,0 +1,1 @@
+"""A published table compared with the true one."""

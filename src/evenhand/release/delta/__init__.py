@@ -1,0 +1,1 @@
+"""The exact delta of each mechanism, rounded up."""

@@ -1,0 +1,295 @@
+r"""What sampling promises: the exact delta of a sampled table whose small counts are suppressed.
+
+Each person is taken with the same chance :math:`\beta`, independently; the sampled counts of fixed, public
+cells are published if they are at least :math:`k`. See :func:`sampled_delta`.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from evenhand._validate import integer, one_of
+from evenhand.privacy.rational import Number, exact, exp_bounds, round_up
+from evenhand.privacy.units import Unit
+from evenhand.release.delta.sampling_laws import (
+    Cell,
+    binomials,
+    distances,
+    distances_alone,
+    joined,
+    published,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy.typing as npt
+
+    Values = npt.NDArray[np.float64]
+
+__all__ = ["MOST_K", "SampledDelta", "sample_delta", "sampled_delta"]
+
+MOST_K = 1_000
+"""A larger threshold is refused."""
+
+_MOST_PEOPLE = 1 << 14  # in the largest cell that is looked at one by one
+_MOST_PAIRED = 1 << 10  # the same where cells are compared in pairs
+_MOST_WORK = 2 * 10**7  # outcomes of pairs of cells
+_BLOCK = 64
+_EXACT = 1e-9
+_DIGITS = 17
+_ROUNDING = 1e-11  # of the law of a partner
+_NEGLIGIBLE = 1e-15  # of the distance: outcomes of less chance are counted in full and not looked at
+_LEAST_CHANCE = 1e-60
+_SMALLEST_SUM = 1e-250
+_LARGEST_EPSILON = 200  # beyond, e^epsilon leaves the range of floats; delta is stated for this one
+
+
+class SampledDelta(NamedTuple):
+    """A delta, and the tables that attain it.
+
+    Attributes
+    ----------
+    delta : Fraction
+        Never below the truth.
+    loses, gains : int or None
+        The people, in the first of the two tables, of the cell that loses a person and of the one that gains
+        a person; None where there is none.
+    exact : bool
+        Whether delta is attained, up to one part in 10**9; else it is a bound.
+    """
+
+    delta: Fraction
+    loses: int | None
+    gains: int | None
+    exact: bool
+
+
+class Found(NamedTuple):
+    """A distance, a bound above it, the cells that have it, and whether nothing beyond is further."""
+
+    value: float
+    upper: float
+    loses: int | None
+    gains: int | None
+    inside: bool = True
+
+
+Partner = tuple[tuple[float, float], ...]
+"""A second cell: the chance of each outcome, and e^epsilon times what the other table has of it by that."""
+
+_NONE = Found(0.0, 0.0, None, None)
+
+
+def sampled_delta(epsilon: Number, *, rate: Number, k: int, unit: Unit | str) -> SampledDelta:
+    r"""Return the exact delta of publishing sampled counts of at least `k`, for cells fixed in advance.
+
+    For one cell (add or remove one), with :math:`f_w` the law of :math:`\operatorname{Bin}(w, \beta)` after
+    all outcomes below :math:`k` are made one,
+
+    .. math:: \delta(\varepsilon) = \max_w \max\left(\sum_j (f_w(j) - e^\varepsilon f_{w-1}(j))_+,\;
+              \sum_j (f_{w-1}(j) - e^\varepsilon f_w(j))_+\right)
+
+    and for a person who moves between two cells (replace one) the same with products of two laws,
+    :math:`f_w f_u` against :math:`f_{w-1} f_{u+1}`, over all :math:`(w, u)`.
+
+    Cells beyond a window are bounded by its last one without suppression, because a further person, alike in
+    both tables, can only bring the two closer. The window grows until that bound is below the maximum, so the
+    maximum is that over tables of any size.
+
+    Parameters
+    ----------
+    epsilon : number
+        At least 0.
+    rate : number
+        The chance :math:`\beta` with which each person is sampled, from 0 to 1.
+    k : int
+        Sampled counts below it are suppressed, 1 to 1,000.
+    unit : Unit or str
+        ``"replace one"`` or ``"add or remove one"``.
+
+    Notes
+    -----
+    Where very many pairs of cells would have to be compared (epsilon far below 1, replace one), a bound is
+    returned and ``exact`` is False.
+
+    Examples
+    --------
+    >>> found = sampled_delta(1, rate="1/10", k=6, unit="add or remove one")
+    >>> f"{float(found.delta):.8e}", found.loses, found.exact
+    ('6.01299630e-06', 8, True)
+    >>> found = sampled_delta(1, rate="1/10", k=6, unit="replace one")
+    >>> f"{float(found.delta):.8e}", found.loses, found.gains
+    ('6.01843123e-06', 8, 15)
+    """
+    owner = "sampled_delta"
+    asked = exact(epsilon, name="epsilon", owner=owner, least=0)
+    chance = exact(rate, name="rate", owner=owner, least=0, most=1)
+    least = integer("k", k, owner=owner, low=1, high=MOST_K)
+    change = one_of("unit", unit, (Unit.REPLACE_ONE, Unit.ADD_OR_REMOVE_ONE), owner=owner)
+    return _delta(min(asked, Fraction(_LARGEST_EPSILON)), chance, least, change)
+
+
+def sample_delta(rate: Number) -> Fraction:
+    r"""Return the delta of publishing the sample itself, or anything made from it: the rate, at any epsilon.
+
+    With the rate :math:`\beta`, the person's presence changes the sample with chance :math:`\beta`, so delta
+    is at most that, and two tables with the counts 1 and 0 attain it at every epsilon: the outcome 1 cannot
+    come from 0. A generalisation that depends on the sampled people, such as Mondrian's, gives no more.
+
+    >>> sample_delta("1/10")
+    Fraction(1, 10)
+    """
+    return exact(rate, name="rate", owner="sample_delta", least=0, most=1)
+
+
+@functools.lru_cache(maxsize=4096)
+def _delta(epsilon: Fraction, rate: Fraction, k: int, unit: Unit) -> SampledDelta:
+    if rate == 0:
+        return SampledDelta(Fraction(0), None, None, exact=True)
+    if float(rate) == 1:  # the table itself, with its small counts suppressed: k and k - 1 are told apart
+        other = 0 if unit is Unit.REPLACE_ONE else None
+        return SampledDelta(Fraction(1), k, other, exact=True)
+    grown, chance = float(exp_bounds(epsilon)[0]), float(rate)
+    # where e^epsilon (1 - rate) >= 1, a cell with a person fewer is never so much likelier
+    found = one_cell(chance, k, ((1.0, grown),), both=grown * (1 - chance) < 1 + _EXACT)
+    if unit is Unit.REPLACE_ONE:
+        found = two_cells(grown, chance, k, found)
+    delta = round_up(Fraction(min(1.0, found.upper)), digits=_DIGITS)
+    return SampledDelta(delta, found.loses, found.gains, found.inside)
+
+
+def one_cell(rate: float, k: int, partner: Partner, *, both: bool) -> Found:
+    """Return the largest distance between a cell with a person more and with a person fewer.
+
+    `partner` is a second cell; with `both`, the same is also read backwards.
+    """
+    best, edge = _NONE, _NONE
+    most, part = _first_window(partner, rate, k), []
+    for w, (law, before) in enumerate(binomials(rate, _MOST_PEOPLE), start=1):
+        part.append(published(law, before, k=k, people=w))
+        if w == most or len(part) == _BLOCK:
+            best, part = _further(best, *_alone(part, partner, both=both)), []
+        if w == most:
+            edge = _further(*_alone([Cell(law, before, w)], partner, both=both))
+            if edge.upper <= best.value * (1 + _EXACT):
+                break
+            most = min(2 * most, _MOST_PEOPLE)
+    return _settled(best, edge)
+
+
+def two_cells(grown: float, rate: float, k: int, alone: Found) -> Found:
+    """Return the largest distance when a person leaves one cell and enters another."""
+    most = max(32, 2 * k, 2 * (alone.loses or 0), 2 * (alone.gains or 0))
+    while most <= _MOST_PAIRED:
+        found = _window(grown, rate, k, most, alone.value)
+        if found is None:
+            break
+        if found.inside:
+            return found
+        most = most * 3 // 2
+    bounds = [one_cell(rate, k, each, both=False) for each in _partners(grown, rate, k, _split(rate, k))]
+    return _further(alone, *bounds)._replace(inside=False)
+
+
+def _split(rate: float, k: int) -> int:
+    """Return how many people a partner has at most that is bounded by its suppressed counts: few above k."""
+    return min(4 * k, max(k + 1, math.floor(k / rate)))
+
+
+def _partners(grown: float, rate: float, k: int, most: int) -> tuple[Partner, Partner]:
+    r"""Return two partners that no cell exceeds: none of up to `most` people the first, no other the second.
+
+    What is published of a cell that gains a person is at most :math:`s` times likelier in the first table
+    than in the second, with :math:`s` the ratio for a suppressed count; it is 1 on average, so a convex
+    function of it is at most that at :math:`s`, divided by :math:`s`. That is the distance of one cell with
+    :math:`e^\varepsilon / s`. Cells of more people are nearer than one of `most` without suppression.
+    """
+    law, before = np.ones(1), np.ones(1)
+    for law, before in binomials(rate, most):  # noqa: B007 - only the last is wanted
+        pass
+    ratio = 1 / (1 - rate)  # that of a sample of nobody, which none exceeds
+    if law[:k].sum() > _SMALLEST_SUM:  # else floats do not hold it
+        ratio = min(ratio, float(before[:k].sum() / law[:k].sum()))
+    suppressed = ratio * (1 + _ROUNDING)
+    seen = before > 0
+    beyond = zip(before[seen].tolist(), (grown * law[seen] / before[seen]).tolist(), strict=True)
+    return ((1.0, grown / suppressed),), tuple(beyond)
+
+
+def _window(grown: float, rate: float, k: int, most: int, least: float) -> Found | None:
+    """Return the largest distance over pairs of cells of up to `most` people; None if there are too many.
+
+    Only cells that can reach `least` together with some partner are looked at.
+    """
+    laws = [Cell(law, before, w) for w, (law, before) in enumerate(binomials(rate, most), start=1)]
+    shown = [published(cell.first, cell.second, k=k, people=cell.people) for cell in laws]
+    loses = [*shown, laws[-1]]  # the last stands for all that is beyond
+    gains = joined([_turned(cell) for cell in loses], negligible=least * _NEGLIGIBLE)
+    within, _ = _partners(grown, rate, k, most)
+    beyond = joined([_turned(laws[-1])], negligible=least * _NEGLIGIBLE)
+    chosen = [
+        place
+        for place, upper in enumerate(_with_partner(loses, within)[1])
+        if upper >= least or distances(loses[place], beyond, grown)[1][0] >= least
+    ]
+    if len(chosen) * gains.first.size > _MOST_WORK:
+        return None
+    best, edge = _NONE, _NONE
+    for place in chosen:
+        values, uppers = distances(loses[place], gains, grown)
+        outside = uppers[-1] if place < most else uppers.max()
+        edge = _further(edge, Found(0.0, float(outside), None, None))
+        if place < most:
+            at = int(uppers[:-1].argmax())
+            best = _further(best, Found(float(values[at]), float(uppers[at]), place + 1, at))
+    return _settled(best, edge)
+
+
+def _settled(best: Found, edge: Found) -> Found:
+    """Return the best, made as large as what is beyond may be."""
+    inside = edge.upper <= best.value * (1 + _EXACT)
+    return best._replace(upper=max(best.upper, edge.upper), inside=inside)
+
+
+def _alone(part: list[Cell], partner: Partner, *, both: bool) -> Iterator[Found]:
+    """Yield the furthest of the cells that lose a person and, if asked, of the same read backwards."""
+    for turned in (False, True) if both else (False,):
+        values, uppers = _with_partner([_turned(cell) for cell in part] if turned else part, partner)
+        at = int(uppers.argmax())
+        people = part[at].people
+        places = (None, people - 1) if turned else (people, None)
+        yield Found(float(values[at]), float(uppers[at]), *places)
+
+
+def _with_partner(cells: list[Cell], partner: Partner) -> tuple[Values, Values]:
+    """Return the distances of cells, each together with the partner, and bounds above them."""
+    values, uppers = np.zeros((2, len(cells)))
+    for chance, grown in partner:
+        if chance < _LEAST_CHANCE:
+            uppers += chance
+            continue
+        value, upper = distances_alone(cells, grown)
+        values += chance * value
+        uppers += chance * (1 + _ROUNDING if chance < 1 else 1) * upper
+    return values, uppers
+
+
+def _further(*found: Found) -> Found:
+    return max(found, key=lambda each: each.upper)
+
+
+def _turned(cell: Cell) -> Cell:
+    return Cell(cell.second, cell.first, cell.people)
+
+
+def _first_window(partner: Partner, rate: float, k: int) -> int:
+    """Return a first guess of how many people the worst cell has at most."""
+    _, grown = max(partner)  # the likeliest outcome
+    share = 1 - (1 - rate) / grown  # sampled shares above it count
+    return min(_MOST_PEOPLE, max(8, 2 * k, math.ceil(2 * k / max(share, 1e-9))))

@@ -1,0 +1,1 @@
+"""k-anonymity: Mondrian, generalised tables, and the way back to cells."""

@@ -1,0 +1,1 @@
+"""The mechanisms that publish a table, with their bias and variance."""

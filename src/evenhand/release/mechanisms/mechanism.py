@@ -1,0 +1,326 @@
+"""What every way of publishing a table has in common."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import MISSING, Field, dataclass, fields
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from evenhand._validate import integer, one_of
+from evenhand.errors import InvalidParameterError, LimitExceededError
+from evenhand.privacy.inferred import state_inferred
+from evenhand.privacy.randomness import SeededSource, Source, source_from
+from evenhand.privacy.rational import as_text
+from evenhand.privacy.units import Unit
+from evenhand.release.mechanisms.bias import Bias, Variance
+from evenhand.release.table.released import Release
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy.typing as npt
+
+    from evenhand.privacy.guarantee import Guarantee
+    from evenhand.privacy.laws import Law
+    from evenhand.release.table.histogram import Histogram
+
+    Values = npt.NDArray[np.float64]
+
+__all__ = ["DRAWS", "Published", "ReleaseMechanism", "bound_assumed", "checked_unit", "shown_number"]
+
+DRAWS = 1_000
+"""How many releases are drawn where a bias has no formula, unless told."""
+
+_UNITS = (Unit.REPLACE_ONE, Unit.ADD_OR_REMOVE_ONE)
+_MOST_DRAWS = 10**9
+
+
+@dataclass(frozen=True, eq=False)
+class Published:
+    """What a mechanism lets out of one table, before any post-processing.
+
+    Everything here is published: a mark of suppression tells as much as a count does, so a mechanism sets it
+    only where its guarantee covers it.
+
+    Parameters
+    ----------
+    histogram : Histogram
+        The published counts. Where a cell is suppressed and nothing stands in for it, 0.
+    suppressed : array of bool, optional
+        The cells that are suppressed. None where none can be; in a sparse table, the cells that are not
+        listed are, unless the mechanism's ``unlisted`` is ``"zero"``.
+    fill : number, optional
+        What is published in suppressed cells; None where nothing is.
+    classes : optional
+        The generalised table of a k-anonymous release.
+    """
+
+    histogram: Histogram
+    suppressed: npt.NDArray[np.bool_] | None = None
+    fill: float | None = None
+    classes: Any = None
+
+
+@dataclass(frozen=True, repr=False)
+class ReleaseMechanism(ABC):
+    """A way to publish a table of counts.
+
+    A mechanism holds public parameters only. It cannot be changed, and two are equal if they are of one class
+    with equal parameters.
+
+    A subclass is a frozen dataclass with ``repr=False``. It says what it promises in :meth:`guarantee_for`,
+    publishes in ``_published``, and gives what is known of its errors in ``_bias`` and ``_variance``.
+    """
+
+    name: ClassVar[str]
+    """The mechanism's name in plans and files."""
+    title: ClassVar[str]
+    """The mechanism's name in words."""
+    takes_sparse: ClassVar[bool] = False
+    """Whether it can publish a table that is too large to be held cell by cell."""
+    unlisted: ClassVar[str] = "suppressed"
+    """What a cell is that such a table does not list: "suppressed", or "zero"."""
+
+    def _set(self, **values: object) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def example(cls) -> Self:
+        """Return a mechanism of this class, with parameters that a small table can be published with."""
+        return cls()
+
+    # --- what it promises -----------------------------------------------------------------------
+
+    @abstractmethod
+    def guarantee_for(
+        self, histogram: Histogram, *, epsilon: Any = None, as_printed: bool = False
+    ) -> Guarantee:
+        """Return what a release of this table promises to one person.
+
+        Only what is public about the table is used: its columns and its declared bound, never a count.
+
+        Parameters
+        ----------
+        histogram : Histogram
+            The table.
+        epsilon : number, optional
+            The epsilon at which delta is stated, where a mechanism has a delta for every epsilon.
+        as_printed : bool
+            Return what the literature prints, where that differs; the proof says so.
+        """
+
+    @property
+    def law(self) -> Law | None:
+        """The law of the noise on one count, where there is one."""
+        return None
+
+    # --- publishing -----------------------------------------------------------------------------
+
+    def release(self, histogram: Histogram, *, rng: Any = None, post: Sequence[Any] = ()) -> Release:
+        """Publish a table.
+
+        Parameters
+        ----------
+        histogram : Histogram
+            The true table.
+        rng : None, int, Generator or Source
+            Nothing for the operating system's secure source. Anything else makes a simulation, which is
+            marked and cannot be written as a release.
+        post : sequence of steps
+            Post-processing, in order; see :mod:`evenhand.release.postprocess`.
+        """
+        self._check(histogram)
+        steps = _checked_steps(post, histogram, owner=f"{type(self).__name__}.release")
+        guarantee = self.guarantee_for(histogram)  # whatever can be refused is refused before the first draw
+        guarantee = state_inferred(guarantee, histogram.schema.inferred)
+        return self._drawn(histogram, steps, guarantee, source_from(rng))
+
+    def _drawn(
+        self, histogram: Histogram, steps: Sequence[Any], guarantee: Guarantee, source: Source
+    ) -> Release:
+        made = self._published(histogram, source)
+        return Release(
+            histogram=made.histogram,
+            suppressed=made.suppressed,
+            fill=made.fill,
+            classes=made.classes,
+            guarantee=guarantee,
+            mechanism=self,
+            simulated=source.simulated,
+        ).processed(steps, source=source)
+
+    # --- its errors -----------------------------------------------------------------------------
+
+    def bias(
+        self, histogram: Histogram, *, post: Sequence[Any] = (), draws: int | None = None, rng: Any = None
+    ) -> Bias:
+        """Return expected published minus true, cell by cell; a suppressed cell without a fill counts as 0.
+
+        It is exact where a formula is known, else the average over `draws` seeded releases, with standard
+        errors. It is computed from the true counts and is as private as they are.
+
+        Parameters
+        ----------
+        histogram : Histogram
+            The true table, which must not be sparse.
+        post : sequence of steps
+            Post-processing, as in :meth:`release`.
+        draws : int, optional
+            How many releases are averaged where there is no formula; 1,000 unless told.
+        rng : int, Generator or SeededSource, optional
+            What the draws come from; seed 0 unless told. Never a release.
+        """
+        owner = f"{type(self).__name__}.bias"
+        self._check(histogram, dense=True)
+        steps = _checked_steps(post, histogram, owner=owner)
+        found = self._bias(histogram, steps)
+        if found is not None:
+            return Bias(found, method="formula")
+        runs, total, squares = self._errors(histogram, steps, draws=draws, rng=rng, owner=owner)
+        return Bias.sampled(total, squares, draws=runs, method="sampled")
+
+    def variance(self, histogram: Histogram, *, draws: int | None = None, rng: Any = None) -> Variance:
+        """Return the variance of each published count, as :meth:`bias` returns the bias.
+
+        The standard error of a sampled one is that of a normal count.
+        """
+        owner = f"{type(self).__name__}.variance"
+        self._check(histogram, dense=True)
+        found = self._variance(histogram)
+        if found is not None:
+            return Variance(found, method="formula")
+        runs, total, squares = self._errors(histogram, (), draws=draws, rng=rng, owner=owner)
+        spread = np.maximum(squares / runs - (total / runs) ** 2, 0.0) * runs / (runs - 1)
+        error = spread * np.sqrt(2 / (runs - 1))
+        return Variance(spread, error, exact=False, method="sampled", draws=runs)
+
+    def alpha(
+        self, histogram: Histogram, post: Sequence[Any] = (), *, draws: int | None = None, rng: Any = None
+    ) -> float:
+        """Return the largest bias of a cell minus the smallest; 0 means that all are off by the same."""
+        return self.bias(histogram, post=post, draws=draws, rng=rng).alpha
+
+    def _errors(
+        self, histogram: Histogram, steps: Sequence[Any], *, draws: int | None, rng: Any, owner: str
+    ) -> tuple[int, Values, Values]:
+        """Return how many releases were drawn, and the sums of their errors and of the squares of these."""
+        runs = DRAWS if draws is None else integer("draws", draws, owner=owner, low=2, high=_MOST_DRAWS)
+        source = SeededSource(0) if rng is None else source_from(rng)
+        if not isinstance(source, SeededSource):
+            must_be = (
+                "a seed or a seeded source, because a release is drawn once and not in order to measure it"
+            )
+            raise InvalidParameterError("rng", owner=owner, must_be=must_be, got=source)
+        true, guarantee = histogram.counts, self.guarantee_for(histogram)
+        total, squares = np.zeros(histogram.shape), np.zeros(histogram.shape)
+        for _ in range(runs):
+            error = self._drawn(histogram, steps, guarantee, source).values - true
+            total += error
+            squares += error.astype(np.float64) ** 2
+        return runs, total, squares
+
+    # --- what a mechanism defines ---------------------------------------------------------------
+
+    @abstractmethod
+    def _published(self, histogram: Histogram, source: Source) -> Published:
+        """Draw what is published."""
+
+    def _bias(self, histogram: Histogram, post: Sequence[Any]) -> Values | None:  # noqa: ARG002 - for subclasses
+        """Return the exact bias after these steps, or None where there is no formula."""
+        return None
+
+    def _variance(self, histogram: Histogram) -> Values | None:  # noqa: ARG002 - for subclasses
+        """Return the exact variance, or None where there is no formula."""
+        return None
+
+    def _check(self, histogram: object, *, dense: bool = False) -> None:
+        from evenhand.release.table.histogram import MOST_CELLS, Histogram  # noqa: PLC0415 - it knows no mechanism
+
+        owner = type(self).__name__
+        if not isinstance(histogram, Histogram):
+            got = f"a value of type {type(histogram).__name__}"
+            raise InvalidParameterError("histogram", owner=owner, must_be="a Histogram", got=got)
+        stored = histogram.filled if histogram.counts is None else histogram.counts
+        if stored is not None and stored.dtype.kind != "i":
+            must_be, got = "a table of whole counts", "a table of fractions"
+            raise InvalidParameterError("histogram", owner=owner, must_be=must_be, got=got)
+        if histogram.is_sparse and (dense or not self.takes_sparse):
+            raise LimitExceededError(
+                f"{owner} needs one number for each of {histogram.size:,} cells, more than {MOST_CELLS:,}. "
+                "Hint: publish fewer columns or coarser ones; ThresholdedLaplace can publish a table of any "
+                "size.",
+                limit="cells",
+            )
+
+    # --- records --------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for a JSON file; :func:`evenhand.release.mechanism_from` reads them back."""
+        return {"mechanism": self.name} | {
+            each.name: _plain(getattr(self, each.name)) for each in fields(self) if each.init
+        }
+
+    @classmethod
+    def from_record(cls, values: Mapping[str, Any]) -> Self:
+        """Return the mechanism of a record whose names are checked; for :func:`mechanism_from`."""
+        return cls(**values)
+
+    def __repr__(self) -> str:
+        told = [each.name for each in fields(self) if each.init and self._is_told(each)]
+        shown = ", ".join(f"{name}={_shown(getattr(self, name))}" for name in told)
+        return f"{type(self).__name__}({shown})"
+
+    def _is_told(self, field: Field[Any]) -> bool:
+        return field.default is MISSING or getattr(self, field.name) != field.default
+
+
+def checked_unit(unit: object, *, owner: str) -> Unit:
+    """Return the unit of a table: one person is replaced, or added or removed."""
+    return one_of("unit", unit, _UNITS, owner=owner)
+
+
+def bound_assumed(histogram: Histogram) -> tuple[str, ...]:
+    """Return what a guarantee that relies on the table's bound assumes; nothing where there is no bound.
+
+    A count above the bound is lowered to it, so whoever leaves such a cell for another one changes the number
+    of people of the table.
+    """
+    return () if histogram.bound is None else (f"no count is above {histogram.bound:,}, which is public",)
+
+
+def shown_number(value: Fraction) -> str:
+    """Write a rational as Python would take it: 1, 0.5 or '1/3'."""
+    if value.denominator == 1:
+        return str(value.numerator)
+    decimal = float(value)
+    return repr(decimal) if Fraction(repr(decimal)) == value else repr(str(value))
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, Fraction):
+        return shown_number(value)
+    return repr(str(value)) if isinstance(value, str) else repr(value)
+
+
+def _plain(value: object) -> Any:
+    """Return a parameter as JSON has it: rationals as text, tuples as lists."""
+    if isinstance(value, Fraction):
+        return as_text(value)
+    if isinstance(value, str):
+        return str(value)
+    return [_plain(each) for each in value] if isinstance(value, tuple) else value
+
+
+def _checked_steps(post: Sequence[Any], histogram: Histogram, *, owner: str) -> tuple[Any, ...]:
+    must_be = "a list of post-processing steps, such as [Nonnegative(), SumTo(100)]"
+    steps = tuple(post) if isinstance(post, list | tuple) else (post,)
+    if not all(callable(getattr(each, "apply", None)) and hasattr(each, "words") for each in steps):
+        raise InvalidParameterError("post", owner=owner, must_be=must_be, got="something else")
+    if steps and histogram.is_sparse:
+        must_be = "empty for a table that is not held cell by cell"
+        raise InvalidParameterError("post", owner=owner, must_be=must_be, got=f"{len(steps)} steps")
+    return steps

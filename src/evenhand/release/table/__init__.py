@@ -1,0 +1,1 @@
+"""Tables of counts: counting rows, files, and what was published."""

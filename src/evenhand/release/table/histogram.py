@@ -1,0 +1,470 @@
+"""Tables of counts: every declared combination of values, and how many people have it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenhand._validate import integer
+from evenhand.errors import ColumnNotFoundError, InvalidParameterError, LimitExceededError
+from evenhand.release.table.counting import (
+    MOST_CELLS,
+    MOST_COUNT,
+    Cells,
+    cell_numbers,
+    checked_size,
+    counted,
+    sum_by_cell,
+    summed,
+    whole_or_real,
+)
+from evenhand.schema import Schema
+from evenhand.schema.values import instance, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from evenhand.table.frames import Backend
+
+__all__ = ["MOST_CELLS", "Histogram"]
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Histogram:
+    """A table with one cell for each combination of declared values.
+
+    Make one with :meth:`count`, :meth:`of`, :meth:`of_cells` or :meth:`from_frame`.
+
+    Parameters
+    ----------
+    schema : Schema
+        The columns of the table and no others, in its order.
+    counts : array, optional
+        How many people are in each cell, of shape `shape`: ``int64``, or ``float64`` where a
+        published table holds fractions. None where the table is kept as its filled cells.
+    cells, filled : array, optional
+        The numbers of the filled cells in row-major order of `shape`, increasing, and what is in
+        them. None where the table is kept as all cells.
+    bound : int, optional
+        A public bound on every count, known without the rows. Larger counts are lowered to it:
+        an exception would tell something about people.
+    may_drop : tuple of str, optional
+        The columns whose rules may have left people out, whether or not they did, and whether or not
+        the table has the columns. Those of `schema` are added. Guarantees depend on it.
+
+    Notes
+    -----
+    A table of at most 50 million cells (``MOST_CELLS``) keeps all of them, a larger one only the
+    filled ones. That depends on the schema, never on the rows. Two tables are not compared by
+    ``==``. The arrays cannot be written to. Neither ``repr`` nor the view in a notebook shows a count.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from evenhand.schema import Column, Domain, Schema
+    >>> schema = Schema([
+    ...     Column("sex", Domain.categorical(["f", "m"])),
+    ...     Column("tenure", Domain.categorical(["own", "rent", "other"])),
+    ... ])
+    >>> rows = pa.table({"sex": ["f", "m", "f"], "tenure": ["own", "rent", "own"]})
+    >>> histogram = Histogram.count(rows, schema)
+    >>> histogram
+    Histogram of sex × tenure: 6 cells
+    >>> histogram.counts
+    array([[2, 0, 0],
+           [0, 1, 0]])
+    >>> histogram.margin("sex").counts
+    array([2, 1])
+    """
+
+    schema: Schema
+    counts: NDArray[Any] | None = None
+    cells: NDArray[np.int64] | None = None
+    filled: NDArray[Any] | None = None
+    bound: int | None = None
+    may_drop: tuple[str, ...] = ()
+    size: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        owner = "Histogram"
+        instance("schema", self.schema, Schema, owner=owner)
+        object.__setattr__(self, "size", checked_size(self.shape, owner=owner))
+        dropping = tuple(dict.fromkeys((*self.may_drop, *self.schema.may_drop)))
+        object.__setattr__(self, "may_drop", dropping)
+        if self.bound is not None:
+            object.__setattr__(self, "bound", integer("bound", self.bound, owner=owner, low=1))
+        if (self.counts is None) == (self.cells is None) or (self.cells is None) != (self.filled is None):
+            must_be = "given, or else 'cells' and 'filled'"
+            raise InvalidParameterError("counts", owner=owner, must_be=must_be, got="another combination")
+        if self.counts is not None:
+            counts = whole_or_real(self.counts, parameter="counts", owner=owner)
+            if counts.shape not in {self.shape, (self.size,)}:
+                must_be = f"of shape {self.shape}, or flat with {self.size:,} cells"
+                raise InvalidParameterError(
+                    "counts", owner=owner, must_be=must_be, got=f"shape {counts.shape}"
+                )
+            object.__setattr__(self, "counts", self._kept(counts.reshape(self.shape)))
+        else:
+            cells, filled = _checked_cells(self.cells, self.filled, self.size)
+            object.__setattr__(self, "cells", _read_only(cells))
+            object.__setattr__(self, "filled", self._kept(filled))
+
+    def _kept(self, counts: NDArray[Any]) -> NDArray[Any]:
+        if self.bound is None or self.bound >= MOST_COUNT:  # which no count exceeds
+            return _read_only(counts)
+        return _read_only(np.minimum(counts, self.bound))
+
+    # --- tables from rows, arrays and frames -------------------------------------------------
+
+    @classmethod
+    def count(
+        cls, df: Any, schema: Schema, columns: Iterable[str] | None = None, *, bound: int | None = None
+    ) -> Histogram:
+        """Count the people in every declared cell, the empty ones too.
+
+        Parameters
+        ----------
+        df : pandas, Polars or Arrow frame, or Table
+            One row for each person. A :class:`~evenhand.table.Table` is taken as it is.
+        schema : Schema
+            The columns with their domains and rules; values outside follow the column's rule. Where
+            that is ``"drop"`` the person is in no cell, and `may_drop` names the column.
+        columns : list of str, optional
+            The columns to cross, in this order. By default all columns of the schema.
+        bound : int, optional
+            A public bound on every count; larger ones are lowered to it.
+
+        Raises
+        ------
+        ColumnNotFoundError
+            If a column is not in the schema or not in the frame.
+        OutsideDomainError
+            If a value does not fit and its column's rule is ``"error"``. No other content of the
+            rows makes this fail.
+        LimitExceededError
+            If there would be more cells than can be numbered.
+        """
+        from evenhand.table.encode import Table  # noqa: PLC0415 - slow to import
+
+        chosen = _chosen(schema, columns, owner="Histogram.count")
+        shape = _shape(chosen)
+        size = checked_size(shape, owner="Histogram.count")
+        if isinstance(df, Table):
+            _check_codes(df.schema, chosen)
+            table, dropping = Table(chosen, {name: df[name] for name in chosen.names}), df.schema.may_drop
+        else:
+            table, dropping = Table.encode(df, chosen), chosen.may_drop
+        found = counted(table, shape, size)
+        if isinstance(found, Cells):
+            cells, filled = found
+            return cls(schema=chosen, cells=cells, filled=filled, bound=bound, may_drop=dropping)
+        return cls(schema=chosen, counts=found, bound=bound, may_drop=dropping)
+
+    @classmethod
+    def of(
+        cls,
+        counts: ArrayLike,
+        schema: Schema,
+        columns: Iterable[str] | None = None,
+        *,
+        bound: int | None = None,
+    ) -> Histogram:
+        """Make a table from an array of counts, of the table's shape or flat.
+
+        >>> from evenhand.schema import Column, Domain, Schema
+        >>> schema = Schema([Column("sex", Domain.categorical(["f", "m"]))])
+        >>> Histogram.of([5, 3], schema).people
+        8
+        """
+        return cls(
+            schema=_chosen(schema, columns, owner="Histogram.of"), counts=np.asarray(counts), bound=bound
+        )
+
+    @classmethod
+    def of_cells(
+        cls,
+        cells: ArrayLike,
+        filled: ArrayLike,
+        schema: Schema,
+        columns: Iterable[str] | None = None,
+        *,
+        bound: int | None = None,
+    ) -> Histogram:
+        """Make a table kept as its filled cells: their numbers, increasing, and what is in them."""
+        chosen = _chosen(schema, columns, owner="Histogram.of_cells")
+        return cls(schema=chosen, cells=np.asarray(cells), filled=np.asarray(filled), bound=bound)
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        schema: Schema,
+        columns: Iterable[str] | None = None,
+        *,
+        bound: int | None = None,
+        count: str = "count",
+    ) -> Histogram:
+        """Read a table of cells and counts: the way back from :meth:`to_frame`.
+
+        Parameters
+        ----------
+        frame : pandas, Polars or Arrow frame
+            One row for each cell. Cells that are not there, or whose count is missing, get 0;
+            rows of one cell are added.
+        schema : Schema
+            The columns with their domains and rules.
+        columns : list of str, optional
+            The columns of the table. By default all columns of the schema.
+        bound : int, optional
+            A public bound on every count; larger ones are lowered to it.
+        count : str, default "count"
+            The name of the column of counts.
+        """
+        from evenhand.release.table.frames import read_cells  # noqa: PLC0415 - slow to import
+
+        chosen = _chosen(schema, columns, owner="Histogram.from_frame")
+        return cls._of_found(read_cells(frame, chosen, count=count).present, chosen, bound)
+
+    @classmethod
+    def _of_found(
+        cls, found: Cells, schema: Schema, bound: int | None, may_drop: tuple[str, ...] = ()
+    ) -> Histogram:
+        size = checked_size(_shape(schema), owner="Histogram")
+        if size > MOST_CELLS:
+            cells, filled = found
+            return cls(schema=schema, cells=cells, filled=filled, bound=bound, may_drop=may_drop)
+        counts = np.zeros(size, found.filled.dtype)
+        counts[found.cells] = found.filled
+        return cls(schema=schema, counts=counts, bound=bound, may_drop=may_drop)
+
+    # --- what it is ----------------------------------------------------------------------------
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns, in order."""
+        return self.schema.names
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many values each column has, "other" included."""
+        return _shape(self.schema)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether only the filled cells are kept."""
+        return self.counts is None
+
+    @cached_property
+    def people(self) -> Any:
+        """The sum of all counts: a whole number that never wraps, or a number where counts are."""
+        return summed(self._stored).item()
+
+    @property
+    def quasi_identifiers(self) -> tuple[str, ...]:
+        """The columns that others may know too, in the order of the table."""
+        known = set(self.schema.quasi_identifiers)
+        return tuple(name for name in self.columns if name in known)
+
+    @property
+    def _stored(self) -> NDArray[Any]:
+        return self.filled if self.counts is None else self.counts  # type: ignore[return-value]
+
+    def require_dense(self, *, owner: str) -> NDArray[Any]:
+        """Return the counts of all cells; refuse, with the numbers, a table kept as its filled cells."""
+        if self.counts is None:
+            raise LimitExceededError(
+                f"{owner} needs every cell, and a table of {self.size:,} cells keeps only the filled ones; "
+                f"at most {MOST_CELLS:,} are possible. Hint: take fewer columns, or release with "
+                "ThresholdedLaplace, which draws the empty cells that survive.",
+                limit="MOST_CELLS",
+            )
+        return self.counts
+
+    # --- tables from this one ------------------------------------------------------------------
+
+    def with_counts(self, counts: ArrayLike, *, bound: int | None = None) -> Histogram:
+        """Return a table of the same cells with other counts.
+
+        For one kept as its filled cells, the counts are those of :attr:`cells`. The bound does not
+        carry over: noise keeps to none.
+        """
+        if self.is_sparse:
+            return replace(self, filled=np.asarray(counts), bound=bound)
+        return replace(self, counts=np.asarray(counts), bound=bound)
+
+    def margin(self, columns: Iterable[str]) -> Histogram:
+        """Return the table of fewer columns, in the order given; counts of merged cells are added."""
+        chosen = _chosen(self.schema, columns, owner="Histogram.margin")
+        axes = [self.columns.index(name) for name in chosen.names]
+        size = checked_size(_shape(chosen), owner="Histogram.margin")
+        bound = None if self.bound is None else self.bound * (self.size // size)
+        if self.counts is not None:
+            dropped = tuple(axis for axis in range(len(self.shape)) if axis not in axes)
+            kept = sorted(axes)
+            sums = summed(self.counts, dropped) if dropped else self.counts
+            ordered = np.transpose(sums, [kept.index(axis) for axis in axes])
+            return Histogram(schema=chosen, counts=ordered, bound=bound, may_drop=self.may_drop)
+        codes = np.unravel_index(self.cells, self.shape)  # type: ignore[arg-type]
+        summed(self._stored)  # refuses sums that would wrap
+        numbers = cell_numbers([codes[axis] for axis in axes], _shape(chosen))
+        return self._of_found(sum_by_cell(numbers, self._stored), chosen, bound, self.may_drop)
+
+    def slice(self, values: Mapping[str, object]) -> Histogram:
+        """Return the table of the other columns among those people who have these values.
+
+        Parameters
+        ----------
+        values : mapping of str to value
+            For each column the value, the label of a bin, or None for "other".
+        """
+        places = {self._axis(name): self._code(name, value) for name, value in dict(values).items()}
+        rest = [name for axis, name in enumerate(self.columns) if axis not in places]
+        if not rest:
+            must_be, got = "values of some columns, with at least one column left", "values of all columns"
+            raise InvalidParameterError("values", owner="Histogram.slice", must_be=must_be, got=got)
+        schema = self.schema.select(rest)
+        if self.counts is not None:
+            index = tuple(places.get(axis, slice(None)) for axis in range(len(self.shape)))
+            counts = self.counts[index]
+            return Histogram(schema=schema, counts=counts, bound=self.bound, may_drop=self.may_drop)
+        codes = np.unravel_index(self.cells, self.shape)  # type: ignore[arg-type]
+        here = np.ones(len(codes[0]), np.bool_)
+        for axis, code in places.items():
+            here &= codes[axis] == code
+        left = [codes[self.columns.index(name)][here] for name in rest]
+        found = Cells(cell_numbers(left, _shape(schema)), self._stored[here])
+        return self._of_found(found, schema, self.bound, self.may_drop)
+
+    def _axis(self, name: str) -> int:
+        if name not in self.columns:
+            raise ColumnNotFoundError(name, self.columns, place="in the table")
+        return self.columns.index(name)
+
+    def _code(self, name: str, value: object) -> int:
+        column = self.schema[name]
+        code = column.other_code if value is None else column.domain.find(value)
+        if code is None:
+            must_be = f"for column '{name}' a value of its domain ({column.domain.describe()})"
+            raise InvalidParameterError("values", owner="Histogram.slice", must_be=must_be, got=shown(value))
+        return code
+
+    # --- quasi-identifiers against the others --------------------------------------------------
+
+    def split_columns(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Return the axes of the quasi-identifiers and the axes of the other columns."""
+        known = set(self.schema.quasi_identifiers)
+        inside = tuple(axis for axis, name in enumerate(self.columns) if name in known)
+        return inside, tuple(axis for axis in range(len(self.columns)) if axis not in inside)
+
+    def as_matrix(self) -> NDArray[Any]:
+        """Return the counts with one row per combination of the other columns.
+
+        Each row has one entry per combination of quasi-identifiers. Without quasi-identifiers
+        there is one column, without others one row.
+        """
+        counts = self.require_dense(owner="Histogram.as_matrix")
+        inside, others = self.split_columns()
+        rows = int(np.prod([self.shape[axis] for axis in others], dtype=np.int64))
+        return _read_only(np.transpose(counts, others + inside).reshape(rows, -1))
+
+    def from_matrix(self, array: ArrayLike) -> Histogram:
+        """Return a table of the same cells from a matrix laid out as :meth:`as_matrix` does."""
+        matrix, wanted = np.asarray(array), self.as_matrix().shape
+        if matrix.shape != wanted:
+            must_be, got = f"an array of shape {wanted}", f"shape {matrix.shape}"
+            raise InvalidParameterError("array", owner="Histogram.from_matrix", must_be=must_be, got=got)
+        inside, others = self.split_columns()
+        order = others + inside
+        back = np.argsort(order)
+        return self.with_counts(np.transpose(matrix.reshape([self.shape[axis] for axis in order]), back))
+
+    # --- out -----------------------------------------------------------------------------------
+
+    def to_frame(self, backend: Backend | None = None) -> Any:
+        """Return one row per cell: its values, and the column ``count``.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            The library of the frame. By default pandas where it is installed, else pyarrow.
+
+        Notes
+        -----
+        Bins come back as labels. "Other" comes back as its label in columns of text and of bins,
+        and as null in the others. A table kept as its filled cells gives those only: every cell
+        that is not there holds 0.
+        """
+        from evenhand.release.table.frames import cells_frame  # noqa: PLC0415 - slow to import
+
+        return cells_frame(self, backend=backend)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self.schema, self.counts, self.cells, self.filled, self.bound, self.may_drop)
+
+    def __repr__(self) -> str:
+        from evenhand.release.table.view import as_text  # noqa: PLC0415 - only where it is looked at
+
+        return as_text(self)
+
+    def _repr_html_(self) -> str:
+        from evenhand.release.table.view import as_html  # noqa: PLC0415 - only where it is looked at
+
+        return as_html(self)
+
+
+def _chosen(schema: Schema, columns: Iterable[str] | None, *, owner: str) -> Schema:
+    given = instance("schema", schema, Schema, owner=owner)
+    if columns is None:
+        return given
+    names = [columns] if isinstance(columns, str) else list(columns)
+    if not names or len(set(names)) < len(names):
+        must_be, got = "a list of at least one column, each once", "something else"
+        raise InvalidParameterError("columns", owner=owner, must_be=must_be, got=got)
+    return given.select(names)
+
+
+def _check_codes(coded: Schema, wanted: Schema) -> None:
+    """Refuse codes that stand for other values than the schema says."""
+    for column in wanted:
+        if coded[column.name].domain != column.domain or coded[column.name].size != column.size:
+            must_be = f"a Table whose column '{column.name}' was encoded with the domain of the schema"
+            raise InvalidParameterError("df", owner="Histogram.count", must_be=must_be, got="another domain")
+
+
+def _shape(schema: Schema) -> tuple[int, ...]:
+    return tuple(column.size for column in schema)
+
+
+def _checked_cells(cells: Any, filled: Any, size: int) -> Cells:
+    numbers = np.asarray(cells)
+    counts = whole_or_real(filled, parameter="filled", owner="Histogram")
+    fits = numbers.ndim == 1 and (numbers.dtype.kind in "iu" or not numbers.size)
+    if fits and numbers.size:
+        in_range = 0 <= int(numbers.min()) <= int(numbers.max()) < size
+        fits = in_range and bool((numbers[1:] > numbers[:-1]).all())
+    if not fits:
+        must_be = f"an increasing array of whole numbers from 0 to {size - 1}"
+        raise InvalidParameterError("cells", owner="Histogram", must_be=must_be, got="something else")
+    if counts.shape != numbers.shape:
+        raise InvalidParameterError(
+            "filled", owner="Histogram", must_be="one count per cell", got="another shape"
+        )
+    return Cells(numbers.astype(np.int64), counts)
+
+
+def _restored(
+    schema: Schema, counts: Any, cells: Any, filled: Any, bound: int | None, may_drop: tuple[str, ...]
+) -> Histogram:
+    """Make a table again in another process, or as a copy."""
+    return Histogram(schema=schema, counts=counts, cells=cells, filled=filled, bound=bound, may_drop=may_drop)
+
+
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    view = array.view()
+    view.flags.writeable = False
+    return view
