@@ -23,12 +23,12 @@ import mpmath
 import numpy as np
 
 from evenhand.datasets import load
-from evenhand.decide.allotment import Allotment
-from evenhand.decide.allotment_series import allotment_bias
-from evenhand.decide.allotment_variance import allotment_variance
-from evenhand.decide.awards import award_cents
-from evenhand.decide.shared import rule_probability
-from evenhand.decide.terms import count, ratio
+from evenhand.decide.allotment.allotment import Allotment
+from evenhand.decide.allotment.awards import award_cents
+from evenhand.decide.allotment.series import allotment_bias
+from evenhand.decide.allotment.variance import allotment_variance
+from evenhand.decide.exact.rule_probability import rule_probability
+from evenhand.decide.language.terms import count, ratio
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
 from evenhand.privacy.randomness import SeededSource
 from evenhand.release.postprocess.steps import Nonnegative, Shrink, optimal_temperature

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from attacks._mutations import drawer
-from evenhand.decide.parse import parse
+from evenhand.decide.language.parse import parse
 from evenhand.errors import EvenhandError, LimitExceededError, RuleError
 
 pytestmark = pytest.mark.figures
@@ -206,7 +206,7 @@ def test_nothing_in_a_text_is_executed(tmp_path):
     script = tmp_path / "watch.py"
     script.write_text(
         "import sys\n"
-        "from evenhand.decide.parse import parse\n"
+        "from evenhand.decide.language.parse import parse\n"
         "from evenhand.errors import EvenhandError\n"
         "seen = []\n"
         "on = False\n"

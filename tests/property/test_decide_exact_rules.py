@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand.decide import conditioned
-from evenhand.decide.components import candidates
-from evenhand.decide.shared import exactly_solvable, rule_probability
-from evenhand.decide.terms import count, ratio
+from evenhand.decide.exact import conditioned
+from evenhand.decide.exact.components import candidates
+from evenhand.decide.exact.rule_probability import exactly_solvable, rule_probability
+from evenhand.decide.language.terms import count, ratio
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
 from evenhand.release.postprocess.steps import Nonnegative
 from property._slow_rules import enumerated, integrated

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.decide.exact_signs import exceeds
-from evenhand.decide.parse import parse
-from evenhand.decide.terms import Term, count, ratio
+from evenhand.decide.language.exact_signs import exceeds
+from evenhand.decide.language.parse import parse
+from evenhand.decide.language.terms import Term, count, ratio
 from evenhand.errors import InvalidParameterError
 
 pytestmark = pytest.mark.figures

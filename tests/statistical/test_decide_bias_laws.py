@@ -8,9 +8,9 @@ probability below ALPHA / 10 for a normal mean; pairs of bounded shares are near
 import numpy as np
 import pytest
 
-from evenhand.decide.allotment import Allotment
-from evenhand.decide.bias import bias
-from evenhand.decide.terms import count, ratio, threshold
+from evenhand.decide.allotment.allotment import Allotment
+from evenhand.decide.language.terms import count, ratio, threshold
+from evenhand.decide.result.bias import bias
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
 from evenhand.privacy.randomness import SeededSource
 from evenhand.release.postprocess.steps import Nonnegative, Shrink

@@ -2,8 +2,8 @@
 
 import pytest
 
-from evenhand.decide.shared import rule_probability
-from evenhand.decide.terms import count, ratio
+from evenhand.decide.exact.rule_probability import rule_probability
+from evenhand.decide.language.terms import count, ratio
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
 from evenhand.privacy.randomness import SeededSource
 from evenhand.release.postprocess.steps import Nonnegative

@@ -73,6 +73,6 @@ def decide(  # noqa: PLR0913 - one option each
 
 def _parsed(rule: str) -> tuple[str, ...]:
     """Return the counts that a rule looks at; one that cannot be read is refused before any row is."""
-    from evenhand.decide.parse import parse  # noqa: PLC0415 - starts numpy
+    from evenhand.decide.language.parse import parse  # noqa: PLC0415 - starts numpy
 
     return parse(rule).inputs

@@ -16,7 +16,7 @@ from evenhand.study.release_steps import steps_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evenhand.decide.decided import Decided
+    from evenhand.decide.result.decided import Decided
     from evenhand.privacy.randomness import SeededSource
     from evenhand.study.cells import Setting
     from evenhand.study.decide_prepare import PreparedEntities
@@ -46,7 +46,7 @@ def problem_of(task: DecideTask, prepared: PreparedEntities) -> Any:
     """Return the rule, or the allotment with the weights of the entities."""
     if task.rule is not None:
         return task.parsed()
-    from evenhand.decide.allotment import Allotment  # noqa: PLC0415 - only where money is allotted
+    from evenhand.decide.allotment.allotment import Allotment  # noqa: PLC0415 - only where money is allotted
 
     weights = np.ones(len(prepared.names)) if prepared.weights is None else prepared.weights
     return Allotment(np.asarray(weights), budget=task.budget, count=str(task.count))
@@ -64,7 +64,7 @@ def computed(
     problem = problem_of(task, prepared)
     if not setting.is_protected:
         return Computed(_true(problem, prepared, task), float("nan"), 1.0)
-    from evenhand.decide.bias import bias  # noqa: PLC0415 - starts scipy
+    from evenhand.decide.result.bias import bias  # noqa: PLC0415 - starts scipy
 
     promised = noise_for(task, setting, problem)
     steps, way = way_of(setting)
@@ -81,7 +81,7 @@ def computed(
 
 def _true(problem: Any, prepared: PreparedEntities, task: DecideTask) -> Decided:
     """Return the decision from the true counts, as a result that is off by nothing."""
-    from evenhand.decide.decided import Decided  # noqa: PLC0415 - only where something is decided
+    from evenhand.decide.result.decided import Decided  # noqa: PLC0415 - only where something is decided
 
     counts: dict[str, Any] = dict(prepared.codes)
     nothing = np.zeros(len(prepared.names))

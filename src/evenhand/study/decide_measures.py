@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand.decide.decided import Decided
-    from evenhand.decide.rule import Rule
+    from evenhand.decide.language.rule import Rule
+    from evenhand.decide.result.decided import Decided
 
     Values = NDArray[np.float64]
 
@@ -127,7 +127,7 @@ def numbers_by_group(decided: Decided, *, budget: float | None = None) -> dict[s
     """Return what each group of people is due, and what it gains or loses; nothing without populations."""
     if not decided.populations:
         return {}
-    from evenhand.decide.group_shares import group_shares  # noqa: PLC0415 - only where there are groups
+    from evenhand.decide.result.group_shares import group_shares  # noqa: PLC0415 - only where there are groups
 
     found = {}
     for each in group_shares(decided, budget=None if decided.kind == "rule" else budget).groups:
@@ -188,7 +188,7 @@ def distances(rule: Rule, counts: Mapping[str, Any]) -> Values:
 
     Examples
     --------
-    >>> from evenhand.decide.terms import count
+    >>> from evenhand.decide.language.terms import count
     >>> distances((count("x") > 10) & (count("y") > 5), {"x": np.array([30, 30]), "y": np.array([7, 2])})
     array([2., 3.])
     """

@@ -52,7 +52,7 @@ def noise_for(task: DecideTask, setting: Setting, problem: Any) -> Promised:
     setting : Setting
     problem : Rule or Allotment
     """
-    from evenhand.decide.noise import guarantee_of  # noqa: PLC0415 - only where something is decided
+    from evenhand.decide.exact.noise import guarantee_of  # noqa: PLC0415 - only where something is decided
 
     touched = task.counts_touched
     parameters = {name: value for name, value in setting.parameters.items() if name != "mitigation"}
@@ -81,7 +81,7 @@ def _gaussian(task: DecideTask, setting: Setting, parameters: dict[str, Any], pr
 
     Losses of rho add up, so each count has its part of the rho that gives epsilon at delta.
     """
-    from evenhand.decide.noise import guarantee_of  # noqa: PLC0415 - only where something is decided
+    from evenhand.decide.exact.noise import guarantee_of  # noqa: PLC0415 - only where something is decided
     from evenhand.privacy.rational import exact  # noqa: PLC0415 - used here alone
     from evenhand.release.mechanisms.noise import DiscreteGaussian  # noqa: PLC0415 - as above
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand.decide.entities import Entities
+    from evenhand.decide.result.entities import Entities
     from evenhand.study.decide_task import DecideTask
     from evenhand.study.plan import Plan
 
@@ -87,7 +87,7 @@ def prepare_entities(plan: Plan, task: DecideTask, *, frame: Any = None) -> Prep
 
 def entities_of(prepared: PreparedEntities) -> Entities:
     """Return the entities as decisions take them."""
-    from evenhand.decide.entities import Entities  # noqa: PLC0415 - only where something is decided
+    from evenhand.decide.result.entities import Entities  # noqa: PLC0415 - only where something is decided
 
     size = len(prepared.names)
     people = [np.asarray(each) for each in prepared.populations.values()]
@@ -116,13 +116,13 @@ def _loaded(plan: Plan, frame: Any) -> tuple[Any, tuple[str, ...]]:
 
 
 def _columns(loaded: Any) -> Mapping[str, Any]:
-    from evenhand.decide.entity_columns import columns_of  # noqa: PLC0415 - only where something is decided
+    from evenhand.decide.result.entity_columns import columns_of  # noqa: PLC0415 - only where something is decided
 
     return columns_of(loaded)
 
 
 def _read(task: DecideTask, columns: Mapping[str, Any]) -> Entities:
-    from evenhand.decide.entities import Entities  # noqa: PLC0415 - only where something is decided
+    from evenhand.decide.result.entities import Entities  # noqa: PLC0415 - only where something is decided
 
     public = () if task.weight is None else weight_of(task.weight, parameter="weight", owner="").names
     named = (("name", (task.name,) if task.name else ()), ("weight", public), ("groups", task.groups))
@@ -146,7 +146,7 @@ def _weights(task: DecideTask, columns: Mapping[str, Any], *, rows: int) -> NDAr
         return None
     if task.weight is None:
         return np.ones(rows)
-    from evenhand.decide.entity_columns import read_weights  # noqa: PLC0415 - only where money is allotted
+    from evenhand.decide.result.entity_columns import read_weights  # noqa: PLC0415 - only where money is allotted
 
     written = weight_of(task.weight, parameter="weight", owner="DecideTask")
     try:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.decide.wording import TOTAL_WORDS
+from evenhand.decide.result.wording import TOTAL_WORDS
 from evenhand.errors import InvalidParameterError
 from evenhand.study.decide_names import ENTITY_SIZES
 from evenhand.study.decide_ways import way_of

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from fractions import Fraction
 
-    from evenhand.decide.rule import Rule
+    from evenhand.decide.language.rule import Rule
 
 __all__ = ["TOUCHES", "DecideTask"]
 
@@ -277,7 +277,7 @@ class DecideTask:
 
 
 def _parsed(text: object) -> Rule:
-    from evenhand.decide.parse import parse  # noqa: PLC0415 - only where a rule decides
+    from evenhand.decide.language.parse import parse  # noqa: PLC0415 - only where a rule decides
 
     if not isinstance(text, str):
         _refuse("rule", "a formula over counts, such as 'sp/s > 0.05'", text)

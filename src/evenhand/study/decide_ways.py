@@ -95,7 +95,7 @@ def check_needs(way: Way, mechanisms: Sequence[str]) -> None:
             f"and which is known without the table: {way.name}=5000, or 'least_total' in a plan"
         )
         raise InvalidParameterError("mitigations", owner=_OWNER, must_be=must_be, got="none")
-    from evenhand.decide.mitigate_output import check_public  # noqa: PLC0415 - starts numpy
+    from evenhand.decide.mitigate.output import check_public  # noqa: PLC0415 - starts numpy
 
     try:
         check_public(*(given.get(name) for name in ("least_total", "least_part", "declared_public")))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.decide.numerals import numeral
+from evenhand.decide.language.numerals import numeral
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

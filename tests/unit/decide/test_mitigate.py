@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 from evenhand.decide import mitigate
-from evenhand.decide.allotment import Allotment
-from evenhand.decide.allotment_series import allotment_bias
+from evenhand.decide.allotment.allotment import Allotment
+from evenhand.decide.allotment.reciprocal import reciprocal_mean
+from evenhand.decide.allotment.series import allotment_bias
+from evenhand.decide.language.terms import threshold
 from evenhand.decide.mitigate import (
     compare,
     cost_of_privacy,
@@ -23,10 +25,8 @@ from evenhand.decide.mitigate import (
     sum_constraint,
     total_sensitivity,
 )
-from evenhand.decide.mitigate_sum import constrained_bias
-from evenhand.decide.mitigation import error_of, scaled_law
-from evenhand.decide.reciprocal import reciprocal_mean
-from evenhand.decide.terms import threshold
+from evenhand.decide.mitigate.mitigation import error_of, scaled_law
+from evenhand.decide.mitigate.sum_constraint import constrained_bias
 from evenhand.errors import InvalidParameterError, UnknownNameError
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
 from evenhand.privacy.randomness import SecureSource, SeededSource

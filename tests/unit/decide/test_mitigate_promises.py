@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evenhand.decide.allotment import Allotment
+from evenhand.decide.allotment.allotment import Allotment
 from evenhand.decide.mitigate import compare, fairness_payment, linear_proxy, shrink
 from evenhand.privacy.laws import DiscreteLaplace, Laplace
 

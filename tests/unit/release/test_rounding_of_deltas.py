@@ -8,7 +8,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from evenhand.decide.mitigate_compare import _promised
+from evenhand.decide.mitigate.compare import _promised
 from evenhand.privacy.guarantee import Guarantee
 from evenhand.privacy.rational import round_up
 from evenhand.privacy.units import Unit

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pytest
 
 from evenhand.decide import mitigate
-from evenhand.decide.allotment import Allotment
-from evenhand.decide.bias import bias
-from evenhand.decide.entities import Entities
-from evenhand.decide.parse import parse
+from evenhand.decide.allotment.allotment import Allotment
+from evenhand.decide.language.parse import parse
+from evenhand.decide.result.bias import bias
+from evenhand.decide.result.entities import Entities
 from evenhand.errors import PlanError
 from evenhand.release.mechanisms.noise import Laplace
 from evenhand.release.postprocess.steps import Nonnegative

@@ -6,8 +6,8 @@ import math
 import numpy as np
 import pytest
 
-from evenhand.decide.decided import Decided
-from evenhand.decide.parse import parse
+from evenhand.decide.language.parse import parse
+from evenhand.decide.result.decided import Decided
 from evenhand.study.decide_measures import (
     distances,
     entity_columns,

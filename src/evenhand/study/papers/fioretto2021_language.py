@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.decide.bounds import composed_error
-from evenhand.decide.terms import count, ratio
+from evenhand.decide.language.terms import count, ratio
 from evenhand.privacy.laws import Laplace
 from evenhand.study.papers.fioretto2021_allotment import significant
 from evenhand.study.papers.fioretto2021_data import AREAS, areas
@@ -18,7 +18,7 @@ from evenhand.study.papers.fioretto2021_printed import LANGUAGE_EPSILONS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evenhand.decide.rule import Rule
+    from evenhand.decide.language.rule import Rule
 
     Values = NDArray[np.float64]
 
@@ -52,7 +52,7 @@ def parts() -> dict[str, Rule]:
 @lru_cache(maxsize=64)
 def part_errors(name: str, epsilon: str, touches: str = "1") -> dict[str, Values]:
     """Return how often noise turns the rule and each part round, one probability for each area."""
-    from evenhand.decide.shared import rule_probability  # noqa: PLC0415 - when it is run
+    from evenhand.decide.exact.rule_probability import rule_probability  # noqa: PLC0415 - when it is run
 
     table = areas(name)
     laws = dict.fromkeys(("s", "sp", "spe"), Laplace(int(touches) / Fraction(epsilon)))

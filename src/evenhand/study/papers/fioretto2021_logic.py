@@ -14,7 +14,7 @@ from evenhand.decide.bounds import (
     composed_error,
     errors_by_truth,
 )
-from evenhand.decide.terms import count
+from evenhand.decide.language.terms import count
 from evenhand.privacy.laws import Laplace
 from evenhand.study.papers.claims import Checked, Claim
 from evenhand.study.papers.fioretto2021_checks import verdict
@@ -22,7 +22,7 @@ from evenhand.study.papers.fioretto2021_checks import verdict
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evenhand.decide.rule import Rule
+    from evenhand.decide.language.rule import Rule
     from evenhand.study.papers.claims import Evidence
 
     Values = NDArray[np.float64]
@@ -41,7 +41,7 @@ def rule_errors(
     rule: Rule, columns: dict[str, Any], laws: dict[str, Any]
 ) -> tuple[Values, NDArray[np.bool_]]:
     """Return how often noise turns a rule round, for each entity, and what it says of the true counts."""
-    from evenhand.decide.shared import rule_probability  # noqa: PLC0415 - when it is checked
+    from evenhand.decide.exact.rule_probability import rule_probability  # noqa: PLC0415 - when it is checked
 
     truth = np.asarray(rule.holds(columns), dtype=bool)
     holds = np.asarray(rule_probability(rule, columns, laws), dtype=float)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.decide.linear_law import laplace_sum_tail
+from evenhand.decide.exact.linear_law import laplace_sum_tail
 from evenhand.privacy.laws import Laplace
 from evenhand.privacy.randomness import SeededSource
 from evenhand.study.papers.fioretto2021_data import areas

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evenhand.decide.allotment import Allotment
-from evenhand.decide.allotment_series import allotment_bias
-from evenhand.decide.mitigate_linear import linear_proxy
-from evenhand.decide.mitigate_output import share_sensitivity_here
+from evenhand.decide.allotment.allotment import Allotment
+from evenhand.decide.allotment.series import allotment_bias
+from evenhand.decide.mitigate.linear import linear_proxy
+from evenhand.decide.mitigate.output import share_sensitivity_here
 from evenhand.errors import DataSetNotFoundError
 from evenhand.privacy.laws import Laplace
 from evenhand.privacy.randomness import SeededSource

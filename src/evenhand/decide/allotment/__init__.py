@@ -1,0 +1,1 @@
+"""Allotments: shares of a noisy total, their mean and variance, and awards in whole cents."""

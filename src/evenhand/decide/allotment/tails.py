@@ -1,0 +1,143 @@
+r"""How likely the noise is to move the weighted total far, and what that can do to a mean of shares.
+
+Let :math:`t` be the noise in the total over the total, and :math:`A` the event :math:`|t| \le 9/10`.
+Chernoff's bound, :math:`\Pr[|t| > c] \le 2 M(\theta) e^{-\theta c}` for every :math:`\theta` with a finite
+moment generating function :math:`M`, is exact arithmetic for sums of independent noises, whatever their
+weights, and falls exponentially.
+
+Near :math:`t = -1` the total is near 0 and shares have no mean under continuous noise. What is added there
+to the principal value is bounded so: Let :math:`s` be the largest scale of Laplace noise in :math:`t`. Given
+all other noise the density of :math:`t` changes by at most a factor :math:`e^{|y|/s}` over a distance
+:math:`y`, so the principal value over :math:`|1 + t| \le s` is at most :math:`2 \mathrm{Shi}(1) = 2.115`
+times the density at :math:`-1`, which is at most :math:`\Pr[|1 + t| \le s] / (2 s (1 - e^{-1}))`. Beyond,
+:math:`1 / |1 + t| \le 1 / s`. Together it is below
+:math:`(2.7\, E[g_i |\hat\eta_i|; A^c] + 4.7\, E[|t|; A^c]) / s` for :math:`s \le 1/10`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evenhand.decide.allotment.inputs import whole_weights
+from evenhand.decide.exact.cumulants import log_mgf, mean_size_tilted, tilt_limit
+from evenhand.privacy.laws import Gaussian, Laplace
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evenhand.decide.allotment.inputs import Noisy
+
+    Values = NDArray[np.float64]
+
+__all__ = ["EVENT", "Tail", "chernoff", "outside_event"]
+
+EVENT = 0.9
+"""How far the total may move, as a part of itself, on the event over which means are certified."""
+
+_PARTS = (0.02, 0.1, 0.25, 0.5, 0.7, 0.8, 0.87, 0.92, 0.96, 0.98)
+_SHI = 2.1146  # 2 Shi(1)
+_OWN, _TOTAL = 2.7, 4.7
+
+
+@dataclass(frozen=True)
+class Tail:
+    """What happens where the total moves by more than nine tenths of itself.
+
+    Attributes
+    ----------
+    probability : float
+        An upper bound of its probability.
+    slack : float
+        An upper bound of what it adds to the quantity in `covers`, for every entity; infinite without one.
+    covers : str
+        The quantity, in words.
+    """
+
+    probability: float
+    slack: float
+    covers: str
+
+
+def chernoff(noisy: Noisy, distance: float) -> tuple[float, float]:
+    """Return an upper bound of Pr[t > distance] and the tilt that attains it."""
+    best, tilt = 0.0, 0.0
+    for each in _tilts(noisy, distance):
+        found = _log_mgf(noisy, each) - each * distance
+        if found < best:
+            best, tilt = found, each
+    return math.exp(max(best, -745.0)) if best > -745 else 0.0, tilt
+
+
+def outside_event(noisy: Noisy, *, own: bool = True) -> Tail:
+    """Bound what lies outside the event; `own` False leaves only the mean over the event itself."""
+    one_side, tilt = chernoff(noisy, EVENT)
+    probability = min(1.0, 2 * one_side)
+    kinds = {type(law) for law in noisy.laws}
+    if own and kinds == {Laplace}:
+        return Tail(probability, _laplace_slack(noisy, probability, tilt), "the principal value")
+    if own and kinds == {Gaussian}:
+        return Tail(probability, _gaussian_slack(noisy, probability), "the principal value")
+    whole = whole_weights(noisy) if own else None
+    if whole is not None:
+        slack = _sizes(noisy, probability, tilt) * whole[1]  # no total but 0 is nearer to 0 than 1
+        return Tail(probability, slack, "the mean, a total of 0 counting as no error")
+    return Tail(probability, 0.0, "the mean where the total moves by at most nine tenths of itself")
+
+
+def _laplace_slack(noisy: Noisy, probability: float, tilt: float) -> float:
+    scale = float((noisy.reach / math.sqrt(2)).max())
+    if scale > 1 - EVENT or tilt * EVENT < 1:
+        return math.inf
+    own = float((noisy.weights / noisy.total * _mean_sizes(noisy, tilt)).max())
+    return (_OWN * own + _TOTAL * EVENT) * probability / scale
+
+
+def _gaussian_slack(noisy: Noisy, probability: float) -> float:
+    """Bound the rest where the own noise, given the total's, is in proportion to it."""
+    variance = float((noisy.reach**2).sum())
+    if variance > 1 - EVENT:
+        return math.inf
+    density = math.exp(-min(1 / (2 * variance), 745.0)) / math.sqrt(2 * math.pi * variance)
+    return probability * (1 + 1 / variance) + _SHI * density
+
+
+def _sizes(noisy: Noisy, probability: float, tilt: float) -> float:
+    """Bound E[g_i |noise_i| + |t|] outside the event."""
+    if tilt * EVENT < 1:
+        return math.inf
+    own = float((noisy.weights / noisy.total * _mean_sizes(noisy, tilt)).max())
+    return (own + EVENT) * probability
+
+
+def _mean_sizes(noisy: Noisy, tilt: float) -> Values:
+    found = np.empty_like(noisy.reach)
+    for place, law in enumerate(noisy.laws):
+        here = noisy.which == place
+        found[here] = mean_size_tilted(law, tilt * noisy.weights[here] / noisy.total)
+    return found
+
+
+def _tilts(noisy: Noisy, distance: float) -> list[float]:
+    """Return tilts to try: that of a Gaussian, and parts of the largest one."""
+    variance = float((noisy.reach**2).sum())
+    normal = distance / variance if variance > 0 else math.inf
+    most = math.inf
+    for place, law in enumerate(noisy.laws):
+        heaviest = float(noisy.weights[noisy.which == place].max(initial=0.0)) / noisy.total
+        if heaviest > 0:
+            most = min(most, tilt_limit(law) / heaviest)
+    if not math.isfinite(most):
+        return [normal] if math.isfinite(normal) else []
+    return [part * most for part in _PARTS if part * most < 4 * normal] + [min(normal, _PARTS[-1] * most)]
+
+
+def _log_mgf(noisy: Noisy, tilt: float) -> float:
+    total = 0.0
+    for place, law in enumerate(noisy.laws):
+        here = noisy.weights[noisy.which == place] if len(noisy.laws) > 1 else noisy.weights
+        total += float(log_mgf(law, tilt / noisy.total * here).sum())
+    return total

@@ -1,0 +1,315 @@
+"""The joint law of comparisons of noisy counts: closed where one sum decides, else given one input at a time.
+
+A law is a list of *atoms*: which comparisons hold, as the sum of their bits, and with which probability,
+for each entity. Components that share no input multiply; one that does is conditioned on it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenhand.decide.exact.components import (
+    Component,
+    Structure,
+    choice,
+    parts,
+    remaining,
+    rotated,
+    simple_form,
+)
+from evenhand.decide.exact.linear_law import cached_law
+from evenhand.decide.exact.pieces import kinks, nodes
+from evenhand.decide.exact.runs import Steps, run_starts
+from evenhand.privacy.laws import Gaussian
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from evenhand.decide.exact.components import Form
+
+    Values = NDArray[np.float64]
+    Atoms = list[tuple[Any, Values]]
+    Nodes = tuple[NDArray[np.int64], NDArray[Any], Values]
+
+__all__ = ["State", "component_atoms", "products"]
+
+_MOST_NODES = 1 << 19  # points that are worked on at a time
+_FEW_ROWS = 64
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """The entities, as distances: a comparison holds where its sum of noises is above its number.
+
+    Attributes
+    ----------
+    thresholds : dict of int to array
+        For each comparison, the number; whole where the counts and the noise are.
+    floors : dict of int to array
+        For each input with a least value, that value minus the count.
+    size : int
+        How many entities, or points of an integral, there are.
+    """
+
+    thresholds: dict[int, NDArray[Any]]
+    floors: dict[int, NDArray[Any]]
+    size: int
+
+    def at(self, rows: Any, component: Component) -> State:
+        """Return the state of these entities, as far as a component looks at it."""
+        thresholds = {each: self.thresholds[each][rows] for each in component.predicates}
+        floors = {each: self.floors[each][rows] for each in component.inputs if each in self.floors}
+        return State(thresholds, floors, next(iter(thresholds.values())).shape[0])
+
+
+def products(groups: Sequence[Atoms], code: Any = 0, mass: Any = 1.0) -> Iterator[tuple[Any, Values]]:
+    """Yield the joint atoms of independent components, given those of each, one after the other."""
+    if not groups:
+        yield code, mass
+        return
+    for more, each in groups[0]:
+        yield from products(groups[1:], code + more, mass * each)
+
+
+def component_atoms(
+    structure: Structure, state: State, component: Component, *, bits: dict[int, int]
+) -> Atoms:
+    """Return the joint law of the comparisons of one component.
+
+    Parameters
+    ----------
+    structure : Structure
+        The comparisons and laws.
+    state : State
+        The entities.
+    component : Component
+        The component.
+    bits : dict of int to int
+        The bit that stands for each comparison.
+    """
+    form = simple_form(structure, component)
+    if form is not None:
+        return _cells(structure, state, component, form, bits)
+    if rotated(structure, component):
+        turned, given = _rotation(structure, state, component)
+        names = {place: bits[each] for place, each in enumerate(component.predicates)}
+        pieces = parts(turned, tuple(names), tuple(range(len(turned.laws))))
+        return list(products([component_atoms(turned, given, each, bits=names) for each in pieces]))
+    local = {each: 1 << place for place, each in enumerate(component.predicates)}
+    masses = _integrated(structure, state, component, local)
+    codes = [sum(bits[each] for each in local if code & local[each]) for code in range(masses.shape[1])]
+    return [(code, masses[:, place]) for place, code in enumerate(codes)]
+
+
+# --- one sum decides -----------------------------------------------------------------------------------
+
+
+def _cells(
+    structure: Structure, state: State, component: Component, form: Form, bits: dict[int, int]
+) -> Atoms:
+    """Return the atoms where every comparison is whether one sum is above, or below, its own number."""
+    below, steps, start = [], [], 0
+    for predicate, multiple in zip(component.predicates, form.multiples, strict=True):
+        border = _Border(state.thresholds[predicate], multiple, strict=structure.strict[predicate])
+        floor = None if form.floored is None else state.floors[form.floored]
+        below.append(border.mass_below(form, floor))
+        steps.append(bits[predicate] if multiple > 0 else -bits[predicate])
+        start += bits[predicate] if multiple < 0 else 0
+    if len(below) == 1:
+        return [(start, below[0]), (start + steps[0], 1 - below[0])]
+    if len(below) == 2:  # two borders need no sorting
+        first = np.minimum(*below)
+        last = np.maximum(*below)
+        between = start + np.where(below[0] <= below[1], *steps)
+        return [(start, first), (between, last - first), (start + sum(steps), 1 - last)]
+    stacked = np.stack(below, axis=1)
+    order = np.argsort(stacked, axis=1)
+    ordered = np.take_along_axis(stacked, order, axis=1)
+    codes = start + np.cumsum(np.asarray(steps)[order], axis=1)
+    masses = np.diff(ordered, axis=1, append=1.0)
+    return [(start, ordered[:, 0]), *((codes[:, each], masses[:, each]) for each in range(len(below)))]
+
+
+@dataclass(frozen=True, eq=False)
+class _Border:
+    """The comparison multiple * sum > threshold, or >=."""
+
+    threshold: NDArray[Any]
+    multiple: int | float
+    strict: bool
+
+    def mass_below(self, form: Form, floor: NDArray[Any] | None) -> Values:
+        """Return the probability that the sum is on the lower side of the border."""
+        if form.law.whole:
+            last = _plain(self._last_whole())
+            mass = form.law.below(last)
+            return mass if floor is None else np.where(last >= floor, mass, 0.0)
+        mass = form.law.below(self.threshold.astype(np.float64) / float(self.multiple))
+        if floor is None:
+            return mass
+        wide = self.threshold.dtype.kind == "O"
+        least = self.multiple * (
+            floor.astype(object) if wide else floor
+        )  # a sum at the floor is an event of its own: no rounding may decide it
+        if self.multiple > 0:
+            at_least = self.threshold >= least if self.strict else self.threshold > least
+        else:
+            at_least = self.threshold < least if self.strict else self.threshold <= least
+        return np.where(at_least, mass, 0.0)
+
+    def _last_whole(self) -> NDArray[Any]:
+        """Return the last whole number on the lower side."""
+        size = abs(self.multiple)
+        if self.multiple > 0:
+            return self.threshold // size if self.strict else -(-self.threshold // size) - 1
+        return -(self.threshold // size) - 1 if self.strict else -self.threshold // size
+
+
+def _plain(numbers: NDArray[Any]) -> NDArray[Any]:
+    """Return whole numbers of any size as those of a fixed size, the far ones nearer."""
+    if numbers.dtype.kind != "O":
+        return numbers
+    near: NDArray[np.int64] = np.clip(numbers, -(1 << 62), 1 << 62).astype(np.int64)
+    return near
+
+
+# --- given one input -----------------------------------------------------------------------------------
+
+
+def _integrated(structure: Structure, state: State, component: Component, bits: dict[int, int]) -> Values:
+    """Return the probability of every pattern of the comparisons, by summing over one input's noise."""
+    name = choice(structure, component)
+    patterns = 1 << len(component.predicates)
+    masses = np.empty((state.size, patterns))
+    step = _FEW_ROWS
+    start = 0
+    while start < state.size:
+        rows = slice(start, min(start + step, state.size))
+        chunk = state.at(rows, component)
+        points = _points(structure, chunk, component, name)
+        masses[rows] = _summed(structure, chunk, component, name, points, bits)
+        start += step
+        step = max(1, min(int(_MOST_NODES * chunk.size / max(1, points[0].size)), _MOST_NODES // patterns))
+    return masses
+
+
+def _summed(
+    structure: Structure, state: State, component: Component, name: int, points: Nodes, bits: dict[int, int]
+) -> Values:
+    rows, values, weights = points
+    given = state.at(rows, component)
+    code: Any = rows << len(bits)
+    for each in component.predicates:
+        weight = structure.weights(each).get(name)
+        if weight is not None:
+            given.thresholds[each] = _moved(given.thresholds[each], weight, values)
+        if not any(other in component.inputs and other != name for other, _ in structure.coefficients[each]):
+            left = given.thresholds[each]
+            code = code + bits[each] * (left < 0 if structure.strict[each] else left <= 0)
+    groups = [
+        component_atoms(structure, given, part, bits=bits) for part in remaining(structure, component, name)
+    ]
+    masses = np.zeros(state.size << len(bits))
+    together = max(1, masses.size // max(1, rows.size))  # many patterns are added up at a time
+    atoms = products(groups)
+    while several := list(itertools.islice(atoms, together)):
+        codes = np.concatenate([code + more for more, _ in several])
+        added = np.concatenate([weights * mass for _, mass in several])
+        masses += np.bincount(codes, weights=added, minlength=masses.size)
+    return masses.reshape(state.size, -1)
+
+
+def _moved(threshold: NDArray[Any], weight: float, values: NDArray[Any]) -> NDArray[Any]:
+    """Return threshold - weight * values; whole numbers stay exact, whatever their size."""
+    if values.dtype.kind == "f":
+        return threshold.astype(np.float64) - float(weight) * values
+    return threshold - weight * (values.astype(object) if threshold.dtype.kind == "O" else values)
+
+
+def _points(structure: Structure, state: State, component: Component, name: int) -> Nodes:
+    """Return the values that the noise on an input is given, with their probabilities, for each entity."""
+    law: Any = cached_law((Fraction(1),), (structure.laws[name],))
+    floor = state.floors.get(name)
+    if structure.whole(name):
+        far = int(law.reach)
+        steps = _steps(structure, state, component, name)
+        if steps is None:
+            rows, values = np.divmod(np.arange(state.size * (2 * far + 1)), 2 * far + 1)
+            values -= far
+        else:
+            rows, values = run_starts(steps, far, state.size)
+        below = np.where(values > -far, law.below(values - 1), 0.0)
+        above = np.append(np.where(rows[1:] == rows[:-1], below[1:], 1.0), 1.0)
+        return rows, values if floor is None else np.maximum(values, floor[rows]), above - below
+    found = kinks(structure, component, name, thresholds=state.thresholds, floors=state.floors)
+    high = np.full(state.size, law.reach)
+    low = -high if floor is None else np.clip(floor.astype(np.float64), -high, high)
+    rows, places, weights = nodes(found, low, high)
+    weights = weights * law.density(places)
+    if floor is None:
+        return rows, places, weights
+    ends = np.arange(state.size)
+    least = floor.astype(np.float64)
+    return (
+        np.concatenate([rows, ends]),
+        np.concatenate([places, least]),
+        np.concatenate([weights, law.below(least)]),
+    )
+
+
+def _steps(structure: Structure, state: State, component: Component, name: int) -> list[Steps] | None:
+    """Return how each comparison changes with the noise on one input; None where the runs are not known."""
+    forms: dict[int, tuple[int, int]] = {}
+    for part in remaining(structure, component, name):
+        form = simple_form(structure, part)
+        if form is None or not form.law.whole:
+            return None
+        for each, multiple in zip(part.predicates, form.multiples, strict=True):
+            forms[each] = (abs(int(multiple)), int(form.law.reach))
+    steps = []
+    for each in component.predicates:
+        weight = structure.weights(each).get(name)
+        threshold = state.thresholds[each]
+        if threshold.dtype.kind == "O":
+            return None
+        if weight is not None:
+            multiple, reach = forms.get(each, (1, -1))
+            steps.append(Steps(threshold - (not structure.strict[each]), int(weight), multiple, reach))
+    return steps
+
+
+# --- fewer comparisons than Gaussian inputs ------------------------------------------------------------
+
+
+def _rotation(structure: Structure, state: State, component: Component) -> tuple[Structure, State]:
+    """Return the same joint law over as many independent Gaussian inputs as there are comparisons."""
+    deviations = [math.sqrt(float(structure.laws[each].variance)) for each in component.inputs]
+    forms = np.array(
+        [
+            [structure.weights(each).get(name, 0) for name in component.inputs]
+            for each in component.predicates
+        ],
+        dtype=np.float64,
+    )
+    scaled = forms * deviations
+    size = np.linalg.norm(scaled, axis=1)
+    upper: Values = np.linalg.qr((scaled / size[:, None]).T).R
+    triangle = upper.T
+    triangle[np.abs(triangle) < 1e-14] = 0.0  # rounding
+    latent = range(triangle.shape[1])
+    coefficients = tuple(tuple((name, float(row[name])) for name in latent if row[name]) for row in triangle)
+    strict = tuple(structure.strict[each] for each in component.predicates)
+    turned = Structure(coefficients, strict, (Gaussian(1),) * triangle.shape[1])
+    places = {
+        place: state.thresholds[each].astype(np.float64) / size[place]
+        for place, each in enumerate(component.predicates)
+    }
+    return turned, State(places, {}, state.size)

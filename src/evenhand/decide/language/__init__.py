@@ -1,0 +1,1 @@
+"""The language of decisions: terms, comparisons, rules and formulas, read from text or written in Python."""

@@ -1,0 +1,355 @@
+"""Counts and ratios of counts, which are compared to make rules."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
+
+from evenhand._validate import one_of
+from evenhand.decide.language.comparison import FLIPPED, Sign, compared
+from evenhand.decide.language.numerals import checked_name, number, numeral, quoted, within_limits
+from evenhand.decide.language.predicates import Predicate
+from evenhand.errors import InvalidParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evenhand.decide.language.rule import Rule
+    from evenhand.privacy.rational import Number
+
+__all__ = ["LINEAR", "MOST_INPUTS", "Nonpositive", "Ratio", "Term", "count", "ratio", "threshold"]
+
+Nonpositive = Literal["false", "signed"]
+
+MOST_INPUTS = 50
+"""How many counts one side of a comparison may add."""
+
+LINEAR = "rules are linear: counts are weighted, added and divided once, and compared with numbers."
+"""What a refusal says where counts would be multiplied."""
+
+
+class _Comparable(ABC):
+    """The four comparisons, each of which makes a rule."""
+
+    __array_ufunc__ = None  # so that numpy's numbers leave arithmetic and comparisons to us
+
+    @abstractmethod
+    def compared_to(self, sign: Sign, other: Any) -> Rule:
+        """Return the rule that this is `sign` to `other`."""
+
+    def __gt__(self, other: Any) -> Rule:
+        return self.compared_to(">", other)
+
+    def __ge__(self, other: Any) -> Rule:
+        return self.compared_to(">=", other)
+
+    def __lt__(self, other: Any) -> Rule:
+        return self.compared_to("<", other)
+
+    def __le__(self, other: Any) -> Rule:
+        return self.compared_to("<=", other)
+
+
+@dataclass(frozen=True, repr=False)
+class Term(_Comparable):
+    """A weighted sum of counts, plus a number, with exact coefficients.
+
+    Terms are added and subtracted, and multiplied and divided by numbers; a term divided by a term is a
+    :class:`Ratio`. Start from :func:`count`.
+
+    Parameters
+    ----------
+    coefficients : tuple of (str, Fraction)
+        The counts by name, none with a coefficient of 0.
+    constant : Fraction
+        The number that is added.
+
+    Examples
+    --------
+    >>> 2 * count("sp") - count("s") / 10 + 5
+    2*sp - 0.1*s + 5
+    """
+
+    coefficients: tuple[tuple[str, Fraction], ...]
+    constant: Fraction = Fraction(0)
+
+    @classmethod
+    def of(cls, coefficients: Mapping[str, Fraction], constant: Fraction | int = 0) -> Term:
+        """Return the term without the coefficients that are 0, refusing numbers that are too long."""
+        made = cls(tuple((name, each) for name, each in coefficients.items() if each), Fraction(constant))
+        if len(made.coefficients) > MOST_INPUTS:
+            must_be = f"a sum of at most {MOST_INPUTS} counts"
+            raise InvalidParameterError("other", owner="a term", must_be=must_be, got="one of more")
+        if not all(map(within_limits, (made.constant, *(each for _, each in made.coefficients)))):
+            must_be = "a sum whose numbers stay from 1e-100 to 1e100, with at most 300 digits"
+            raise InvalidParameterError("other", owner="a term", must_be=must_be, got="another")
+        return made
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The names of the counts."""
+        return tuple(name for name, _ in self.coefficients)
+
+    @property
+    def is_number(self) -> bool:
+        """Whether no count is left in it."""
+        return not self.coefficients
+
+    def __add__(self, other: Any) -> Term | Ratio:
+        if isinstance(other, Ratio):
+            return other + self
+        right = _term(other)
+        if right is None:
+            return NotImplemented
+        total = dict(self.coefficients)
+        for name, each in right.coefficients:
+            total[name] = total.get(name, Fraction(0)) + each
+        return Term.of(total, self.constant + right.constant)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Term:
+        return self._times(Fraction(-1))
+
+    def __sub__(self, other: Any) -> Any:
+        right = other if isinstance(other, Ratio) else _term(other)
+        return NotImplemented if right is None else self + -right
+
+    def __rsub__(self, other: Any) -> Any:
+        return -self + other
+
+    def __mul__(self, other: Any) -> Any:
+        if isinstance(other, Ratio):
+            return other * self
+        right = _term(other)
+        if right is None:
+            return NotImplemented
+        if right.is_number:
+            return self._times(right.constant)
+        return right._times(self.constant) if self.is_number else _refuse_product("*")
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Any:
+        right = _term(other)
+        if right is None:
+            return _refuse_product("/") if isinstance(other, Ratio) else NotImplemented
+        return self._times(_inverse(right.constant)) if right.is_number else Ratio(self, right)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        left = _term(other)
+        return NotImplemented if left is None else left / self
+
+    def _times(self, factor: Fraction) -> Term:
+        return Term.of({name: each * factor for name, each in self.coefficients}, self.constant * factor)
+
+    def compared_to(self, sign: Sign, other: Any) -> Rule:
+        """Return the rule that this is `sign` to `other`."""
+        if isinstance(other, Ratio):
+            return other.compared_to(FLIPPED[sign], self)
+        right = _compared_with(other)
+        return compared(right, FLIPPED[sign], self) if self.is_number else compared(self, sign, right)
+
+    def against(self, right: Term) -> tuple[Term, None, bool]:
+        """Return what must be above 0 for this to be above `right`; there is no denominator."""
+        return self - right, None, False
+
+    def above_zero(self, *, strict: bool, needs_positive: Predicate | None = None) -> Predicate:
+        """Return the predicate that this is > 0, or >= 0."""
+        bound = -self.constant
+        return Predicate.of(dict(self.coefficients), bound, strict=strict, needs_positive=needs_positive)
+
+    def __repr__(self) -> str:
+        pieces: list[tuple[bool, str]] = []
+        for name, each in self.coefficients:
+            size = quoted(name) if abs(each) == 1 else f"{numeral(abs(each))}*{quoted(name)}"
+            pieces.append((each < 0, size))
+        if self.constant or not pieces:
+            pieces.append((self.constant < 0, numeral(abs(self.constant))))
+        first, *others = pieces
+        text = f"{'-' if first[0] else ''}{first[1]}"
+        return text + "".join(f" {'-' if minus else '+'} {size}" for minus, size in others)
+
+
+@dataclass(frozen=True, repr=False)
+class Ratio(_Comparable):
+    """One term divided by another, to be compared with a number.
+
+    A ratio may be multiplied and divided by numbers, and numbers and ratios with the same denominator
+    may be added. Start from :func:`ratio`.
+
+    Parameters
+    ----------
+    numerator, denominator : Term
+        What is divided, and by what.
+    nonpositive : {"false", "signed"}
+        What a comparison says where the denominator is not above 0, see :func:`ratio`.
+    """
+
+    numerator: Term
+    denominator: Term
+    nonpositive: Nonpositive = "false"
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The names of the counts."""
+        return tuple(dict.fromkeys((*self.numerator.inputs, *self.denominator.inputs)))
+
+    def _over(self, numerator: Term) -> Ratio:
+        return Ratio(numerator, self.denominator, self.nonpositive)
+
+    def __add__(self, other: Any) -> Ratio:
+        if isinstance(other, Ratio):
+            if (other.denominator, other.nonpositive) != (self.denominator, self.nonpositive):
+                _refuse_product("+", "a ratio with the same denominator")
+            return self._over(self.numerator + other.numerator)  # type: ignore[arg-type]
+        right = _term(other)
+        if right is None:
+            return NotImplemented
+        if not right.is_number:
+            _refuse_product("+", "a number, or a ratio with the same denominator")
+        return self._over(self.numerator + self.denominator._times(right.constant))  # type: ignore[arg-type]
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Ratio:
+        return self._over(-self.numerator)
+
+    def __sub__(self, other: Any) -> Any:
+        right = other if isinstance(other, Ratio) else _term(other)
+        return NotImplemented if right is None else self + -right
+
+    def __rsub__(self, other: Any) -> Any:
+        return -self + other
+
+    def __mul__(self, other: Any) -> Any:
+        right = _term(other)
+        if right is None:
+            return _refuse_product("*") if isinstance(other, Ratio) else NotImplemented
+        return self._over(self.numerator * right.constant) if right.is_number else _refuse_product("*")
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Any:
+        right = _term(other)
+        if right is None:
+            return _refuse_product("/") if isinstance(other, Ratio) else NotImplemented
+        return self * _inverse(right.constant) if right.is_number else _refuse_product("/")
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return NotImplemented if _term(other) is None else _refuse_product("/")
+
+    def compared_to(self, sign: Sign, other: Any) -> Rule:
+        """Return the rule that this is `sign` to `other`."""
+        if isinstance(other, Ratio):
+            return (self - other).compared_to(sign, Term.of({}))  # type: ignore[no-any-return]
+        right = _compared_with(other)
+        if not right.is_number:
+            _refuse_product(sign, "a number, or a ratio with the same denominator")
+        return compared(self, sign, right)
+
+    def against(self, right: Term) -> tuple[Term, Term, bool]:
+        """Return what must be above 0, the denominator, and whether it is signed."""
+        over: Term = self.numerator - self.denominator * right.constant
+        return over, self.denominator, self.nonpositive == "signed"
+
+    def __repr__(self) -> str:
+        text = f"{_grouped(self.numerator)}/{_grouped(self.denominator, below=True)}"
+        return f"signed({text})" if self.nonpositive == "signed" else text
+
+
+def count(name: str) -> Term:
+    """Return the count of a column, to be compared or computed with.
+
+    >>> count("sp") > 10_000
+    sp > 10000
+    >>> count("children aged 5-17") >= 2 * count("teachers")
+    `children aged 5-17` >= 2*teachers
+    """
+    return Term(((checked_name(name, parameter="name", owner="count"), Fraction(1)),))
+
+
+def ratio(numerator: str | Term, denominator: str | Term, *, nonpositive: Nonpositive = "false") -> Ratio:
+    """Return one count divided by another, to be compared with a number.
+
+    The comparison is multiplied out: with a denominator above 0, ``x/y > c`` is ``x - c*y > 0``, exactly.
+
+    Parameters
+    ----------
+    numerator, denominator : str or Term
+        The counts, or terms of counts.
+    nonpositive : {"false", "signed"}
+        What a comparison says where the denominator is not above 0, as it may be with noise. ``"false"``: it
+        does not hold, whichever way it compares. ``"signed"``: below 0 it is that of the quotient, so
+        multiplying out turns it round; at 0 it does not hold. Formulas for continuous noise that integrate
+        over the whole plane are signed.
+
+    Examples
+    --------
+    >>> ratio("sp", "s") > 0.05
+    sp/s > 0.05
+    >>> ratio("sp", "s", nonpositive="signed") > 0.05
+    signed(sp/s) > 0.05
+    >>> columns = {"sp": [-1, 1, 0], "s": [-2, 2, 0]}
+    >>> [(ratio("sp", "s", nonpositive=how) > 0.05).holds(columns).tolist() for how in ("false", "signed")]
+    [[False, True, False], [True, True, False]]
+    """
+    one_of("nonpositive", nonpositive, ("false", "signed"), owner="ratio")
+    above, below = (
+        each
+        if isinstance(each, Term)
+        else Term(((checked_name(each, parameter=name, owner="ratio"), Fraction(1)),))
+        for name, each in (("numerator", numerator), ("denominator", denominator))
+    )
+    if below.is_number:
+        raise InvalidParameterError(
+            "denominator", owner="ratio", must_be="a term with a count", got=denominator
+        )
+    return Ratio(above, below, nonpositive)
+
+
+def threshold(name: str, level: Number) -> Rule:
+    """Return the rule that a count is at least `level`.
+
+    >>> threshold("sp", 10_000)
+    sp >= 10000
+    """
+    return count(name) >= number(level, parameter="level", owner="threshold")
+
+
+def _term(value: object) -> Term | None:
+    """Return a term, or a number as one; None where it is neither."""
+    if isinstance(value, Term):
+        return value
+    if isinstance(value, bool) or not isinstance(value, Real | Decimal):
+        return None
+    return Term((), number(value, parameter="other", owner="a term"))
+
+
+def _compared_with(value: object) -> Term:
+    right = _term(value)
+    if right is None:
+        must_be = "a number or a term of counts"
+        raise InvalidParameterError("other", owner="a comparison", must_be=must_be, got=value)
+    return right
+
+
+def _inverse(value: Fraction) -> Fraction:
+    if value == 0:
+        raise InvalidParameterError("other", owner="a division", must_be="a number other than 0", got=0)
+    return 1 / value
+
+
+def _refuse_product(sign: str, must_be: str = "a number") -> NoReturn:
+    raise InvalidParameterError("other", owner=f"'{sign}'", must_be=must_be, got="a count", hint=LINEAR)
+
+
+def _grouped(term: Term, *, below: bool = False) -> str:
+    """Write a term so that it can stand above or below the line of a ratio."""
+    alone = len(term.coefficients) + bool(term.constant or not term.coefficients) == 1
+    weighted = below and term != Term(((term.inputs[0], Fraction(1)),))
+    return f"({term!r})" if weighted or not alone else repr(term)

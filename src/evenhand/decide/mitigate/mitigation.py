@@ -1,0 +1,240 @@
+"""What all mitigations have in common: a guarantee, a bias, an error and alpha, beside the plain release."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenhand.decide.allotment.allotment import Allotment
+from evenhand.decide.language.rule import Rule
+from evenhand.errors import InvalidParameterError
+from evenhand.measure.alpha import alpha_fairness
+from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, Law
+from evenhand.privacy.randomness import SeededSource, source_from
+from evenhand.privacy.units import Unit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from evenhand.decide.result.decided import Decided
+    from evenhand.privacy.guarantee import Guarantee
+
+    Values = NDArray[np.float64]
+
+__all__ = [
+    "Mitigation",
+    "allotment_only",
+    "assuming",
+    "error_of",
+    "law_of",
+    "mitigated",
+    "promise",
+    "restated",
+    "rule_only",
+    "scaled_law",
+    "seeded",
+    "uncovered",
+    "unit_of",
+]
+
+_CELLS = 4_000_000  # noisy counts drawn for a mean absolute error
+_FEWEST = 50
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Mitigation:
+    """One way to decide from protected data, and what it does to everybody.
+
+    Parameters
+    ----------
+    name : str
+        Short, such as ``"linear proxy"``.
+    words : str
+        What it does, in one or two sentences, with what it costs.
+    guarantee : Guarantee
+        What one person is promised.
+    decided : Decided
+        Bias and variance by entity, from the true data.
+    mean_absolute_error : float
+        The expected distance of a share, or a decision, from the true one, averaged over entities.
+    standard_error : float
+        That of the mean absolute error where it was sampled, else 0.
+    """
+
+    name: str
+    words: str
+    guarantee: Guarantee
+    decided: Decided
+    mean_absolute_error: float
+    standard_error: float = 0.0
+
+    @property
+    def bias(self) -> Values:
+        """Expected minus true, by entity."""
+        return self.decided.bias
+
+    @property
+    def alpha(self) -> float:
+        """The largest bias minus the smallest; 0 means that noise treats all entities alike."""
+        return alpha_fairness(self.bias)
+
+    @property
+    def moved(self) -> float:
+        """What goes wrong on average, in all.
+
+        For shares, half the sum of absolute biases, as a part of the budget. Where biases add up to 0 that is
+        what goes to other entities than it should. A way that pays more than the budget, or less, has half of
+        that in it too; `overspent` is by how much. For a rule, the expected number of wrong decisions.
+        """
+        whole = float(np.abs(self.bias).sum())
+        return whole / 2 if self.decided.kind == "allotment" else whole
+
+    @property
+    def overspent(self) -> float:
+        """What is paid beyond the budget on average, as a part of it; below 0 if some is left over."""
+        return math.fsum(self.bias) if self.decided.kind == "allotment" else 0.0
+
+    def __repr__(self) -> str:
+        error = f"mean absolute error {self.mean_absolute_error:.3g}"
+        return f"<Mitigation {self.name!r}: alpha {self.alpha:.3g}, {error}>"
+
+
+def mitigated(
+    name: str, words: str, guarantee: Guarantee, decided: Decided, error: tuple[float, float], **changed: Any
+) -> Mitigation:
+    """Return a mitigation whose figures by entity are those of a result with some of them changed."""
+    return Mitigation(name, words, guarantee, replace(decided, **changed) if changed else decided, *error)
+
+
+def allotment_only(problem: object, *, owner: str) -> Allotment:
+    """Return the allotment, or refuse a rule."""
+    if not isinstance(problem, Allotment):
+        got = f"a {type(problem).__name__}"
+        raise InvalidParameterError("problem", owner=owner, must_be="an Allotment", got=got)
+    return problem
+
+
+def rule_only(problem: object, *, owner: str) -> Rule:
+    """Return the rule, or refuse an allotment."""
+    if not isinstance(problem, Rule):
+        got = f"a {type(problem).__name__}"
+        raise InvalidParameterError("problem", owner=owner, must_be="a Rule", got=got)
+    return problem
+
+
+def law_of(problem: Any, noise: Any) -> Law:
+    """Return the law of the noise on the one count of an allotment."""
+    from evenhand.decide.exact.noise import noise_of  # noqa: PLC0415 - brings the tables
+
+    return noise_of(noise, inputs=problem.inputs)[problem.inputs[0]]
+
+
+def unit_of(noise: Any, unit: Unit | str | None, *, owner: str) -> Unit:
+    """Return what may change: that of the mechanism, or the one given with a law."""
+    own = getattr(noise, "unit", None)
+    chosen = unit if own is None else own
+    if chosen not in (Unit.REPLACE_ONE, Unit.ADD_OR_REMOVE_ONE):
+        must_be = "'replace one' or 'add or remove one', and given with a law, which knows none"
+        raise InvalidParameterError("unit", owner=owner, must_be=must_be, got=unit)
+    return Unit(chosen)
+
+
+def scaled_law(law: Law, *, part: float, factor: float = 1.0, whole: bool | None = None) -> Law:
+    """Return noise for a part of the budget on a figure `factor` times as sensitive.
+
+    Parameters
+    ----------
+    law : Law
+        The noise that spends the whole budget.
+    part : float
+        The part that is spent.
+    factor : float
+        How sensitive the figure is, over what the noise was made for: in L1 for Laplace noise, in L2 for
+        Gaussian noise.
+    whole : bool, optional
+        Whether the noise is whole-numbered; as before unless told.
+    """
+    integers = law.support == "integers" if whole is None else whole
+    if isinstance(law, Laplace | DiscreteLaplace):
+        scale = float(law.scale) * factor / part
+        return DiscreteLaplace(scale) if integers else Laplace(scale)
+    squared = float(law.squared_scale) * factor**2 / part  # type: ignore[attr-defined]
+    return DiscreteGaussian(squared) if integers else Gaussian(squared)
+
+
+def seeded(rng: Any, *, owner: str) -> SeededSource:
+    """Return the source that simulations draw from; seed 0 unless told."""
+    source = source_from(0 if rng is None else rng)
+    if not isinstance(source, SeededSource):
+        must_be = "a seed or a seeded source: this is a simulation, not a release"
+        raise InvalidParameterError("rng", owner=owner, must_be=must_be, got="the secure source")
+    return source
+
+
+def error_of(
+    draw: Callable[[int, SeededSource], Values], truth: Values, *, source: SeededSource
+) -> tuple[float, float]:
+    """Return the mean absolute error over all entities and its standard error.
+
+    Parameters
+    ----------
+    draw : callable
+        Returns shares of this many releases, in rows, from a source.
+    truth : array
+        The true shares.
+    source : SeededSource
+        What is drawn from.
+    """
+    draws = max(_FEWEST, min(2_000, _CELLS // truth.size))
+    rows = max(1, min(draws, (1 << 20) // truth.size))
+    means: list[float] = []
+    for first in range(0, draws, rows):
+        found = np.abs(draw(min(rows, draws - first), source) - truth)
+        means += found[np.isfinite(found).all(axis=1)].mean(axis=1).tolist()  # a total of 0 has no shares
+    if len(means) <= 1:
+        return math.nan, math.nan
+    values = np.array(means)
+    return float(values.mean()), float(values.std(ddof=1) / math.sqrt(values.size))
+
+
+def promise(problem: Any, noise: Any, unit: Unit | str | None, *, owner: str) -> Guarantee:
+    """Return what releasing the counts with this noise promises."""
+    from evenhand.decide.exact.noise import guarantee_of  # noqa: PLC0415 - brings the tables
+
+    chosen = unit_of(noise, unit, owner=owner)
+    return guarantee_of(problem, noise, unit=chosen)
+
+
+def restated(guarantee: Guarantee, *, law: Law, proof: str, assumptions: Sequence[str] = ()) -> Guarantee:
+    """Return the same loss under another proof; that of Gaussian noise as rho, which is what adds up."""
+    from evenhand.privacy.guarantee import Guarantee as Stated  # noqa: PLC0415 - only here
+
+    cells = 2 if guarantee.unit is Unit.REPLACE_ONE else 1
+    amount: dict[str, Any] = {"epsilon": guarantee.epsilon, "delta": guarantee.delta}
+    if isinstance(law, Gaussian | DiscreteGaussian):
+        amount = {"rho": cells / (2 * Fraction(law.squared_scale))}
+    return Stated(
+        **amount,
+        unit=guarantee.unit,
+        trust=guarantee.trust,
+        protects=guarantee.protects,
+        proof=proof,
+        assumptions=(*guarantee.assumptions, *assumptions),
+    )
+
+
+def assuming(guarantee: Guarantee, assumed: str) -> Guarantee:
+    """Return the same guarantee with one more thing that it assumes."""
+    record = guarantee.to_dict() | {"assumptions": [*guarantee.assumptions, assumed]}
+    return type(guarantee).from_dict(record)
+
+
+def uncovered(guarantee: Guarantee) -> Guarantee:
+    """Return that nothing is guaranteed, where a figure of the true counts is used that no noise covers."""
+    return type(guarantee).nothing(unit=guarantee.unit, in_clear=guarantee.protects)

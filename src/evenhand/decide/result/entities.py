@@ -1,0 +1,145 @@
+"""Entities: the places that a decision is about, with their counts, weights and populations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenhand.decide.result.entity_columns import columns_of, named, read_counts, read_weights
+from evenhand.errors import InvalidParameterError
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+__all__ = ["Entities"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Entities:
+    """Districts, counties or other places, each with the counts that a decision looks at.
+
+    Made by :meth:`read`. The arrays cannot be written to. What they hold is private, except the names and the
+    weights.
+
+    Parameters
+    ----------
+    names : tuple of str
+        The name of each entity. Two entities may have the same name; they stay two.
+    counts : mapping of str to array
+        The true counts by column, whole numbers from 0 to 10**15.
+    weights : array, optional
+        The weight of each entity in an allotment.
+    groups : tuple of str
+        The groups of people by name.
+    populations : array
+        How many people of each group live in each entity, entities by groups.
+    """
+
+    names: tuple[str, ...]
+    counts: Mapping[str, npt.NDArray[np.int64]]
+    weights: npt.NDArray[np.float64] | None
+    groups: tuple[str, ...]
+    populations: npt.NDArray[np.int64]
+
+    @classmethod
+    def read(
+        cls,
+        frame: Any,
+        *,
+        name: str | Sequence[str] | None = None,
+        counts: Sequence[str] | str,
+        weights: str | None = None,
+        groups: Sequence[str] | Mapping[str, str] | None = None,
+    ) -> Entities:
+        """Read the entities from a frame, or from a mapping of columns.
+
+        Parameters
+        ----------
+        frame : frame, or mapping of str to column
+            One row for each entity, at least one.
+        name : str or sequence of str, optional
+            The column with the names; of several, the values are put together with a comma. Without it the
+            entities are numbered from 1.
+        counts : sequence of str
+            The columns with the counts that the decision looks at.
+        weights : str, optional
+            The column with the weights, each 0 or from 1e-50 to 1e50.
+        groups : sequence of str, or mapping of str to str, optional
+            The columns with the people of each group; a mapping gives the group's name first.
+
+        Raises
+        ------
+        InvalidParameterError
+            Where a count is missing, negative, not whole or above 10**15. The message names the column and
+            nothing that is in it.
+
+        Examples
+        --------
+        >>> table = {"county": ["Ash", "Bay"], "s": [1000, 2000], "sp": [60, 90], "young": [200, 300]}
+        >>> counties = Entities.read(table, name="county", counts=["s", "sp"], groups=["young"])
+        >>> counties
+        <Entities: 2, counts s, sp, groups young>
+        >>> counties.counts["sp"]
+        array([60, 90])
+        """
+        columns = columns_of(frame)
+        kept = {each: read_counts(columns, each) for each in _names(counts, "counts")}
+        if not kept:
+            must_be = "one or more names of columns"
+            raise InvalidParameterError("counts", owner="Entities.read", must_be=must_be, got=counts)
+        size = next(iter(kept.values())).size
+        grouped = _grouped(groups)
+        people = [read_counts(columns, each) for each in grouped.values()]
+        scale = None if weights is None else read_weights(columns, weights)
+        labels = named(columns, _names(name, "name"), size)
+        lengths = {*(each.size for each in (*kept.values(), *people)), len(labels)}
+        if len(lengths | ({scale.size} if scale is not None else set())) > 1:
+            must_be = "columns of one length"
+            raise InvalidParameterError(
+                "frame", owner="Entities.read", must_be=must_be, got="several lengths"
+            )
+        table = np.stack(people, axis=1) if people else np.zeros((size, 0), dtype=np.int64)
+        return cls(labels, kept, scale, tuple(grouped), table)
+
+    def __post_init__(self) -> None:
+        for array in (*self.counts.values(), self.populations, self.weights):
+            if array is not None:
+                array.setflags(write=False)
+        object.__setattr__(self, "counts", MappingProxyType(dict(self.counts)))
+
+    def __reduce__(self) -> tuple[Any, ...]:  # a mapping that cannot be written to cannot be pickled either
+        return Entities, (self.names, dict(self.counts), self.weights, self.groups, self.populations)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The names of the columns with counts."""
+        return tuple(self.counts)
+
+    def __repr__(self) -> str:
+        more = "" if self.weights is None else ", weighted"
+        people = f", groups {', '.join(self.groups)}" if self.groups else ""
+        return f"<Entities: {len(self)}, counts {', '.join(self.counts)}{more}{people}>"
+
+
+def _grouped(groups: Sequence[str] | Mapping[str, str] | None) -> dict[str, str]:
+    """Return the column of each group."""
+    if not isinstance(groups, Mapping):
+        return {each: each for each in _names(groups, "groups")}
+    return dict(zip(_names(tuple(groups), "groups"), _names(tuple(groups.values()), "groups"), strict=True))
+
+
+def _names(given: str | Sequence[str] | None, parameter: str) -> tuple[str, ...]:
+    if given is None:
+        return ()
+    names = (given,) if isinstance(given, str) else tuple(given)
+    if not all(isinstance(each, str) for each in names) or len(set(names)) < len(names):
+        must_be = "names of columns, each once"
+        raise InvalidParameterError(parameter, owner="Entities.read", must_be=must_be, got=given)
+    return names

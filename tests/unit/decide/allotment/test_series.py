@@ -1,0 +1,201 @@
+"""The series of the bias of shares: its values, its proved bound, and what it refuses."""
+
+import numpy as np
+import pytest
+
+from evenhand.decide.allotment import series as allotment_series
+from evenhand.decide.allotment.allotment import Allotment
+from evenhand.decide.allotment.inputs import noisy_shares, whole_weights
+from evenhand.decide.allotment.series import allotment_bias, bias_series, total_not_positive
+from evenhand.decide.exact.cumulants import even_moments
+from evenhand.errors import InvalidParameterError
+from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
+from evenhand.release.postprocess.steps import SumTo
+from unit.decide._slow_shares import by_enumeration, principal_value
+
+WEIGHTS, COUNTS = [1, 2, 1.5], [30, 50, 80]
+SHARES = Allotment(WEIGHTS)
+EXACT = np.array([-1.6604364767317e-05, -1.4155275772298e-04, 1.5815712249151e-04])
+TRUTH = np.array([-1.660436476750171e-05, -1.4155275772336339e-04, 1.5815712249086508e-04])  # to 30 digits
+SECOND = np.array([-1.664e-05, -1.408e-04, 1.5744e-04])
+FOURTH = np.array([-1.660534784e-05, -1.415446528e-04, 1.5815000064e-04])
+
+
+def after(orders):
+    """Return the series after this many orders."""
+    noisy = noisy_shares(SHARES, COUNTS, Laplace(2))
+    standard = noisy.cumulants(orders + 1)
+    moments = even_moments(noisy.of_total(standard))
+    return allotment_series._terms(noisy, standard, moments, orders)[0]
+
+
+class TestVectors:
+    def test_the_exact_principal_value(self):
+        """The published vector, to 1e-9; it sums to 0, as shares sum to 1 with and without noise."""
+        found = allotment_bias(SHARES, COUNTS, Laplace(2))
+
+        assert found.values == pytest.approx(EXACT, rel=1e-9)
+        assert abs(found.values.sum()) < 1e-18
+        assert found.method == "series of 9 even orders, certified for the principal value"
+
+    def test_the_second_and_fourth_order(self):
+        """One order is half the variance times the trace, without a factor n."""
+        assert after(1) == pytest.approx(SECOND, rel=1e-9)
+        assert after(2) == pytest.approx(FOURTH, rel=1e-9)
+
+    def test_the_bound_holds_against_thirty_digits(self):
+        """The vector itself is good to 1e-11; the bound claims 1e-12."""
+        found = bias_series(noisy_shares(SHARES, COUNTS, Laplace(2)))
+
+        assert (np.abs(found.values - TRUTH) <= found.error_bound).all()
+        assert (found.error_bound <= 2e-11 * np.abs(TRUTH)).all()
+
+    @pytest.mark.nightly
+    def test_the_thirty_digits(self):
+        """Computed again, the slow way."""
+        assert principal_value(WEIGHTS, COUNTS, 2) == pytest.approx(TRUTH, rel=1e-15)
+
+    def test_unequal_variances_are_half_the_sum_of_variances_times_curvatures(self):
+        """Each place may have noise of its own; at small noise only the second order is left."""
+        laws = [Gaussian("1e-4"), Gaussian("4e-4"), Laplace("0.01")]
+        a, x, variances = np.array(WEIGHTS), np.array(COUNTS), np.array([law.variance for law in laws])
+        total = a @ x
+        curvature = np.array(
+            [
+                [
+                    2 * a[j] ** 2 * a[i] * x[i] / total**3 - (i == j) * 2 * a[i] ** 2 / total**2
+                    for j in range(3)
+                ]
+                for i in range(3)
+            ]
+        )
+        found = allotment_bias(SHARES, COUNTS, laws)
+
+        assert found.values == pytest.approx(curvature @ variances / 2, rel=1e-6)
+        assert "at most nine tenths" in found.method
+
+
+class TestBound:
+    @pytest.mark.parametrize(
+        ("law", "reach"),
+        [(DiscreteLaplace("0.4"), 14), (DiscreteGaussian("0.3"), 6), (DiscreteGaussian(2), 14)],
+        ids=repr,
+    )
+    @pytest.mark.parametrize("weights", [[1, 2, 3], [1, 2, 1.5], [0.1, 0.25, 0]])
+    def test_it_holds_for_whole_noise(self, law, reach, weights):
+        """A bound that is too small is worse than none: people would stop looking."""
+        counts = [30, 50, 80]
+        found = bias_series(noisy_shares(Allotment(weights), counts, law))
+        slow, _ = by_enumeration(weights, counts, law, reach)
+
+        assert found.certified
+        assert (np.abs(found.values - slow) <= found.error_bound + 1e-15).all()
+
+    def test_it_is_wide_where_the_noise_is(self):
+        """With few people and much noise the series says so itself."""
+        found = bias_series(noisy_shares(SHARES, COUNTS, Laplace(20)))
+
+        assert not found.certified
+        assert not np.isfinite(found.error_bound).any()
+
+    def test_weights_that_are_not_on_a_grid_have_only_the_mean_over_the_event(self):
+        """A total can then come as near to 0 as it likes."""
+        noisy = noisy_shares(Allotment([1, 2**0.5]), [3000, 5000], DiscreteLaplace(2))
+
+        assert whole_weights(noisy) is None
+        assert bias_series(noisy).covers == "the mean where the total moves by at most nine tenths of itself"
+
+    def test_dropping_an_order_breaks_it(self):
+        """The check of the bound can see an error of one order."""
+        found = bias_series(noisy_shares(SHARES, COUNTS, Laplace(2)))
+
+        assert (np.abs(after(found.orders - 6) - TRUTH) > found.error_bound).all()
+
+    def test_a_hundred_thousand_times_the_people_is_certified_too(self):
+        """Counts of 1e9, as somebody's table has."""
+        found = allotment_bias(Allotment([1, 2, 3]), [10**9, 3, 0], DiscreteLaplace(10))
+
+        assert "certified" in found.method
+        assert (found.error_bound <= 1e-9 * np.abs(found.values)).all()
+
+
+class TestEdges:
+    def test_one_entity_gets_everything_whatever_the_noise(self):
+        found = allotment_bias(Allotment([3]), [7], Laplace(100))
+
+        assert found.values.tolist() == [0.0]
+        assert found.error_bound.tolist() == [0.0]
+
+    def test_a_weight_of_zero_gets_nothing(self):
+        found = allotment_bias(Allotment([1, 0, 2]), [500, 800, 900], DiscreteLaplace(2))
+
+        assert found.values[1] == 0
+        assert found.error_bound[1] <= 1e-30
+
+    def test_counts_beside_which_noise_is_nothing(self):
+        """Its square is below the smallest float, and so is every bias."""
+        found = allotment_bias(Allotment([1, 1]), [1e200, 1e200], Laplace(1))
+
+        assert found.values.tolist() == [0.0, 0.0]
+
+    def test_zero_counts_are_no_trouble(self):
+        """An empty place gets shares from noise alone, which are negative on average."""
+        found = allotment_bias(Allotment([1, 1]), [0, 1000], DiscreteLaplace(2))
+
+        assert found.values[0] < 0
+        assert "certified" in found.method
+
+    @pytest.mark.parametrize(
+        "counts", [[1, 2], [1, 2, -3], [1, 2, np.nan], ["a", "b", "c"], [[1, 2, 3]], [0, 0, 0]]
+    )
+    def test_counts_that_make_no_shares_are_refused_without_showing_them(self, counts):
+        with pytest.raises(
+            InvalidParameterError, match="The 'counts' parameter of allotment_bias"
+        ) as refusal:
+            allotment_bias(SHARES, counts, Laplace(2))
+
+        assert "-3" not in str(refusal.value)
+
+    @pytest.mark.parametrize("law", [2, [Laplace(1)], [Laplace(1), Laplace(1), 3], "laplace"])
+    def test_noise_that_is_no_law_is_refused(self, law):
+        with pytest.raises(InvalidParameterError, match="The 'law' parameter of allotment_bias"):
+            allotment_bias(SHARES, COUNTS, law)
+
+    def test_steps_without_a_formula_are_refused(self):
+        with pytest.raises(InvalidParameterError, match="other steps need sampling"):
+            allotment_bias(SHARES, COUNTS, Laplace(2), post=[SumTo(160)])
+
+    def test_the_chance_of_no_total(self):
+        """Beyond reach it is a bound, and says so."""
+        chance, method = total_not_positive(SHARES, [3000, 5000, 8000], Laplace(2))
+
+        assert 0 <= chance < 1e-100
+        assert method.startswith("at most")
+
+    def test_large_weights_and_totals_are_not_on_a_grid(self):
+        """Beyond 2**52 a float does not hold every whole number."""
+        assert whole_weights(noisy_shares(Allotment([1, 2.0**51]), [1, 4], DiscreteLaplace(2))) is None
+        assert whole_weights(noisy_shares(Allotment([1, 3]), [1, 0.5], DiscreteLaplace(2))) is None
+        weights, total = whole_weights(noisy_shares(Allotment([0.1, 0.25]), [3, 8], DiscreteLaplace(2)))
+        assert (weights.tolist(), total) == ([2, 5], 46)
+
+
+@pytest.mark.parametrize(
+    "law", [DiscreteLaplace("1/100"), DiscreteLaplace("1/60"), DiscreteGaussian("1/1000")], ids=repr
+)
+def test_noise_that_is_nearly_always_nought_has_no_bias_to_speak_of(law):
+    """Its standardised cumulants do not fit floats, and that must not be the reader's trouble."""
+    values, bound, method = allotment_bias(Allotment([1, 2, 3]), [10, 20, 30], law)
+    chance, _ = total_not_positive(Allotment([1, 2, 3]), [10, 20, 30], law)
+
+    assert values.tolist() == [0, 0, 0]
+    assert 0 < bound.max() < 1e-20
+    assert "negligible" in method
+    assert chance <= 1e-25
+
+
+def test_noise_that_is_seldom_anything_but_nought_still_has_its_series():
+    values, bound, _ = allotment_bias(Allotment([1, 2, 3]), [10, 20, 30], DiscreteLaplace("1/56"))
+
+    assert 0 < values[0] < 1e-30
+    assert bound.max() < 1e-8 * abs(values).max()
