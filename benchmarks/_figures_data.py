@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import evenhand as eh
-from evenhand.learn.encoding import PublicEncoder
+from evenhand.learn.encoding.encoder import PublicEncoder
 
 DATA = {"adult": {"version": "uci"}, "credit_default": {}}
 CHOOSING = 0.5  # share of the rows that settings are chosen in; test rows of 'separate' splits are others

@@ -5,8 +5,8 @@ import functools
 import numpy as np
 from _figures_data import DATA, choosing_rows, cut, measures, people, split
 
-from evenhand.learn.fermi import DPFermi
-from evenhand.learn.parity import ParityPostProcessor
+from evenhand.learn.fermi.classifier import DPFermi
+from evenhand.learn.parity.post_processor import ParityPostProcessor
 
 DELTA, NUMBERS, HOLDOUT = "1e-5", "bins", 0.375  # the last two as chosen; DPFermi has the others as defaults
 START = {"numbers": "auto", "strength": 20.0, "rate": 1.0, "epochs": 50, "clip": 1.0, "matrix_rate": 0.5}

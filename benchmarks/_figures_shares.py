@@ -8,10 +8,10 @@ gradient clipped, shuffled batches, step sizes .005 and .01, the last weights) a
 import numpy as np
 from _figures_data import measures
 
-from evenhand.learn.descent import batches, plan
-from evenhand.learn.fermi_printed import PrintedSettings, published_noise, train_printed
-from evenhand.learn.fermi_steps import Clipped, rows_of, train
-from evenhand.learn.fermi_training import budget_of
+from evenhand.learn.fermi.printed import PrintedSettings, published_noise, train_printed
+from evenhand.learn.fermi.steps import Clipped, rows_of, train
+from evenhand.learn.fermi.training import budget_of
+from evenhand.learn.training.descent import batches, plan
 from evenhand.privacy.randomness import SeededSource
 
 EPSILON, DELTA, GRID = 3, 1e-5, 1 << 14

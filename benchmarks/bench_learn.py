@@ -26,7 +26,7 @@ import venv
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from evenhand.learn.logistic import DPLogisticRegression
+from evenhand.learn.training.logistic import DPLogisticRegression
 from evenhand.privacy.accounting import SampledGaussian, sampling_rate
 
 ROWS, TEST_ROWS, FEATURES = 31_744, 20_000, 100

@@ -19,9 +19,9 @@ os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"  # befo
 import numpy as np
 from _admm import ROUNDS, constraint_matrix, rounds
 
-from evenhand.learn.projection_curve import Judge
-from evenhand.learn.projection_problem import Problem, Rows, marginals_of
-from evenhand.learn.projection_solver import solve
+from evenhand.learn.projection.curve import Judge
+from evenhand.learn.projection.problem import Problem, Rows, marginals_of
+from evenhand.learn.projection.solver import solve
 
 SIZES = (3_694, 32_512, 100_000)
 TIMES = 10

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from evenhand.errors import EvenhandError
-from evenhand.learn import descent, logistic
-from evenhand.learn.logistic import DPLogisticRegression
+from evenhand.learn.training import descent, logistic
+from evenhand.learn.training.logistic import DPLogisticRegression
 from evenhand.privacy.grid_noise import GridNoise, TrainingGuarantee
 from evenhand.privacy.randomness import SeededSource
 

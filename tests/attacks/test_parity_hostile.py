@@ -8,8 +8,8 @@ from sklearn.linear_model import LogisticRegression
 
 from attacks._report_payloads import PAYLOADS
 from evenhand.errors import EvenhandError, InvalidParameterError
-from evenhand.learn.parity import ParityPostProcessor
-from evenhand.learn.parity_key import PersonKey
+from evenhand.learn.parity.key import PersonKey
+from evenhand.learn.parity.post_processor import ParityPostProcessor
 from unit.learn._parity_cases import GROUP, TRAINED, Column, X, Y, fitted
 from unit.report._parsing import Parsed
 

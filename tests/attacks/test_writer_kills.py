@@ -12,7 +12,7 @@ from evenhand.cli.estimate import _write as write_estimates
 from evenhand.collect import GRR
 from evenhand.engine.arrow import privatize_file
 from evenhand.errors import UnreadableFileError
-from evenhand.learn.parity_key import PersonKey
+from evenhand.learn.parity.key import PersonKey
 from evenhand.release import Histogram, KAnonymity, Laplace
 from evenhand.report import Chart, Page, Section
 from evenhand.report.html import write as write_page

@@ -12,12 +12,12 @@ from sklearn.linear_model import LogisticRegression
 
 from evenhand.collect.privatizer.transformer import LocalPrivatizer
 from evenhand.errors import PrivacyWarning
-from evenhand.learn.encoding import PublicEncoder
-from evenhand.learn.fermi import DPFermi
-from evenhand.learn.logistic import DPLogisticRegression
-from evenhand.learn.parity import ParityPostProcessor
-from evenhand.learn.projection import FairProjection
-from evenhand.learn.training import PrivateTraining
+from evenhand.learn.encoding.encoder import PublicEncoder
+from evenhand.learn.fermi.classifier import DPFermi
+from evenhand.learn.parity.post_processor import ParityPostProcessor
+from evenhand.learn.projection.classifier import FairProjection
+from evenhand.learn.training.logistic import DPLogisticRegression
+from evenhand.learn.training.private_training import PrivateTraining
 from evenhand.privacy.randomness import SeededSource
 from evenhand.schema import Column, Domain, Schema
 

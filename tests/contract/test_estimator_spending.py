@@ -23,9 +23,9 @@ from contract._estimator_cases import (
 from evenhand.collect.privatizer import spent
 from evenhand.collect.privatizer.transformer import LocalPrivatizer
 from evenhand.errors import PrivacyWarning
-from evenhand.learn.logistic import DPLogisticRegression
-from evenhand.learn.parity import ParityPostProcessor
-from evenhand.learn.training import PrivateTraining
+from evenhand.learn.parity.post_processor import ParityPostProcessor
+from evenhand.learn.training.logistic import DPLogisticRegression
+from evenhand.learn.training.private_training import PrivateTraining
 
 # --- copies ---------------------------------------------------------------------------------------
 

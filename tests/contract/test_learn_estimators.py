@@ -11,9 +11,9 @@ import pytest
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from evenhand.learn import logistic
-from evenhand.learn.fermi import DPFermi
-from evenhand.learn.logistic import DPLogisticRegression
+from evenhand.learn.fermi.classifier import DPFermi
+from evenhand.learn.training import logistic
+from evenhand.learn.training.logistic import DPLogisticRegression
 from evenhand.privacy.grid_noise import GridNoise, TrainingGuarantee
 
 pytestmark = [

@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from evenhand.collect.privatizer.transformer import LocalPrivatizer
-from evenhand.learn.training import PrivateTraining
+from evenhand.learn.training.private_training import PrivateTraining
 
 pytestmark = [
     pytest.mark.filterwarnings(

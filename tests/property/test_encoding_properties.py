@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from evenhand.errors import InvalidParameterError
-from evenhand.learn.encoding import PublicEncoder
+from evenhand.learn.encoding.encoder import PublicEncoder
 from evenhand.schema import Column, Domain, Schema
 from property._schemas import DOMAINS, binned, categorical, ranges
 

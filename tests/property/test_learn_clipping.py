@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from evenhand.learn._descent_kernels import add_gradients, residuals
-from evenhand.learn.descent import Rows
-from evenhand.learn.private_rows import LARGEST_FEATURE
+from evenhand.learn.training.descent import Rows
+from evenhand.learn.training.descent_kernels import add_gradients, residuals
+from evenhand.learn.training.private_rows import LARGEST_FEATURE
 
 REACHES = st.sampled_from([2, 16, 2**14, 2**19, 2**30])
 CLIPS = st.sampled_from([1e-9, 0.1, 1.0, 1.5, 1e9])

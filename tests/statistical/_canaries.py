@@ -17,8 +17,10 @@ from unittest import mock
 
 import numpy as np
 
-from evenhand.learn import fermi, fermi_training, logistic
-from evenhand.learn.canaries import audit_canaries
+from evenhand.learn.audit.canaries import audit_canaries
+from evenhand.learn.fermi import classifier as fermi
+from evenhand.learn.fermi import training as fermi_training
+from evenhand.learn.training import logistic
 from evenhand.privacy.grid_noise import GridNoise
 from evenhand.privacy.randomness import SecureSource, SeededSource
 from evenhand.privacy.sampling import bernoulli

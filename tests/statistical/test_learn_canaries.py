@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from evenhand.learn.canaries import audit_canaries, chance_of_guesses, least_epsilon
+from evenhand.learn.audit.canaries import audit_canaries, chance_of_guesses, least_epsilon
 from evenhand.privacy.laws import DiscreteGaussian
 from statistical._canaries import BROKEN_CELLS, CELLS, SETTINGS, Setting, audit_setting, noise_alone, trained
 from statistical._exact import ALPHA, exact_events_pvalue

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from evenhand.learn.parity_bounds import printed_bounds
-from evenhand.learn.parity_fitting import bounds_from, rates_from
-from evenhand.learn.parity_key import PersonKey
-from evenhand.learn.parity_table import noisy_table, printed_table
+from evenhand.learn.parity.bounds import printed_bounds
+from evenhand.learn.parity.fitting import bounds_from, rates_from
+from evenhand.learn.parity.key import PersonKey
+from evenhand.learn.parity.table import noisy_table, printed_table
 from evenhand.privacy.laws import DiscreteLaplace
 from evenhand.privacy.randomness import SeededSource
 from evenhand.privacy.units import Unit

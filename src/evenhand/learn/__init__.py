@@ -7,16 +7,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from evenhand.learn.canaries import CanaryAudit, audit_canaries
-    from evenhand.learn.encoding import PublicEncoder
-    from evenhand.learn.fermi import DPFermi
-    from evenhand.learn.logistic import DPLogisticRegression
-    from evenhand.learn.parity import ParityPostProcessor
-    from evenhand.learn.parity_key import PersonKey
-    from evenhand.learn.parity_odds import closest_odds
-    from evenhand.learn.parity_rates import closest_rates
-    from evenhand.learn.projection import FairProjection
-    from evenhand.learn.training import PrivateTraining
+    from evenhand.learn.audit.canaries import CanaryAudit, audit_canaries
+    from evenhand.learn.encoding.encoder import PublicEncoder
+    from evenhand.learn.fermi.classifier import DPFermi
+    from evenhand.learn.parity.key import PersonKey
+    from evenhand.learn.parity.odds import closest_odds
+    from evenhand.learn.parity.post_processor import ParityPostProcessor
+    from evenhand.learn.parity.rates import closest_rates
+    from evenhand.learn.projection.classifier import FairProjection
+    from evenhand.learn.training.logistic import DPLogisticRegression
+    from evenhand.learn.training.private_training import PrivateTraining
 
 __all__ = [
     "CanaryAudit",

@@ -208,7 +208,7 @@ def _claimed(guarantee: Guarantee) -> dict[str, float]:
 
 def _with_schema(guarantee: Guarantee, task: LearnTask, prepared: PreparedLearning) -> Guarantee:
     """Return a promise of training with what its schema does to it; reports state theirs themselves."""
-    from evenhand.learn.private_rows import FEATURES_PUBLIC  # noqa: PLC0415 - starts scikit-learn
+    from evenhand.learn.training.private_rows import FEATURES_PUBLIC  # noqa: PLC0415 - starts scikit-learn
 
     if guarantee.trust is not Trust.CENTRAL:
         return guarantee

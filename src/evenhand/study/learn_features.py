@@ -32,7 +32,7 @@ def encoder_of(task: LearnTask, schema: Schema) -> Any:
     Rows that a rule of the schema leaves out are gone before anything is encoded, so that the rule is not one
     for the encoder.
     """
-    from evenhand.learn.encoding import PublicEncoder  # noqa: PLC0415 - starts scikit-learn
+    from evenhand.learn.encoding.encoder import PublicEncoder  # noqa: PLC0415 - starts scikit-learn
 
     names = input_columns(task, schema)
     return PublicEncoder(Schema([_without_dropping(schema[name]) for name in names]), columns=list(names))

@@ -146,10 +146,10 @@ def _classifier(
     }
     settings |= {} if task.epochs is None else {"epochs": task.epochs}
     if way.base == "dp":
-        from evenhand.learn.logistic import DPLogisticRegression  # noqa: PLC0415 - starts scikit-learn
+        from evenhand.learn.training.logistic import DPLogisticRegression  # noqa: PLC0415 - starts scikit-learn
 
         return DPLogisticRegression(**settings)
-    from evenhand.learn.fermi import DPFermi  # noqa: PLC0415 - starts scikit-learn
+    from evenhand.learn.fermi.classifier import DPFermi  # noqa: PLC0415 - starts scikit-learn
 
     settings |= {} if task.strength is None else {"strength": task.strength}
     settings |= {"group_epsilon": epsilon / 10} if epsilon < _SMALL_EPSILON else {}
@@ -180,7 +180,7 @@ def _labels_of(model: Any) -> Callable[[Rows], Labels]:
 def _with_parity(
     model: Any, way: Way, rows: Rows, *, task: LearnTask, epsilon: Fraction | None, source: SeededSource
 ) -> Learnt:
-    from evenhand.learn.parity import ParityPostProcessor  # noqa: PLC0415 - starts scikit-learn
+    from evenhand.learn.parity.post_processor import ParityPostProcessor  # noqa: PLC0415 - starts scikit-learn
 
     post = ParityPostProcessor(
         model,
@@ -215,7 +215,7 @@ def _with_parity(
 
 def _with_projection(model: Any, rows: Rows, *, task: LearnTask) -> Learnt:
     """Project the scores of a private classifier on its own training rows; nothing is promised then."""
-    from evenhand.learn.projection import FairProjection  # noqa: PLC0415 - starts scikit-learn
+    from evenhand.learn.projection.classifier import FairProjection  # noqa: PLC0415 - starts scikit-learn
 
     projected = FairProjection(model, tolerance=0.0, prefit=True, public_rows=True)
     projected.fit(rows.features, rows.target, group=rows.group)

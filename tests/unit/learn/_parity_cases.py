@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from evenhand.learn.parity import ParityPostProcessor
+from evenhand.learn.parity.post_processor import ParityPostProcessor
 from evenhand.privacy.guarantee import Guarantee
 
 

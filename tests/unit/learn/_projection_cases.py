@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from evenhand.learn.projection_problem import Problem, Rows, marginals_of
+from evenhand.learn.projection.problem import Problem, Rows, marginals_of
 
 POSITIVE = np.array([0.10, 0.30, 0.45, 0.60, 0.80, 0.55, 0.70, 0.85, 0.90, 0.40])
 SCORES = np.column_stack([1 - POSITIVE, POSITIVE])

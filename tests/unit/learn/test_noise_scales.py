@@ -11,11 +11,12 @@ from itertools import product
 import numpy as np
 import pytest
 
-from evenhand.learn import fermi_training, logistic
-from evenhand.learn.descent import Schedule, _halved, batches
-from evenhand.learn.fermi import DPFermi
-from evenhand.learn.logistic import DPLogisticRegression
-from evenhand.learn.parity import ParityPostProcessor
+from evenhand.learn.fermi import training as fermi_training
+from evenhand.learn.fermi.classifier import DPFermi
+from evenhand.learn.parity.post_processor import ParityPostProcessor
+from evenhand.learn.training import logistic
+from evenhand.learn.training.descent import Schedule, _halved, batches
+from evenhand.learn.training.logistic import DPLogisticRegression
 from evenhand.privacy import _kernels, sampling
 from evenhand.privacy.accounting import SampledGaussian, sampling_rate
 from evenhand.privacy.grid_noise import GridNoise, training_guarantee

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from evenhand.errors import InvalidParameterError, MissingExtraError, PlanError, SchemaError
-from evenhand.learn.logistic import DPLogisticRegression
+from evenhand.learn.training.logistic import DPLogisticRegression
 from evenhand.privacy.guarantee import Guarantee
 from evenhand.privacy.inferred import leak_of_domains
 from evenhand.privacy.randomness import SeededSource

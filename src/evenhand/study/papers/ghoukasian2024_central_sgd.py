@@ -29,7 +29,7 @@ def _noise(table: Table) -> Fraction:
 
 def from_zero(inputs: Numbers, labels: Numbers, table: Table, source: SeededSource) -> Any:
     """Return evenhand's classifier, trained with the settings of a table."""
-    from evenhand.learn.logistic import DPLogisticRegression  # noqa: PLC0415 - starts scikit-learn
+    from evenhand.learn.training.logistic import DPLogisticRegression  # noqa: PLC0415 - starts scikit-learn
 
     model = DPLogisticRegression(
         noise=_noise(table), delta="1e-5", clip=printed.CLIP, rate=printed.RATE, batch=printed.BATCH,
@@ -47,7 +47,7 @@ def from_random(inputs: Numbers, labels: Numbers, table: Table, source: SeededSo
     import numpy as np  # noqa: PLC0415 - with the others
     from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 - slow to import
 
-    from evenhand.learn.descent import Rows, Steps, batches, descend, noises, plan  # noqa: PLC0415 - as above
+    from evenhand.learn.training.descent import Rows, Steps, batches, descend, noises, plan  # noqa: PLC0415 - as above
     from evenhand.privacy.grid_noise import training_guarantee  # noqa: PLC0415 - needs the extra dp
 
     width = inputs.shape[1]

@@ -117,7 +117,7 @@ def parity(
     The post-processing is that of the thesis with each group's own size; see the departures.
     """
     from evenhand.errors import PrivacyWarning  # noqa: PLC0415 - with what needs it
-    from evenhand.learn.parity import ParityPostProcessor  # noqa: PLC0415 - starts scikit-learn
+    from evenhand.learn.parity.post_processor import ParityPostProcessor  # noqa: PLC0415 - starts scikit-learn
 
     inputs = data.aware(first)
     with warnings.catch_warnings():
@@ -184,7 +184,7 @@ def fermi(data: Rows, divided: Parts, table: Table, source: SeededSource, *, fir
 def _trained(
     data: Rows, divided: Parts, table: Table, source: SeededSource, first: str
 ) -> tuple[_Trained, tuple[float, float]]:
-    from evenhand.learn.fermi_printed import (  # noqa: PLC0415 - when it is run
+    from evenhand.learn.fermi.printed import (  # noqa: PLC0415 - when it is run
         PrintedSettings,
         published_noise,
         train_printed,

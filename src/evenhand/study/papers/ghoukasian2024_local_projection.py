@@ -219,7 +219,7 @@ def _curve(
     The time is that of what the intervention adds: the scores of the training rows, one projection of them,
     and the decisions for the test rows from their scores.
     """
-    from evenhand.learn.projection import FairProjection  # noqa: PLC0415 - starts scikit-learn
+    from evenhand.learn.projection.classifier import FairProjection  # noqa: PLC0415 - starts scikit-learn
 
     train, test = scores.parts
     found: dict[str, list[float]] = {key: [] for key in ("tolerance", "seconds")}

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from evenhand.learn.parity_bounds import printed_bounds
+from evenhand.learn.parity.bounds import printed_bounds
 from evenhand.privacy.randomness import SeededSource
 from evenhand.study.papers import ghoukasian2024_central_bounds as bounds
 from evenhand.study.papers.claims import Evidence, judged

@@ -1,0 +1,1 @@
+"""PublicEncoder: features made from public knowledge alone."""

@@ -1,0 +1,1 @@
+"""DPFermi: a private classifier with a penalty on the dependence between answers and groups."""

@@ -1,0 +1,264 @@
+"""Training DPFermi in its two ways: clipped, with a guarantee, or as published, without one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from evenhand._validate import integer, one_of
+from evenhand.errors import InvalidParameterError
+from evenhand.learn.fermi.inputs import noisy_shares
+from evenhand.learn.fermi.printed import PrintedSettings, published_noise, train_printed
+from evenhand.learn.fermi.steps import Clipped, rows_of, train
+from evenhand.learn.training.descent import batches, noises, plan
+from evenhand.learn.training.private_rows import assumptions_about, positive
+from evenhand.privacy.accounting import LARGEST_EPSILON
+from evenhand.privacy.grid_noise import Block, training_guarantee
+from evenhand.privacy.guarantee import Guarantee
+from evenhand.privacy.randomness import SeededSource
+from evenhand.privacy.rational import exact
+from evenhand.privacy.scales import laplace_noise
+from evenhand.privacy.units import Unit
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from numpy.random import Generator
+    from numpy.typing import NDArray
+
+    from evenhand.learn.training.descent import Schedule
+    from evenhand.privacy.grid_noise import TrainingGuarantee
+    from evenhand.privacy.randomness import Source
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+
+__all__ = ["OWNER", "PUBLISHED", "Examples", "Trained", "clipped", "printed", "promise_of"]
+
+OWNER = "DPFermi"
+PUBLISHED = "published formula, relies on an assumed Lipschitz bound"
+"""What is said wherever the published epsilon stands; it is never a guarantee."""
+
+_UNITS = (Unit.ADD_OR_REMOVE_ONE, Unit.REPLACE_ONE)
+_COLUMNS = ("features", "label", "group")
+_USUAL: dict[str, Any] = {"clip": 1.0, "rate": 4.0, "matrix_rate": 0.5, "average": True}
+_PRINTED: dict[str, Any] = {"clip": 5.0, "rate": 0.005, "matrix_rate": 0.01, "average": False}
+_MOST_STRENGTH = 10**6
+
+
+class Examples(NamedTuple):
+    """The rows: inputs with a constant in the last column, labels 0 and 1, places of the groups."""
+
+    inputs: Floats
+    labels: Integers
+    codes: Integers
+    groups: int
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """What training came to, and the public numbers it was done with."""
+
+    weights: Floats
+    matrix: Floats
+    shares: Floats
+    noise: float
+    steps: int
+    sampling: Fraction
+    published: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The scale of the noise on the group counts, the noise of the steps, and how they are made."""
+
+    scale: Fraction
+    steps: TrainingGuarantee
+    settings: Clipped
+
+
+def setting(model: Any, name: str) -> Any:
+    """Return a parameter of the model, or what is usual in its place."""
+    given = getattr(model, name)
+    value = (_PRINTED if model.as_printed else _USUAL)[name] if given is None else given
+    if name != "average":
+        return _positive(name, value)
+    if not isinstance(value, (bool, np.bool_)):
+        raise InvalidParameterError("average", owner=OWNER, must_be="True or False", got=value)
+    return bool(value)
+
+
+def _positive(name: str, value: Any) -> Fraction:
+    return positive(name, value, owner=OWNER, least=1e-9, most=1e9)
+
+
+def _strength(model: Any) -> float:
+    return float(exact(model.strength, name="strength", owner=OWNER, least=0, most=_MOST_STRENGTH))
+
+
+# --- with a guarantee ----------------------------------------------------------------------------------
+
+
+def schedule_of(model: Any, rows: int) -> Schedule:
+    """Return the public numbers of the steps, for the declared number of rows if there is one."""
+    if model.rows is not None:
+        rows = integer("rows", model.rows, owner=OWNER, low=1)
+    return plan(rows, batch=model.batch, epochs=model.epochs, owner=OWNER)
+
+
+def budget_of(model: Any, schedule: Schedule, *, width: int, cells: int) -> Budget:
+    """Return the noise that keeps counts and steps together within epsilon and delta.
+
+    Every public number is looked at here, so that nothing is spent on one that is refused.
+    """
+    unit = Unit(one_of("unit", model.unit, _UNITS, owner=OWNER))
+    whole = exact(model.epsilon, name="epsilon", owner=OWNER, above=0, most=LARGEST_EPSILON)
+    delta = exact(model.delta, name="delta", owner=OWNER, above=0, most=1)
+    part = exact(model.group_epsilon, name="group_epsilon", owner=OWNER, above=0)
+    share = exact(model.share, name="share", owner=OWNER, above=0)
+    if part >= whole:
+        must_be = "below 'epsilon', of which it is a part"
+        raise InvalidParameterError("group_epsilon", owner=OWNER, must_be=must_be, got=model.group_epsilon)
+    if share >= 1:
+        raise InvalidParameterError("share", owner=OWNER, must_be="between 0 and 1", got=model.share)
+    counted = laplace_noise(part, sensitivity=_cells_moved(unit))
+    blocks = [
+        Block(width, setting(model, "clip"), share),
+        Block(2 * cells, _positive("matrix_clip", model.matrix_clip), 1 - share),
+    ]
+    steps = training_guarantee(
+        whole - counted.epsilon,
+        delta,
+        sampling=schedule.sampling,
+        steps=schedule.steps,
+        unit=unit,
+        blocks=blocks,
+    )
+    return Budget(counted.scale, steps, _settings(model, steps, schedule, width))
+
+
+def _settings(model: Any, steps: TrainingGuarantee, schedule: Schedule, width: int) -> Clipped:
+    first, second = steps.grids
+    return Clipped(
+        width=width,
+        strength=_strength(model),
+        clips=(float(first.clip), float(second.clip)),
+        reaches=(first.longest, second.longest),
+        rates=(float(setting(model, "rate")), float(setting(model, "matrix_rate"))),
+        batch=schedule.batch,
+        radius=float(_positive("radius", model.radius)),
+        average=setting(model, "average"),
+    )
+
+
+def promise_of(model: Any, budget: Budget, schedule: Schedule) -> Guarantee:
+    """Return what counts and steps promise together."""
+    unit = budget.steps.unit
+    counted = Guarantee.pure(
+        _cells_moved(unit) / budget.scale,
+        unit=unit,
+        trust="central",
+        protects=_COLUMNS[2:],
+        proof="discrete Laplace noise on the group counts",
+    )
+    assumed = assumptions_about(
+        preprocessing=model.preprocessing, rows=model.rows, classes=model.classes, owner=OWNER
+    )
+    listed = ("which groups there are is public",) if model.groups is None else ()
+    return counted + budget.steps.guarantee(
+        protects=_COLUMNS,
+        in_clear=("people scored later",),
+        assumptions=(*assumed, *listed),
+        people=schedule.rows,
+    )
+
+
+def clipped(model: Any, rows: Examples, budget: Budget, schedule: Schedule, source: Source) -> Trained:
+    """Train on clipped rows with exact noise."""
+    odds, (first, second) = model.kind == "odds", budget.steps.grids
+    kinds, width = 2 if odds else 1, rows.inputs.shape[1]
+    stored = rows_of(rows.inputs, rows.labels, rows.codes, odds=odds)
+    shares = noisy_shares(rows.codes, stored.kinds, (kinds, rows.groups), scale=budget.scale, source=source)
+    shape, steps = (kinds, 2 * rows.groups), schedule.steps
+    weights, matrix = train(
+        stored,
+        shares,
+        batches(schedule, len(rows.inputs), source=source, progress=model.progress),
+        zip(
+            noises(lambda size: first.draw(size, source), (width,), steps),
+            noises(lambda size: second.draw(size, source), shape, steps),
+            strict=True,
+        ),
+        budget.settings,
+        schedule=schedule,
+    )
+    return Trained(weights, matrix, shares, float(budget.steps.noise), steps, schedule.sampling)
+
+
+def _cells_moved(unit: Unit) -> int:
+    return 2 if unit is Unit.REPLACE_ONE else 1
+
+
+# --- as published --------------------------------------------------------------------------------------
+
+
+def printed(model: Any, rows: Examples, source: Source) -> Trained:
+    """Train with the published noise; see :mod:`~evenhand.learn.fermi.printed`."""
+    n, counts = len(rows.inputs), np.bincount(rows.codes, minlength=rows.groups)
+    if counts.min() < 2:
+        raise InvalidParameterError(
+            "group",
+            owner=f"{OWNER}.fit",
+            must_be="such that every group has two rows at least, with 'as_printed'",
+            got="a group with fewer",
+        )
+    schedule = plan(n, batch=model.batch, epochs=model.epochs, owner=OWNER)
+    settings = PrintedSettings(
+        mode="thesis" if model.as_printed == "thesis" else "paper",
+        epochs=model.epochs,
+        batch=schedule.batch,
+        rates=(float(setting(model, "rate")), float(setting(model, "matrix_rate"))),
+        bound=float(setting(model, "clip")),
+        radius=float(_positive("radius", model.radius)),
+        average=setting(model, "average"),
+    )
+    epsilon = float(exact(model.epsilon, name="epsilon", owner=OWNER, above=0))
+    delta = float(exact(model.delta, name="delta", owner=OWNER, above=0, most=1))
+    noise = published_noise(
+        epsilon,
+        delta,
+        rows=n,
+        steps=settings.steps(n),
+        smallest=(int(counts.min()) - 1) / n,
+        bound=settings.bound,
+        radius=settings.radius,
+    )
+    shares = counts / n
+    weights, matrices = train_printed(
+        *rows[:3],
+        shares,
+        strengths=np.array([_strength(model)]),
+        noise=noise,
+        settings=settings,
+        generator=_generator(source),
+        progress=model.progress,
+    )
+    told = {"formula": PUBLISHED, "epsilon": epsilon, "delta": delta, "unit": str(Unit.REPLACE_ONE)}
+    told |= {"weights_noise": noise[0], "matrix_noise": noise[1]}
+    return Trained(
+        weights[0], matrices, shares[None], noise[0], settings.steps(n), schedule.sampling, published=told
+    )
+
+
+def no_promise() -> Guarantee:
+    """Return the statement that goes with the published noise; what it rests on is said in `published_`."""
+    return Guarantee.nothing(unit=Unit.REPLACE_ONE, in_clear=_COLUMNS)
+
+
+def _generator(source: Source) -> Generator:
+    """Return a numpy generator for what is a simulation whatever the source."""
+    if isinstance(source, SeededSource):
+        return source.generator()
+    return SeededSource(int.from_bytes(source.words(4).tobytes(), "little")).generator()

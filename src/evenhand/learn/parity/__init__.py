@@ -1,0 +1,1 @@
+"""ParityPostProcessor: equal rates for groups by changing few answers, with bounds."""

@@ -1,0 +1,203 @@
+"""The classifier below a post-processing: one for all groups, or one for each."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import check_is_fitted
+
+from evenhand.collect.privatizer.spent import Spending
+from evenhand.collect.reports.streams import stream_for
+from evenhand.errors import InvalidParameterError
+from evenhand.learn.parity.inputs import OWNER
+from evenhand.learn.parity.rows import remember_rows, trained_on
+from evenhand.privacy.guarantee import Guarantee
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Base", "rows_of"]
+
+
+def rows_of(X: Any, places: NDArray[np.intp]) -> Any:  # noqa: N803 - scikit-learn's name
+    """Return some rows of an array, a list or a frame."""
+    return _safe_indexing(X, places)
+
+
+@dataclass(frozen=True, eq=False)
+class Base:
+    """A classifier for everybody (`single`), or one for each group in the order of the groups.
+
+    Attributes
+    ----------
+    models : tuple of classifiers
+        One, or as many as there are groups.
+    labels : tuple
+        The labels of the groups.
+    """
+
+    models: tuple[Any, ...]
+    labels: tuple[Any, ...]
+    single: bool
+
+    @classmethod
+    def of(cls, estimator: Any, labels: tuple[Any, ...]) -> Base:
+        """Return the classifiers as they were given."""
+        decoupled = isinstance(estimator, Mapping)
+        models = tuple(estimator[label] for label in labels) if decoupled else (estimator,)
+        for model in models:
+            if isinstance(model, type) or not hasattr(model, "predict"):
+                raise InvalidParameterError(
+                    "estimator",
+                    owner=OWNER,
+                    must_be="a classifier, or a mapping from every group to a classifier",
+                    got=f"a value of type {type(model).__name__}",
+                )
+        return cls(models, labels, not decoupled)
+
+    def estimator(self) -> Any:
+        """Return what `estimator_` is: the classifier, or a dictionary of them."""
+        return self.models[0] if self.single else dict(zip(self.labels, self.models, strict=True))
+
+    def trained(self, X: Any, y: Any, codes: NDArray[np.intp]) -> Base:  # noqa: N803 - as above
+        """Return clones trained on these rows, each on those of its group."""
+        models = []
+        for place, model in enumerate(self.models):
+            here = np.arange(len(codes)) if self.single else np.flatnonzero(codes == place)
+            own_rows, own_labels = rows_of(X, here), rows_of(y, here)
+            if len(np.unique(np.asarray(own_labels))) < 2:
+                raise InvalidParameterError(
+                    "y",
+                    owner=f"{OWNER}.fit",
+                    must_be="such that the rows that train a classifier have both classes",
+                    got="rows of one class, or none",
+                    hint="train on more rows, or one classifier for all groups.",
+                )
+            made = clone(model)
+            if not self.single:
+                _own_stream(made, model, place)
+            if _takes_group(_last(made).fit):
+                made.fit(own_rows, own_labels, **{f"{_prefix(made)}group": self._names(codes[here])})
+            else:
+                made.fit(own_rows, own_labels)
+            remember_rows(made, own_rows)
+            models.append(made)
+        return Base(tuple(models), self.labels, self.single)
+
+    def copied(self) -> Base:
+        """Return copies of the classifiers: whoever fits one of them again does not change the copy."""
+        return Base(deepcopy(self.models), self.labels, self.single)
+
+    def refuse_training_rows(self, X: Any) -> None:  # noqa: N803 - as above
+        """Refuse classifiers that are not fitted, or are known to be trained on these very rows."""
+        for model in self.models:
+            check_is_fitted(model)
+            if trained_on(model, X):
+                raise InvalidParameterError(
+                    "X",
+                    owner=f"{OWNER}.fit",
+                    must_be="rows that did not train the classifier",
+                    got="rows that did",
+                    hint="rates of training rows are not those of new people: keep some rows back.",
+                )
+
+    def classes(self) -> tuple[Any, Any]:
+        """Return the two classes that all classifiers know."""
+        known = [np.asarray(getattr(model, "classes_", ())).tolist() for model in self.models]
+        if any(each != known[0] for each in known) or len(known[0]) != 2:
+            raise InvalidParameterError(
+                "estimator",
+                owner=OWNER,
+                must_be="trained on two classes, the same for all groups",
+                got="a classifier with other classes_",
+            )
+        return tuple(known[0])
+
+    def positives(self, X: Any, codes: NDArray[np.intp], positive: Any) -> NDArray[np.bool_]:  # noqa: N803 - as above
+        """Return which rows are predicted to be positive."""
+        out = np.zeros(len(codes), dtype=np.bool_)
+        if self.single and out.size:
+            out[:] = self._predicted(self.models[0], X, codes) == positive
+        for place, model in enumerate(self.models):
+            here = np.flatnonzero(codes == place)
+            if here.size and not self.single:
+                out[here] = self._predicted(model, rows_of(X, here), codes[here]) == positive
+        return out
+
+    def _predicted(self, model: Any, X: Any, codes: NDArray[np.intp]) -> NDArray[Any]:  # noqa: N803 - as above
+        extra = {"group": self._names(codes)} if _takes_group(_last(model).predict) else {}
+        return np.asarray(model.predict(X, **extra))
+
+    def _names(self, codes: NDArray[np.intp]) -> NDArray[Any]:
+        return np.array(self.labels)[codes]
+
+    def guarantee(self) -> Guarantee | None:
+        """Return what the training rows are promised by all classifiers; nothing if one is silent."""
+        parts = [_promised(model) for model in self.models]
+        if any(part is None for part in parts):
+            return None
+        return Guarantee.parallel(*(part for part in parts if part is not None))
+
+    def earlier_fits(self, known: frozenset[bytes]) -> tuple[frozenset[bytes], list[Guarantee]]:
+        """Return the names of all fits that the classifiers and their copies have spent, and some promises.
+
+        The promises are those of fits that :meth:`guarantee` leaves out: of copies and clones that are not
+        among the classifiers. Fits that are known already are left out.
+        """
+        spendings = [spending for model in self.models if (spending := _spending_of(model)) is not None]
+        own = {name for spending in spendings for name in spending.own}
+        acts = {name: act for spending in spendings for name, act in spending.acts.items()}
+        others = [act.guarantees[0] for name, act in acts.items() if name not in own and name not in known]
+        return frozenset(acts), others
+
+    def simulated(self) -> bool:
+        """Tell whether a classifier says that it was drawn with a seed."""
+        return any(bool(getattr(_last(model), "simulated_", False)) for model in self.models)
+
+
+def _takes_group(method: Any) -> bool:
+    try:
+        return "group" in inspect.signature(method).parameters
+    except (TypeError, ValueError):
+        return False
+
+
+def _own_stream(made: Any, model: Any, place: int) -> None:
+    """Give a clone draws of its own: with one seed, or copies of one generator, all groups had the same."""
+    rng = getattr(_last(model), "rng", None)
+    if rng is not None:
+        _last(made).set_params(rng=stream_for(rng, f"group {place}"))
+
+
+def _last(model: Any) -> Any:
+    return model.steps[-1][1] if hasattr(model, "steps") else model
+
+
+def _prefix(model: Any) -> str:
+    """Return what scikit-learn wants before the name of an argument for the last step of a pipeline."""
+    return f"{model.steps[-1][0]}__" if hasattr(model, "steps") else ""
+
+
+def _promised(model: Any) -> Guarantee | None:
+    """Return the guarantee of a classifier; of a pipeline, if the steps before it learn nothing from rows."""
+    before = [step for _, step in model.steps[:-1]] if hasattr(model, "steps") else []
+    if any(step not in (None, "passthrough") and not hasattr(step, "assumptions") for step in before):
+        return None
+    spending = _spending_of(model)
+    if spending is not None and spending.own:
+        return sum(act.guarantees[0] for act in spending.own.values())  # type: ignore[return-value]
+    stated = getattr(_last(model), "guarantee_", None)
+    return stated if isinstance(stated, Guarantee) else None
+
+
+def _spending_of(model: Any) -> Spending | None:
+    """Return what a classifier and its copies have spent, if it counts its fits."""
+    spending = getattr(_last(model), "_spending", None)
+    return spending if isinstance(spending, Spending) else None

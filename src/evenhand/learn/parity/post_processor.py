@@ -1,0 +1,499 @@
+"""A classifier whose groups are answered alike, by changing as few answers as possible at random."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.metrics import accuracy_score
+from sklearn.utils import get_tags
+from sklearn.utils.validation import _num_samples, check_is_fitted, indexable
+
+from evenhand.collect.privatizer.spent import Act, KeepsSpending
+from evenhand.errors import InvalidParameterError, PrivacyWarning
+from evenhand.learn.parity import fitting, inputs
+from evenhand.learn.parity.base import Base, rows_of
+from evenhand.learn.parity.key import BITS, PersonKey
+from evenhand.learn.parity.table import count_predictions, noisy_table, printed_table, true_table
+from evenhand.privacy.guarantee import Guarantee
+from evenhand.privacy.randomness import source_from
+from evenhand.privacy.sampling import bernoulli
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.random import Generator, SeedSequence
+    from numpy.typing import NDArray
+
+    from evenhand.learn.parity.bounds import Bounds
+    from evenhand.learn.parity.inputs import Settings
+    from evenhand.learn.parity.odds import Aim
+    from evenhand.learn.parity.table import PredictionTable
+    from evenhand.privacy.randomness import Source
+    from evenhand.privacy.rational import Number
+
+__all__ = ["ParityPostProcessor"]
+
+_OWNER = inputs.OWNER
+_HELD_OUT = "no person whose rows trained the classifier is among those the rates are counted in"
+_OWN_GROUP = "nobody's rows trained the classifiers of two groups"
+_COIN = "who trains the classifier and whom the rates are counted in is decided by a coin for each row"
+_SAME_ROWS = "the rates are counted in the rows that trained the classifier"
+_READ = "the groups were read from the rows, and are public all the same"
+_CLASSES = "the two classes are public"
+
+
+class _Rows(NamedTuple):
+    """Features, labels if there are any, and the places of the groups."""
+
+    X: Any
+    y: Any
+    codes: NDArray[np.intp]
+
+    def at(self, places: NDArray[np.intp]) -> _Rows:
+        """Return some of the rows."""
+        return _Rows(rows_of(self.X, places), rows_of(self.y, places), self.codes[places])
+
+
+class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    r"""A classifier whose groups are answered alike, by changing as few answers as possible at random.
+
+    From the share of positive predictions in each group, :meth:`fit` finds two probabilities for each group:
+    that a positive prediction stays positive, and that a negative one becomes positive. With them the largest
+    difference of the groups' positive rates is `gap`, and no rule changes fewer answers. For ``kind="odds"``
+    the true and the false positive rates of the groups agree instead.
+
+    **Guarantee.** `guarantee_`, for everybody whose row was given to :meth:`fit` or trained the classifier.
+    With `epsilon` the table of predictions by group is released once, with exact discrete Laplace noise;
+    everything else is made from it. With ``prefit=False`` every row trains the classifier or is counted, by a
+    coin, and only the larger of the two epsilons is lost. Without `epsilon` the rates are those of the rows
+    and nothing is promised. Numerics: exact. People scored later are not protected.
+
+    Parameters
+    ----------
+    estimator : scikit-learn classifier, or mapping from group to classifier
+        With two classes. A mapping has one classifier for each group.
+    gap : number, default 0
+        The largest difference that is aimed at, from 0 to 1. With noise, `bounds_` says what comes of it.
+    epsilon : number, optional
+        Privacy parameter of the table, > 0.
+    kind : {"parity", "odds"}, default "parity"
+        Statistical parity, or equalised odds.
+    aim : {"changes", "accuracy"}, default "changes"
+        Whether as few answers as possible are changed, or as few as possible are wrong. ``"accuracy"``
+        and ``kind="odds"`` count the labels too, in a table of twice the size.
+    weights : {"people", "groups"}, default "people"
+        Whether a changed share of a group counts by the size of the group, or all groups alike as in [1]_.
+    prefit : bool, default True
+        Whether the classifier is trained already. Otherwise clones of it are trained by :meth:`fit`.
+    held_out : bool, optional
+        With `prefit`, say ``True``: none of the rows given to :meth:`fit` trained the classifier. Without
+        that no bound holds, and it is refused.
+    holdout : number, default 0.25
+        With ``prefit=False``, the probability that a row is counted and not trained on.
+    unit : {"add or remove one", "replace one"}
+        What may change between two sets of people that are to look alike.
+    groups : sequence, optional
+        The labels of all groups, which are public. Left out, they are the keys of `estimator` if that is a
+        mapping, or else are read from the rows, and the guarantee says that it was so.
+    positive : object, optional
+        Which class is the positive one; the second by default.
+    as_printed : bool, default False
+        As Algorithm 2 of [1]_ (with the sizes of the groups where they belong): the sizes are public, noise
+        is added to each group's rate, all groups weigh alike and the unit is ``"replace one"`` with
+        everybody's group fixed. With ``held_out=False`` the training rows may be counted; the two epsilons
+        then add up and there are no bounds.
+    public_rows : bool, default False
+        Say that the rows given to :meth:`fit` are public, so that without `epsilon` the classifier keeps the
+        guarantee it has.
+    confidence : float, default 0.95
+        Of the bounds.
+    key : PersonKey, optional
+        With a key, a person gets the same answer at every call. See :class:`~.parity_key.PersonKey`.
+    rng : None, int, SeedSequence, Generator or Source
+        None is secure. With a seed everything drawn is simulated.
+
+    Attributes
+    ----------
+    rates_ : Rates or OddsRates
+        The rates before and after, the probabilities, their cost and its lower bound.
+    bounds_ : Bounds or None
+        How large the gap may be, on average and with `confidence`.
+    changes_ : Changes
+        Which share of each group is given another answer, upwards and downwards.
+    guarantee_, rates_guarantee_ : Guarantee
+        What everybody is promised, and what those are promised that the rates were counted in.
+    table_ : PredictionTable
+        What was released, and all that was made use of.
+    estimator_ : classifier or dict
+        The trained classifier, or those of the groups.
+    classes_, groups_ : array and tuple
+        The two classes, and the labels of the groups.
+    simulated_ : bool
+        Whether anything was drawn with a seed.
+
+    Notes
+    -----
+    Answers are random: without a `key`, asking twice about one person may give two answers, and whoever may
+    ask often learns what the classifier said. The group must be known when predicting.
+
+    [1]_ divides both rates by the size of one group and adds the epsilons of the groups up; here each rate
+    has its own size and, since a person is in one group, the largest counts. Its Theorem 8 does not hold
+    where sizes are secret; the table does not need them.
+
+    References
+    ----------
+    .. [1] Ghoukasian (2024). Classification Algorithms with Differential Privacy and Fairness Guarantees.
+           Thesis, chapter 3.
+
+    Examples
+    --------
+    >>> import evenhand as eh
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> people = eh.datasets.load("causal", n=20_000, backend="pandas").frame
+    >>> X, y, group = people[["C", "A", "M"]], people["Y"], people["A"]
+    >>> classifier = LogisticRegression().fit(X[:10_000], y[:10_000])
+    >>> model = ParityPostProcessor(classifier, epsilon=1, groups=[0, 1], held_out=True, rng=7)
+    >>> model = model.fit(X[10_000:15_000], group=group[10_000:15_000])
+    >>> model.measured(X[15_000:], group=group[15_000:])
+    Largest gap between 2 groups, target 0.000
+    Gap of         expected <=  95 % sure <=  measured
+    positive rate        0.017         0.024     0.000
+    Computed from the released table: its sizes hold noise, and the bounds allow for it.
+    """
+
+    def __init__(  # noqa: PLR0913 - one keyword for each choice
+        self,
+        estimator: Any,
+        gap: Number = 0.0,
+        epsilon: Number | None = None,
+        *,
+        kind: str = "parity",
+        aim: Aim = "changes",
+        weights: str = "people",
+        prefit: bool = True,
+        held_out: bool | None = None,
+        holdout: Number = 0.25,
+        unit: str = "add or remove one",
+        groups: Sequence[Any] | None = None,
+        positive: Any = None,
+        as_printed: bool = False,
+        public_rows: bool = False,
+        confidence: float = 0.95,
+        key: PersonKey | None = None,
+        rng: Source | int | SeedSequence | Generator | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.gap = gap
+        self.epsilon = epsilon
+        self.kind = kind
+        self.aim = aim
+        self.weights = weights
+        self.prefit = prefit
+        self.held_out = held_out
+        self.holdout = holdout
+        self.unit = unit
+        self.groups = groups
+        self.positive = positive
+        self.as_printed = as_printed
+        self.public_rows = public_rows
+        self.confidence = confidence
+        self.key = key
+        self.rng = rng
+
+    # --- fitting ---------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None, *, group: Any = None) -> Self:  # noqa: N803 - scikit-learn's name
+        """Count predictions by group, once, and find the probabilities.
+
+        Each call is a release of its own and adds to `guarantee_`, in a copy or clone too.
+
+        Parameters
+        ----------
+        X : whatever the classifier takes
+            Rows that did not train the classifier; or, with ``prefit=False``, all rows.
+        y : array, optional
+            The labels, needed for training, for ``kind="odds"`` and for ``aim="accuracy"``.
+        group : array
+            The group of each row.
+        """
+        self.__dict__.pop("rates_", None)
+        settings = inputs.read_settings(self)
+        same_rows = self._check_held_out(settings)
+        self._check_labels(y, settings)
+        declared = inputs.declared_groups(self.groups, self.estimator)
+        codes, labels = inputs.read_group_codes(group, declared, place="fit")
+        n = _num_samples(X)
+        inputs.same_length("group", len(codes), n, place="fit")
+        if y is not None:
+            inputs.same_length("y", _num_samples(y), n, place="fit")
+        self._source = source_from(self.rng)
+        features, target = indexable(X, y)
+        base, counted = Base.of(self.estimator, labels), _Rows(features, target, codes)
+        if not self.prefit:
+            coins = bernoulli(settings.holdout, size=n, source=self._source)
+            inputs.check_two_classes(counted.y)
+            base, counted = _split(base, counted, coins)
+        else:
+            if not same_rows:
+                base.refuse_training_rows(X)
+            base = base.copied()
+        self._take_base(base, labels)
+        assumed = (
+            _SAME_ROWS if same_rows else _HELD_OUT if self.prefit else _COIN,
+            *([_OWN_GROUP] if self.prefit and len(set(map(id, base.models))) > 1 else []),
+            *([_READ] if declared is None else []),
+            _CLASSES,
+        )
+        return self._take_table(self._table(counted, settings, assumed), settings, same_rows)
+
+    def _check_held_out(self, settings: Settings) -> bool:
+        """Tell whether the rows trained the classifier, which is allowed as printed only."""
+        if not self.prefit or self.held_out is True:
+            return False
+        if settings.as_printed and self.held_out is False:
+            return True
+        raise InvalidParameterError(
+            "held_out",
+            owner=_OWNER,
+            must_be="True, which says that no row given to fit trained the classifier",
+            got=self.held_out,
+            hint="rates of training rows are not those of new people; prefit=False keeps rows back.",
+        )
+
+    def _check_labels(self, y: Any, settings: Settings) -> None:
+        if y is None and (settings.needs_labels or not self.prefit):
+            raise InvalidParameterError(
+                "y",
+                owner=f"{_OWNER}.fit",
+                must_be="an array of labels for kind='odds', for aim='accuracy' and for prefit=False",
+                got=None,
+                hint="this ParityPostProcessor requires y to be passed, but the target y is None.",
+            )
+
+    def _take_base(self, base: Base, labels: tuple[Any, ...]) -> None:
+        classes = base.classes()
+        if self.positive is not None and self.positive not in classes:
+            raise InvalidParameterError(
+                "positive", owner=_OWNER, must_be="a class of the classifier", got=self.positive
+            )
+        self._base, self.groups_ = base, labels
+        self.classes_ = np.asarray(base.models[0].classes_)
+        self._positive = classes[1] if self.positive is None else self.positive
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(base.models[0], name):
+                setattr(self, name, getattr(base.models[0], name))
+
+    def _table(self, rows: _Rows, settings: Settings, assumed: tuple[str, ...]) -> PredictionTable:
+        truth = None
+        if settings.needs_labels:
+            truth = inputs.read_binary_labels(rows.y, self.classes_.tolist(), self._positive, place="fit")
+        predicted = self._base.positives(rows.X, rows.codes, self._positive)
+        counts = count_predictions(rows.codes, predicted, n_groups=len(self.groups_), labels=truth)
+        if settings.epsilon is None or settings.as_printed:
+            fitting.refuse_empty(counts, labelled=settings.kind == "odds")
+        if settings.epsilon is None:
+            return true_table(counts)
+        terms: Any = {"epsilon": settings.epsilon, "source": self._source, "assumptions": assumed}
+        if settings.as_printed:
+            return printed_table(counts, **terms)
+        return noisy_table(counts, unit=settings.unit, **terms)
+
+    def _take_table(self, table: PredictionTable, settings: Settings, same_rows: bool) -> Self:  # noqa: FBT001 - private
+        self._count_table(table, settings, same_rows)
+        rates = fitting.rates_from(table, settings)
+        self.bounds_: Bounds | None = None
+        if not same_rows:
+            self.bounds_ = fitting.bounds_from(
+                table, rates, settings, groups=self.groups_, confidence=self.confidence
+            )
+        self.table_, self._settings = table, settings
+        self.changes_ = fitting.changes_from(table, rates, self.groups_)
+        self.estimator_ = self._base.estimator()  # not before it is counted
+        self.rates_ = rates
+        return self
+
+    def _count_table(self, table: PredictionTable, settings: Settings, same_rows: bool) -> None:  # noqa: FBT001 - as above
+        """Count what this fit has told; fitting again, or fitting a copy, does not undo it."""
+        made = table.guarantee or Guarantee.nothing(unit=settings.unit)
+        known = frozenset().union(*(act.covers for act in self._spending.acts.values()))
+        names, others = self._base.earlier_fits(known)
+        whole = sum(others, self._whole(table.guarantee, settings, same_rows))
+        self._spending.add(Act((whole, made), self._source.simulated or self._base.simulated(), names))
+
+    @property
+    def guarantee_(self) -> Guarantee:
+        """What everybody is promised whose row trained the classifier or was in any of the tables so far."""
+        check_is_fitted(self)
+        return sum(self._spending.guarantees())  # type: ignore[return-value]
+
+    @property
+    def rates_guarantee_(self) -> Guarantee:
+        """What those are promised that the rates were counted in, in every table so far."""
+        check_is_fitted(self)
+        return sum(self._spending.guarantees(1))  # type: ignore[return-value]
+
+    @property
+    def simulated_(self) -> bool:
+        """Whether anything was drawn with a seed, in any fit of this model, its copies and clones."""
+        check_is_fitted(self)
+        return self._spending.simulated
+
+    def _whole(self, rates: Guarantee | None, settings: Settings, same_rows: bool) -> Guarantee:  # noqa: FBT001 - as above
+        """Return what the training rows and the rows of the rates are promised together."""
+        training, nothing = self._base.guarantee(), Guarantee.nothing(unit=settings.unit)
+        if rates is None and not self.public_rows:
+            if training is not None:
+                _warn_of_guarantee()
+            return nothing
+        if training is None:
+            return nothing
+        if rates is None:
+            return training
+        if same_rows:
+            return training + rates
+        return Guarantee.parallel(training, rates, membership=None if self.prefit else "public")
+
+    # --- predicting ------------------------------------------------------------------------------
+
+    def predict(self, X: Any, *, group: Any = None, person: Any = None) -> NDArray[Any]:  # noqa: N803 - as above
+        """Return an answer for each row.
+
+        Parameters
+        ----------
+        X : whatever the classifier takes
+            The features.
+        group : array
+            The group of each row.
+        person : array of str or of int, optional
+            With a `key`, a stable identifier of each person: the answer to the same prediction is then the
+            same at every call. Without, the answers are drawn anew at every call.
+        """
+        codes, predicted = self._predicted(X, group, place="predict")
+        numbers = self._numbers(person, len(codes))
+        limits = np.stack([self.rates_.promote, self.rates_.keep])[predicted.astype(np.intp), codes]
+        answers = numbers < np.rint(limits * 2.0**BITS).astype(np.uint64)
+        other = self.classes_[0] if self.classes_[1] == self._positive else self.classes_[1]
+        return np.where(answers, np.asarray(self._positive, dtype=self.classes_.dtype), other)
+
+    def _numbers(self, person: Any, n: int) -> NDArray[np.uint64]:
+        """Return a uniform whole number below 2**53 for each row."""
+        if self.__dict__.get("_key_dropped") and self.key is None:
+            raise InvalidParameterError(
+                "key",
+                owner=_OWNER,
+                must_be="set again after a model was stored, since the key is never stored with it",
+                got=None,
+                hint="model.set_params(key=PersonKey.load(path)).",
+            )
+        if (self.key is None) != (person is None):
+            raise InvalidParameterError(
+                "person",
+                owner=f"{_OWNER}.predict",
+                must_be="given with a key, and only then",
+                got="identifiers, and no key" if self.key is None else "a key, and no identifiers",
+                hint="PersonKey.generate() makes a key; without one answers are drawn anew at every call.",
+            )
+        if self.key is None:
+            return self._source.words(n) >> np.uint64(64 - BITS)
+        numbers = self.key.numbers(person)
+        inputs.same_length("person", len(numbers), n, place="predict")
+        return numbers
+
+    def predict_proba(self, X: Any, *, group: Any = None) -> NDArray[np.float64]:  # noqa: N803 - as above
+        """Return the probability of each answer, given what the classifier predicts."""
+        codes, predicted = self._predicted(X, group, place="predict_proba")
+        chance = np.where(predicted, self.rates_.keep[codes], self.rates_.promote[codes])
+        pair = [1 - chance, chance]
+        return np.stack(pair if self.classes_[1] == self._positive else pair[::-1], axis=1)
+
+    def score(
+        self,
+        X: Any,  # noqa: N803 - as above
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        group: Any = None,
+        person: Any = None,
+    ) -> float:
+        """Return the accuracy of the answers."""
+        answers = self.predict(X, group=group, person=person)
+        return float(accuracy_score(y, answers, sample_weight=sample_weight))
+
+    def measured(self, X: Any, y: Any = None, *, group: Any = None) -> Bounds:  # noqa: N803 - as above
+        """Return `bounds_` with the gap of these rows beside them, on average over the random answers.
+
+        What is measured comes from the rows themselves and is not private.
+        """
+        codes, predicted = self._predicted(X, group, place="measured")
+        if self.bounds_ is None:
+            must_be = "left uncalled where rows were not held out: there are no bounds then"
+            raise InvalidParameterError("measured", owner=_OWNER, must_be=must_be, got="a call")
+        chance = np.where(predicted, self.rates_.keep[codes], self.rates_.promote[codes])
+        if self._settings.kind == "parity":
+            return self.bounds_.beside([_spread(chance, codes)])
+        if y is None:
+            must_be = "an array of labels, for kind='odds'"
+            raise InvalidParameterError("y", owner=f"{_OWNER}.measured", must_be=must_be, got=None)
+        truth = inputs.read_binary_labels(y, self.classes_.tolist(), self._positive, place="measured")
+        inputs.same_length("y", len(truth), len(codes), place="measured")
+        return self.bounds_.beside(
+            [_spread(chance[truth == label], codes[truth == label]) for label in (0, 1)]
+        )
+
+    def _predicted(
+        self,
+        X: Any,  # noqa: N803 - as above
+        group: Any,
+        *,
+        place: str,
+    ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+        check_is_fitted(self)
+        codes, _ = inputs.read_group_codes(group, self.groups_, place=place)
+        inputs.same_length("group", len(codes), _num_samples(X), place=place)
+        return codes, self._base.positives(X, codes, self._positive)
+
+    # --- as an object ----------------------------------------------------------------------------
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "rates_" in self.__dict__
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the key out: it is kept apart from the model, and a copy has to be given it again."""
+        state: dict[str, Any] = dict(super().__getstate__())
+        if state.get("key") is not None:
+            state |= {"key": None, "_key_dropped": True}
+        return state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if not isinstance(self.estimator, Mapping):
+            tags.input_tags = get_tags(self.estimator).input_tags
+        tags.classifier_tags.multi_class = False
+        tags.non_deterministic = True
+        return tags
+
+
+def _split(base: Base, rows: _Rows, coins: NDArray[np.bool_]) -> tuple[Base, _Rows]:
+    """Train on the rows whose coin says so; return the classifier and the other rows."""
+    training, counted = rows.at(np.flatnonzero(~coins)), rows.at(np.flatnonzero(coins))
+    return base.trained(training.X, training.y, training.codes), counted
+
+
+def _spread(chance: NDArray[np.float64], codes: NDArray[np.intp]) -> float:
+    """Return the largest difference of the groups' means; groups without rows have none."""
+    seen = np.bincount(codes)
+    means = np.bincount(codes, weights=chance)[seen > 0] / seen[seen > 0]
+    return float(means.max() - means.min()) if means.size else float("nan")
+
+
+def _warn_of_guarantee() -> None:
+    message = (
+        f"{_OWNER} without epsilon counts the rows as they are, so the guarantee of the classifier does not "
+        "hold for the two together. Hint: give an epsilon, or say that the rows are public, with "
+        "public_rows=True."
+    )
+    warnings.warn(message, PrivacyWarning, stacklevel=4)

@@ -1,0 +1,1 @@
+"""FairProjection: scores moved as little as possible until groups are treated alike."""

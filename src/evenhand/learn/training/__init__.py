@@ -1,0 +1,1 @@
+"""Private training: logistic regression, batches, checked rows, and the count of fits."""
