@@ -17,15 +17,15 @@ from fractions import Fraction
 
 import numpy as np
 
-from evenhand.study.cells import Cell, Setting
-from evenhand.study.classify import Classify
-from evenhand.study.execute import STEPS, execute
-from evenhand.study.features import feature_matrix, layout
-from evenhand.study.models import classifier, number_type
-from evenhand.study.parts import parts
-from evenhand.study.plan import Plan
-from evenhand.study.prepare import prepare
-from evenhand.study.source import DataSource
+from evenhand.study.plan.cells import Cell, Setting
+from evenhand.study.plan.plan import Plan
+from evenhand.study.plan.source import DataSource
+from evenhand.study.run.execute import STEPS, execute
+from evenhand.study.run.prepare import prepare
+from evenhand.study.tasks.collect.features import feature_matrix, layout
+from evenhand.study.tasks.collect.models import classifier, number_type
+from evenhand.study.tasks.collect.parts import parts
+from evenhand.study.tasks.collect.task import Classify
 
 MODELS = {
     "lsac": {"max_depth": 9, "learning_rate": 0.18177994587365698, "n_estimators": 1100},

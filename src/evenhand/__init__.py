@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from evenhand.privacy import Guarantee
     from evenhand.privacy.audit import audit
     from evenhand.schema import Schema
-    from evenhand.study.plan import Plan
-    from evenhand.study.run import run
+    from evenhand.study.plan.plan import Plan
+    from evenhand.study.run.whole import run
     from evenhand.table import Table
 
 __version__ = "0.1.0"

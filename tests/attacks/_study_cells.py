@@ -15,16 +15,16 @@ import numpy as np
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.randomness import SeededSource
 from evenhand.schema import Column, Domain, Schema
-from evenhand.study.cells import Cell
-from evenhand.study.classify import Classify
-from evenhand.study.events import CellDone, CellFailed
-from evenhand.study.facts import Facts
-from evenhand.study.follow import Runner
-from evenhand.study.grid import Collect
-from evenhand.study.outcome import Outcome
-from evenhand.study.plan import Plan
-from evenhand.study.source import DataSource
-from evenhand.study.store import Store
+from evenhand.study.plan.cells import Cell
+from evenhand.study.plan.facts import Facts
+from evenhand.study.plan.plan import Plan
+from evenhand.study.plan.source import DataSource
+from evenhand.study.run.events import CellDone, CellFailed
+from evenhand.study.run.steps import Runner
+from evenhand.study.store.outcome import Outcome
+from evenhand.study.store.store import Store
+from evenhand.study.tasks.collect.grid import Collect
+from evenhand.study.tasks.collect.task import Classify
 
 LOG = "EVENHAND_TEST_LOG"
 PAUSE = "EVENHAND_TEST_PAUSE"

@@ -6,7 +6,7 @@ from attacks._report_payloads import PAYLOADS
 from evenhand.report.drawing import Drawing
 from evenhand.report.html import render
 from evenhand.report.page import Page
-from evenhand.study.page import page_of
+from evenhand.study.page.page import page_of
 from unit.report._parsing import Parsed
 from unit.study._decide_studies import entity, made, money_task, rule_task
 

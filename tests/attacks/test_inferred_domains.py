@@ -18,10 +18,10 @@ from evenhand.privacy.inferred import READ_FROM_ROWS, leak_of_domains
 from evenhand.privacy.units import Trust
 from evenhand.release import MECHANISMS, Histogram
 from evenhand.schema import Column, Domain, Schema
-from evenhand.study.cells import Setting
-from evenhand.study.opening import open_data
-from evenhand.study.protection import promise_of
-from evenhand.study.setup import Words, set_up
+from evenhand.study.intake.opening import open_data
+from evenhand.study.intake.setup import Words, set_up
+from evenhand.study.plan.cells import Setting
+from evenhand.study.tasks.collect.protection import promise_of
 
 FRAME = pd.DataFrame({"race": ["white", "black", "white"] * 4, "hired": ["yes", "no", "no"] * 4})
 DECLARED = Schema(

@@ -26,8 +26,8 @@ from evenhand.release.delta.sampling import sampled_delta
 from evenhand.release.table.coarse import coarse_histogram
 from evenhand.schema import Column, Domain, Schema
 from evenhand.study import Plan
-from evenhand.study.prepare import prepare
-from evenhand.study.release_task import ReleaseTask
+from evenhand.study.run.prepare import prepare
+from evenhand.study.tasks.release.task import ReleaseTask
 from evenhand.table import Table
 from property._hockey_stick import excess, together
 

@@ -11,7 +11,7 @@ from evenhand.engine import arrow, privatize_file
 from evenhand.errors import SchemaError
 from evenhand.schema import Column, Domain, Schema
 from evenhand.study import Collect, DataSource, Plan
-from evenhand.study.prepare import prepare
+from evenhand.study.run.prepare import prepare
 from evenhand.table import Table
 
 LIST = ["ann", "ben", "cem", "dee", "eva", "fay"]

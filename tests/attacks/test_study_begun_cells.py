@@ -13,8 +13,8 @@ import pytest
 
 from attacks import _study_cells as cells
 from attacks._study_cells import LOG, WORKERS, LightRunner, cheap, small_plan, starts
-from evenhand.study.canonical import canonical_table
-from evenhand.study.store import Store
+from evenhand.study.store.canonical import canonical_table
+from evenhand.study.store.store import Store
 
 PLAN = small_plan([1], repeats=3)  # six cells
 TESTS = Path(cells.__file__).parent.parent

@@ -12,8 +12,8 @@ import pytest
 
 from attacks import _study_cells as cells
 from attacks._study_cells import LOG, PAUSE, LightRunner, cell_names, cheap, small_plan, starts
-from evenhand.study.canonical import canonical_table
-from evenhand.study.store import Store
+from evenhand.study.store.canonical import canonical_table
+from evenhand.study.store.store import Store
 
 TESTS = Path(cells.__file__).parent.parent
 

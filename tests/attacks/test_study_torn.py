@@ -8,8 +8,8 @@ import pytest
 
 from attacks._study_cells import LightRunner, cheap, light_rows, small_plan
 from evenhand.errors import StudyStoreError
-from evenhand.study.canonical import canonical_table
-from evenhand.study.store import Store
+from evenhand.study.store.canonical import canonical_table
+from evenhand.study.store.store import Store
 
 PLAN = small_plan(repeats=3)
 CELLS = PLAN.cells()

@@ -22,11 +22,11 @@ from attacks._study_cells import (
     starts,
 )
 from evenhand.errors import InvalidParameterError
-from evenhand.study.attempt import DIED
-from evenhand.study.classify import Classify
-from evenhand.study.events import Cancel, Cancelled, CellDone, CellFailed, Finished
-from evenhand.study.follow import WorkerDied
-from evenhand.study.store import Store
+from evenhand.study.run.attempt import DIED
+from evenhand.study.run.events import Cancel, Cancelled, CellDone, CellFailed, Finished
+from evenhand.study.run.steps import WorkerDied
+from evenhand.study.store.store import Store
+from evenhand.study.tasks.collect.task import Classify
 
 PLAN = small_plan()
 TESTS = Path(cells.__file__).parent.parent

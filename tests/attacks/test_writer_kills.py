@@ -19,7 +19,7 @@ from evenhand.report.html import write as write_page
 from evenhand.schema import Column, Domain, Schema
 from evenhand.study.papers.reproduction import Reproduction
 from evenhand.study.papers.trials import Trials
-from evenhand.study.plan import Plan
+from evenhand.study.plan.plan import Plan
 from evenhand.table.write import replacing, write_csv, write_parquet
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

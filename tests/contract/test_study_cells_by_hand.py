@@ -17,12 +17,12 @@ from sklearn.tree import DecisionTreeClassifier
 from evenhand.collect.joint.build import strategy_for
 from evenhand.privacy.randomness import SeededSource
 from evenhand.schema import Column, Domain, Schema
-from evenhand.study.cells import Cell, Setting
-from evenhand.study.classify import Classify
-from evenhand.study.execute import execute
-from evenhand.study.grid import Collect
-from evenhand.study.plan import Plan
-from evenhand.study.prepare import prepare
+from evenhand.study.plan.cells import Cell, Setting
+from evenhand.study.plan.plan import Plan
+from evenhand.study.run.execute import execute
+from evenhand.study.run.prepare import prepare
+from evenhand.study.tasks.collect.grid import Collect
+from evenhand.study.tasks.collect.task import Classify
 
 EDGES = (0, 20, 40, 60, 100)
 SEED, REPEAT = 17, 3

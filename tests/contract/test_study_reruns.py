@@ -12,25 +12,25 @@ import pytest
 
 from attacks import _study_cells as cells
 from attacks._study_cells import LightRunner, cheap, picky, small_plan
-from evenhand.study.canonical import canonical_table, table_hash
-from evenhand.study.classify import Classify
-from evenhand.study.execute import execute
-from evenhand.study.follow import Runner
-from evenhand.study.grid import Collect
-from evenhand.study.plan import Plan
-from evenhand.study.prepare import prepare
-from evenhand.study.run import run
-from evenhand.study.source import DataSource
-from evenhand.study.store import Store
-from evenhand.study.versions import versions
+from evenhand.study.plan.plan import Plan
+from evenhand.study.plan.source import DataSource
+from evenhand.study.plan.versions import versions
+from evenhand.study.run.execute import execute
+from evenhand.study.run.prepare import prepare
+from evenhand.study.run.steps import Runner
+from evenhand.study.run.whole import run
+from evenhand.study.store.canonical import canonical_table, table_hash
+from evenhand.study.store.store import Store
+from evenhand.study.tasks.collect.grid import Collect
+from evenhand.study.tasks.collect.task import Classify
 
 TESTS = Path(cells.__file__).parent.parent
 
 PROGRAM = """
 import itertools, sys
 from attacks._study_cells import LightRunner, cheap, small_plan
-from evenhand.study.canonical import table_hash
-from evenhand.study.store import Store
+from evenhand.study.store.canonical import table_hash
+from evenhand.study.store.store import Store
 folder, workers, stops = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 for stop in [3 * number for number in range(1, stops + 1)] + [None]:
     runner = LightRunner(small_plan(repeats=3), out=folder, workers=workers, resume=True, execute=cheap)

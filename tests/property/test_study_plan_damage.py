@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 
 from evenhand.errors import PlanError
 from evenhand.schema import Column, Domain, Schema
-from evenhand.study.classify import Classify
-from evenhand.study.grid import Collect
-from evenhand.study.plan import Plan
-from evenhand.study.source import DataSource
+from evenhand.study.plan.plan import Plan
+from evenhand.study.plan.source import DataSource
+from evenhand.study.tasks.collect.grid import Collect
+from evenhand.study.tasks.collect.task import Classify
 from property._damage import TOKENS, VALUES, Damage
 
 SCHEMA = Schema(

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evenhand.measure.gaps import NO_DISPARITY
-from evenhand.study.cells import Setting
-from evenhand.study.estimates import estimate, paired_change
-from evenhand.study.frontier import frontier
-from evenhand.study.grid import Collect
-from evenhand.study.plan import Plan
-from evenhand.study.results import Results
+from evenhand.study.plan.cells import Setting
+from evenhand.study.plan.plan import Plan
+from evenhand.study.results.estimates import estimate, paired_change
+from evenhand.study.results.frontier import frontier
+from evenhand.study.results.results import Results
+from evenhand.study.tasks.collect.grid import Collect
 from unit._study_results import facts, failed, outcome
 
 pytestmark = pytest.mark.figures

@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 
 from evenhand.study import Classify, Collect, DataSource, Plan
-from evenhand.study.intervals import means
-from evenhand.study.measure_names import spread_of, spread_of_rate
-from evenhand.study.run import run
+from evenhand.study.results.intervals import means
+from evenhand.study.results.measure_names import spread_of, spread_of_rate
+from evenhand.study.run.whole import run
 
 LEARNERS = {"logistic": {}, "gradient-boosting": {"max_iter": 20}}
 SIZES = (400, 2000)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from evenhand.study import recommend
-from evenhand.study.estimates import estimate, paired_change
-from evenhand.study.recommend import Limits, choose
+from evenhand.study.advise import recommend
+from evenhand.study.advise.recommend import Limits, choose
+from evenhand.study.results.estimates import estimate, paired_change
 from statistical._exact import ALPHA
 from unit.study._advice_cases import grid, results, setting, with_runs
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.special import stdtrit
 
-from evenhand.study.classify import Classify
-from evenhand.study.estimates import estimate, paired_change
-from evenhand.study.intervals import means, overlap
+from evenhand.study.results.estimates import estimate, paired_change
+from evenhand.study.results.intervals import means, overlap
+from evenhand.study.tasks.collect.task import Classify
 from statistical._exact import ALPHA, Event, exact_events_pvalue
 from unit._study_results import NOTHING, grr, study
 

@@ -12,8 +12,8 @@ from evenhand.cli.console import FAILED, Terminal, wrong_use
 from evenhand.cli.refusals import refuse_empty
 
 if TYPE_CHECKING:
-    from evenhand.study.advise import Advice
-    from evenhand.study.plan import Plan
+    from evenhand.study.advise.advice import Advice
+    from evenhand.study.plan.plan import Plan
 
 __all__ = ["advise"]
 
@@ -73,9 +73,9 @@ def advise(  # noqa: PLR0913 - one option each
     if data is None and not resume:
         wrong_use("DATA is missing: a CSV or Parquet file, or a data set (evenhand datasets lists them).")
     from evenhand.cli.conduct import checked, conduct, forecast, free_folder, shown_path, written  # noqa: PLC0415 - starts numpy
-    from evenhand.study.prepare import prepare  # noqa: PLC0415 - as above
-    from evenhand.study.profile import profile  # noqa: PLC0415 - as above
-    from evenhand.study.recommend import Limits  # noqa: PLC0415 - as above
+    from evenhand.study.advise.recommend import Limits  # noqa: PLC0415 - as above
+    from evenhand.study.profile.profiling import profile  # noqa: PLC0415 - as above
+    from evenhand.study.run.prepare import prepare  # noqa: PLC0415 - as above
 
     typed = dict(locals())
     refuse_empty(typed, "sensitive", "drop")
@@ -116,10 +116,10 @@ def _small_study(terminal: Terminal, typed: dict[str, Any]) -> tuple[Plan, Any]:
     """Return the plan that checks what the data lets expect, and its rows."""
     from evenhand.cli.roles import arranged, told_reading, words_of  # noqa: PLC0415 - starts numpy
     from evenhand.schema import Schema  # noqa: PLC0415 - as above
-    from evenhand.study.advise import advice_plan  # noqa: PLC0415 - as above
-    from evenhand.study.opening import open_data  # noqa: PLC0415 - as above
-    from evenhand.study.prepare import prepare  # noqa: PLC0415 - as above
-    from evenhand.study.setup import plan_for  # noqa: PLC0415 - as above
+    from evenhand.study.advise.advice import advice_plan  # noqa: PLC0415 - as above
+    from evenhand.study.intake.opening import open_data  # noqa: PLC0415 - as above
+    from evenhand.study.intake.setup import plan_for  # noqa: PLC0415 - as above
+    from evenhand.study.run.prepare import prepare  # noqa: PLC0415 - as above
 
     declared = None if typed["schema"] is None else Schema.load(typed["schema"])
     opened = open_data(typed["data"], schema=declared)
@@ -166,7 +166,7 @@ def _epsilons(most: float | None) -> list[str]:
 
 def _told(terminal: Terminal, advice: Advice, files: dict[str, str], code: int) -> None:
     """Show the advice, line by line."""
-    from evenhand.study.advise_view import as_lines  # noqa: PLC0415 - starts numpy
+    from evenhand.study.advise.view import as_lines  # noqa: PLC0415 - starts numpy
 
     terminal.object({"command": "advise", **advice.to_dict(), "files": files, "exit": code})
     terminal.show()

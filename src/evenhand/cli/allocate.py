@@ -13,7 +13,7 @@ from evenhand.cli import options as given
 from evenhand.cli.console import Terminal, spelled, wrong_use
 
 if TYPE_CHECKING:
-    from evenhand.study.opening import Opened
+    from evenhand.study.intake.opening import Opened
 
 __all__ = ["allocate"]
 
@@ -74,7 +74,7 @@ def allocate(  # noqa: PLR0913 - one option each
     plan to a folder. What it computes comes from the true data and is itself not private.
     """
     from evenhand.cli.deciding import decided, opened_counts, shared_parts  # noqa: PLC0415 - starts numpy
-    from evenhand.study.decide_task import DecideTask  # noqa: PLC0415 - as above
+    from evenhand.study.tasks.decide.task import DecideTask  # noqa: PLC0415 - as above
 
     terminal = Terminal(as_json=as_json, quiet=quiet)
     typed = dict(locals())
@@ -102,8 +102,8 @@ def _money(budget: str | None) -> float | None:
 
 def _share(typed: dict[str, Any], opened: Opened) -> tuple[str, str | None]:
     """Return the count and the weight, from two options or from a formula."""
-    from evenhand.study.decide_weight_text import weight_of  # noqa: PLC0415 - starts numpy
-    from evenhand.study.decide_weights import Product  # noqa: PLC0415 - as above
+    from evenhand.study.tasks.decide.weight_text import weight_of  # noqa: PLC0415 - starts numpy
+    from evenhand.study.tasks.decide.weights import Product  # noqa: PLC0415 - as above
 
     known, count = opened.names, typed["count"]
     if typed["formula"] is None:

@@ -13,7 +13,7 @@ from evenhand.cli.refusals import refuse_empty
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from evenhand.study.plan import Plan
+    from evenhand.study.plan.plan import Plan
 
 __all__ = ["audit"]
 
@@ -122,9 +122,9 @@ def _new(terminal: Terminal, typed: dict[str, Any]) -> _Job:
     from evenhand.cli.release_audit import refuse_strangers  # noqa: PLC0415 - starts numpy
     from evenhand.cli.roles import arranged, told_reading, words_of  # noqa: PLC0415 - starts numpy
     from evenhand.schema import Schema  # noqa: PLC0415 - as above
-    from evenhand.study.classify import Classify  # noqa: PLC0415 - as above
-    from evenhand.study.opening import open_data  # noqa: PLC0415 - as above
-    from evenhand.study.setup import plan_for  # noqa: PLC0415 - as above
+    from evenhand.study.intake.opening import open_data  # noqa: PLC0415 - as above
+    from evenhand.study.intake.setup import plan_for  # noqa: PLC0415 - as above
+    from evenhand.study.tasks.collect.task import Classify  # noqa: PLC0415 - as above
 
     refuse_strangers(typed, release=False)
     task = Classify(model=typed["model"] or "gradient-boosting", encoder=typed["encoder"] or "narrow")
@@ -176,7 +176,7 @@ def _planned(terminal: Terminal, typed: dict[str, Any], path: Path) -> _Job:
     """Return the study of a plan file, with what was typed besides."""
     from evenhand.cli.planned import planned  # noqa: PLC0415 - used here alone
     from evenhand.cli.release_audit import changed_release, refuse_any, refuse_strangers  # noqa: PLC0415 - starts numpy
-    from evenhand.study.grid import Collect  # noqa: PLC0415 - starts numpy
+    from evenhand.study.tasks.collect.grid import Collect  # noqa: PLC0415 - starts numpy
 
     plan, frame = planned(terminal, typed, path)
     release = plan.task.kind == "release"

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evenhand.cli.console import Terminal
-    from evenhand.study.plan import Plan
-    from evenhand.study.results import Results
+    from evenhand.study.plan.plan import Plan
+    from evenhand.study.results.results import Results
 
 __all__ = ["checked", "conduct", "finish", "forecast", "free_folder", "shown_path", "written"]
 
@@ -88,8 +88,8 @@ def forecast(terminal: Terminal, plan: Plan, *, frame: Any, workers: int | None,
     if plan.task.kind == "decide":
         terminal.say("Plan", f"{_several(len(plan.cells()), 'cell')}, most of which take a moment")
         return plan
-    from evenhand.study.duration import duration  # noqa: PLC0415 - starts scikit-learn
-    from evenhand.study.prepare import prepare  # noqa: PLC0415 - starts pyarrow
+    from evenhand.study.run.duration import duration  # noqa: PLC0415 - starts scikit-learn
+    from evenhand.study.run.prepare import prepare  # noqa: PLC0415 - starts pyarrow
 
     prepared = prepare(plan, frame=frame)
     if plan.task.kind == "learn" and prepared.facts.people <= _MANY:
@@ -134,7 +134,7 @@ def conduct(
     besides: str = "",
 ) -> Results:
     """Run the cells and follow them; Ctrl-C ends with how to go on: the command and what to type besides."""
-    from evenhand.study.run import run  # noqa: PLC0415 - starts what it needs
+    from evenhand.study.run.whole import run  # noqa: PLC0415 - starts what it needs
 
     try:
         with followed(terminal) as follow:
@@ -156,7 +156,7 @@ def finish(
     more: Mapping[str, Path] | None = None,
 ) -> None:
     """Write report and table, show the summary, name more files, and end with the exit code."""
-    from evenhand.study.page import answers  # noqa: PLC0415 - starts what it needs
+    from evenhand.study.page.page import answers  # noqa: PLC0415 - starts what it needs
 
     files = {**written(terminal, results, out), **(more or {})}
     sentences = [str(each) for each in answers(results)]

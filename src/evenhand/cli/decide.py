@@ -52,7 +52,7 @@ def decide(  # noqa: PLR0913 - one option each
     and is itself not private.
     """
     from evenhand.cli.deciding import decided, opened_counts, shared_parts  # noqa: PLC0415 - starts numpy
-    from evenhand.study.decide_task import DecideTask  # noqa: PLC0415 - as above
+    from evenhand.study.tasks.decide.task import DecideTask  # noqa: PLC0415 - as above
 
     terminal = Terminal(as_json=as_json, quiet=quiet)
     typed = dict(locals())

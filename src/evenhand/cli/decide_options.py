@@ -61,7 +61,7 @@ Currency = Annotated[str, typer.Option(metavar="SIGN", help="How money is writte
 def column_of(option: str, name: str, known: Sequence[str]) -> str:
     """Return the column that was meant, or refuse it with a guess."""
     from evenhand.errors import EvenhandError  # noqa: PLC0415 - used here alone
-    from evenhand.study.setup import column_named  # noqa: PLC0415 - starts numpy
+    from evenhand.study.intake.setup import column_named  # noqa: PLC0415 - starts numpy
 
     try:
         return column_named(name, known)
@@ -76,7 +76,7 @@ def columns_of(option: str, names: list[str] | None, known: Sequence[str]) -> tu
 
 def mechanisms_of(typed: dict[str, Any]) -> list[Any]:
     """Return the mechanisms with the parameters that were typed and belong to them."""
-    from evenhand.study.release_grid import TableMechanism  # noqa: PLC0415 - starts numpy
+    from evenhand.study.tasks.release.grid import TableMechanism  # noqa: PLC0415 - starts numpy
 
     names = given.listed(typed["mechanism"]) or ("laplace",)
     strange = [name for name in names if name not in _NOISES]
@@ -94,7 +94,7 @@ def mitigations_of(words: list[str] | None) -> list[Any]:
     >>> mitigations_of(["linear-proxy,sum-constraint=5000"])
     ['linear-proxy', {'name': 'sum-constraint', 'total': 5000.0}]
     """
-    from evenhand.study.decide_names import MITIGATIONS as KINDS  # noqa: PLC0415 - starts numpy
+    from evenhand.study.tasks.decide.names import MITIGATIONS as KINDS  # noqa: PLC0415 - starts numpy
 
     made: list[Any] = []
     for word in given.listed(words):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from evenhand.study.results import Results
+    from evenhand.study.results.results import Results
 
 __all__ = ["decision_rows"]
 
@@ -14,8 +14,8 @@ _MOST = 10
 
 def decision_rows(results: Results) -> list[dict[str, Any]]:
     """Return one object for each protected setting: measures, groups of people, and the most affected."""
-    from evenhand.study.decide_reading import DecideReading  # noqa: PLC0415 - starts numpy
-    from evenhand.study.decide_ways import way_title  # noqa: PLC0415 - as above
+    from evenhand.study.tasks.decide.methods import way_title  # noqa: PLC0415 - as above
+    from evenhand.study.tasks.decide.reading import DecideReading  # noqa: PLC0415 - starts numpy
 
     rows = []
     for setting in results.settings:

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from evenhand.cli.console import Terminal
-    from evenhand.study.opening import Opened
-    from evenhand.study.plan import Plan
-    from evenhand.study.results import Results
+    from evenhand.study.intake.opening import Opened
+    from evenhand.study.plan.plan import Plan
+    from evenhand.study.results.results import Results
 
 __all__ = ["decided", "opened_counts", "shared_parts"]
 
@@ -28,7 +28,7 @@ _LISTS = ("epsilon", "mechanism", "groups", "post", "mitigate")
 
 def opened_counts(terminal: Terminal, typed: dict[str, Any]) -> Opened:
     """Return the rows of a file of counts."""
-    from evenhand.study.opening import open_data  # noqa: PLC0415 - starts numpy
+    from evenhand.study.intake.opening import open_data  # noqa: PLC0415 - starts numpy
 
     refuse_empty(typed, *_LISTS)
     opened = open_data(typed["data"])
@@ -56,8 +56,8 @@ def shared_parts(typed: dict[str, Any], opened: Opened) -> dict[str, Any]:
 
 def decided(terminal: Terminal, typed: dict[str, Any], opened: Opened, task: Any, *, command: str) -> None:
     """Run the study, write its report and every entity, and say what came of it."""
-    from evenhand.study.plan import Plan  # noqa: PLC0415 - starts numpy
-    from evenhand.study.wording import counted  # noqa: PLC0415 - as above
+    from evenhand.study.page.wording import counted  # noqa: PLC0415 - as above
+    from evenhand.study.plan.plan import Plan  # noqa: PLC0415 - starts numpy
 
     folder = free_folder(typed["out"])
     again = f"evenhand audit --resume --out {shlex.quote(str(folder))}"
@@ -75,8 +75,8 @@ def decided(terminal: Terminal, typed: dict[str, Any], opened: Opened, task: Any
 
 def _warn_of_totals(terminal: Terminal, results: Results) -> None:
     """Say where the noisy total may be 0 or less, and how likely that is."""
-    from evenhand.study.decide_reading import read_decision  # noqa: PLC0415 - starts numpy
-    from evenhand.study.decide_wording import setting_words  # noqa: PLC0415 - as above
+    from evenhand.study.tasks.decide.reading import read_decision  # noqa: PLC0415 - starts numpy
+    from evenhand.study.tasks.decide.wording import setting_words  # noqa: PLC0415 - as above
 
     found = read_decision(results).total_notes()
     for setting, note in list(found.items())[:_MOST_WARNINGS]:
@@ -87,9 +87,9 @@ def _warn_of_totals(terminal: Terminal, results: Results) -> None:
 
 def _entities(results: Results, plan: Plan, frame: Any, folder: Path) -> dict[str, Path]:
     """Write every entity under the setting that the report is about, and return the file by its word."""
-    from evenhand.study.decide_reading import read_decision  # noqa: PLC0415 - starts numpy
-    from evenhand.study.decide_table import write_entities  # noqa: PLC0415 - as above
-    from evenhand.study.prepare import prepare  # noqa: PLC0415 - as above
+    from evenhand.study.run.prepare import prepare  # noqa: PLC0415 - as above
+    from evenhand.study.tasks.decide.reading import read_decision  # noqa: PLC0415 - starts numpy
+    from evenhand.study.tasks.decide.table import write_entities  # noqa: PLC0415 - as above
 
     reading = read_decision(results)
     if reading.outcome() is None:

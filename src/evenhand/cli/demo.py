@@ -42,9 +42,9 @@ def demo(
 ) -> None:
     """Take a tour on built-in data: five protocols, one report."""
     from evenhand.cli.conduct import checked, conduct, finish, free_folder  # noqa: PLC0415 - starts numpy
-    from evenhand.study.grid import Collect  # noqa: PLC0415 - as above
-    from evenhand.study.plan import Plan  # noqa: PLC0415 - as above
-    from evenhand.study.source import DataSource  # noqa: PLC0415 - as above
+    from evenhand.study.plan.plan import Plan  # noqa: PLC0415 - as above
+    from evenhand.study.plan.source import DataSource  # noqa: PLC0415 - as above
+    from evenhand.study.tasks.collect.grid import Collect  # noqa: PLC0415 - as above
 
     terminal = Terminal(as_json=as_json, quiet=quiet)
     folder = checked(free_folder(out, name="evenhand-demo"), workers=workers)

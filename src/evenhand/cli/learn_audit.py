@@ -11,10 +11,10 @@ from evenhand.cli.console import spelled, wrong_use
 from evenhand.cli.learn_options import WAYS, refuse_others
 from evenhand.cli.roles import arranged, told_reading, words_of
 from evenhand.errors import EvenhandError, MissingExtraError
-from evenhand.study.learn_task import LearnTask
-from evenhand.study.learn_ways import DEFAULT_WAYS, way_named
-from evenhand.study.opening import open_data
-from evenhand.study.plan import Plan
+from evenhand.study.intake.opening import open_data
+from evenhand.study.plan.plan import Plan
+from evenhand.study.tasks.learn.methods import DEFAULT_WAYS, way_named
+from evenhand.study.tasks.learn.task import LearnTask
 
 if TYPE_CHECKING:
     from evenhand.cli.console import Terminal

@@ -9,10 +9,10 @@ from evenhand.cli.console import WIDEST, fit
 
 if TYPE_CHECKING:
     from evenhand.cli.console import Terminal
-    from evenhand.study.cells import Setting
-    from evenhand.study.estimates import Estimated
-    from evenhand.study.learn_reading import LearnReading
-    from evenhand.study.results import Results
+    from evenhand.study.plan.cells import Setting
+    from evenhand.study.results.estimates import Estimated
+    from evenhand.study.results.results import Results
+    from evenhand.study.tasks.learn.reading import LearnReading
 
 __all__ = ["learning_rows", "learning_table", "learning_title"]
 
@@ -32,8 +32,8 @@ def learning_title(results: Results) -> str:
 
 def learning_rows(results: Results) -> list[dict[str, Any]]:
     """Return one object for each setting, for machines."""
-    from evenhand.study.estimates import estimate, group_estimate, paired_change  # noqa: PLC0415 - starts numpy
-    from evenhand.study.learn_reading import read_learning  # noqa: PLC0415 - as above
+    from evenhand.study.results.estimates import estimate, group_estimate, paired_change  # noqa: PLC0415 - starts numpy
+    from evenhand.study.tasks.learn.reading import read_learning  # noqa: PLC0415 - as above
 
     reading = read_learning(results)
     rows = []
@@ -65,7 +65,7 @@ def learning_table(terminal: Terminal, results: Results) -> Any:
     from rich.table import Table  # noqa: PLC0415 - rich loads when a command speaks
     from rich.text import Text  # noqa: PLC0415 - as above
 
-    from evenhand.study.learn_reading import read_learning  # noqa: PLC0415 - starts numpy
+    from evenhand.study.tasks.learn.reading import read_learning  # noqa: PLC0415 - starts numpy
 
     reading = read_learning(results)
     beside = min(terminal.results.width, WIDEST) >= _NARROW
@@ -107,7 +107,7 @@ def _cells(reading: LearnReading, setting: Setting, *, beside: bool) -> list[tup
 
 def _promise(reading: LearnReading, setting: Setting) -> tuple[str, str]:
     from evenhand.report.words import epsilon_of  # noqa: PLC0415 - used here alone
-    from evenhand.study.release_wording import delta_text  # noqa: PLC0415 - as above
+    from evenhand.study.tasks.release.wording import delta_text  # noqa: PLC0415 - as above
 
     if reading.is_private(setting):
         epsilon, delta = reading.worst("claimed_epsilon", setting), reading.worst("delta", setting)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from evenhand.cli.console import Terminal
-    from evenhand.study.plan import Plan
+    from evenhand.study.plan.plan import Plan
 
 __all__ = ["planned"]
 
@@ -21,8 +21,8 @@ _SAID_BY_A_PLAN = ("target", "positive", "protected", "privileged", "sensitive",
 def planned(terminal: Terminal, typed: dict[str, Any], path: Path) -> tuple[Plan, Any]:
     """Return a plan file's study and its rows; data, rows, repeats and seed that were typed come first."""
     from evenhand.cli.roles import told_reading  # noqa: PLC0415 - starts numpy
-    from evenhand.study.opening import open_data  # noqa: PLC0415 - as above
-    from evenhand.study.plan import Plan  # noqa: PLC0415 - as above
+    from evenhand.study.intake.opening import open_data  # noqa: PLC0415 - as above
+    from evenhand.study.plan.plan import Plan  # noqa: PLC0415 - as above
 
     extra = [f"--{name}" for name in _SAID_BY_A_PLAN if typed[name]]
     if extra:

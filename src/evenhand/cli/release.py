@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from evenhand.release.table.histogram import Histogram
     from evenhand.release.table.released import Release
     from evenhand.schema import Schema
-    from evenhand.study.opening import Opened
+    from evenhand.study.intake.opening import Opened
 
 __all__ = ["release"]
 
@@ -102,7 +102,7 @@ def _mechanism(typed: dict[str, Any]) -> ReleaseMechanism:
     """Return the mechanism that was asked for; what it lacks, and what does not go with it, is refused."""
     from evenhand.cli.release_options import parameters_of  # noqa: PLC0415 - starts numpy
     from evenhand.privacy.rational import exact  # noqa: PLC0415 - as above
-    from evenhand.study.release_grid import TableMechanism  # noqa: PLC0415 - as above
+    from evenhand.study.tasks.release.grid import TableMechanism  # noqa: PLC0415 - as above
 
     name = typed["mechanism"].strip().lower()
     parameters = parameters_of(name, typed)
@@ -117,7 +117,7 @@ def _mechanism(typed: dict[str, Any]) -> ReleaseMechanism:
 
 
 def _steps(post: list[str] | None) -> list[Any]:
-    from evenhand.study.release_steps import checked_step, steps_of  # noqa: PLC0415 - starts numpy
+    from evenhand.study.tasks.release.steps import checked_step, steps_of  # noqa: PLC0415 - starts numpy
 
     return steps_of([checked_step(step) for step in given.listed(post)])
 
@@ -144,7 +144,7 @@ def _refuse_early(source: str, schema: Path | None, out: Path, *, overwrite: boo
 def _opened(terminal: Terminal, typed: dict[str, Any]) -> tuple[Opened, Schema]:
     """Return the rows, and the schema that was declared or, if that was asked for, is read from them."""
     from evenhand.schema import Schema  # noqa: PLC0415 - starts numpy
-    from evenhand.study.opening import open_data  # noqa: PLC0415 - as above
+    from evenhand.study.intake.opening import open_data  # noqa: PLC0415 - as above
 
     path, infer = typed["schema"], typed["infer_schema"]
     if path is not None and infer:
@@ -178,9 +178,9 @@ def _counted(opened: Opened, schema: Schema, typed: dict[str, Any]) -> Histogram
 
 
 def _tell(terminal: Terminal, published: Release, out: Path) -> None:
-    from evenhand.study.release_names import NO_GUARANTEE, title_of  # noqa: PLC0415 - starts numpy
-    from evenhand.study.release_wording import delta_text, rounded_up  # noqa: PLC0415 - as above
-    from evenhand.study.wording import counted  # noqa: PLC0415 - as above
+    from evenhand.study.page.wording import counted  # noqa: PLC0415 - as above
+    from evenhand.study.tasks.release.names import NO_GUARANTEE, title_of  # noqa: PLC0415 - starts numpy
+    from evenhand.study.tasks.release.wording import delta_text, rounded_up  # noqa: PLC0415 - as above
 
     guarantee, histogram, name = published.guarantee, published.histogram, published.mechanism.name
     nothing = str(guarantee.trust) == "none" or guarantee.delta >= NO_GUARANTEE

@@ -12,18 +12,18 @@ from evenhand.cli.refusals import refuse_other_marks
 from evenhand.cli.release_options import refuse_unused, typed_parameters
 from evenhand.cli.roles import INFERRED, told_reading, with_choices
 from evenhand.errors import SchemaError
-from evenhand.study.opening import open_data
-from evenhand.study.plan import Plan
-from evenhand.study.release_grid import TableMechanism
-from evenhand.study.release_names import KINDS
-from evenhand.study.release_task import ReleaseTask
-from evenhand.study.setup import Words, column_named, set_up
+from evenhand.study.intake.opening import open_data
+from evenhand.study.intake.setup import Words, column_named, set_up
+from evenhand.study.plan.plan import Plan
+from evenhand.study.tasks.release.grid import TableMechanism
+from evenhand.study.tasks.release.names import KINDS
+from evenhand.study.tasks.release.task import ReleaseTask
 
 if TYPE_CHECKING:
     from evenhand.cli.console import Terminal
     from evenhand.schema import Schema
-    from evenhand.study.opening import Opened
-    from evenhand.study.setup import Setup
+    from evenhand.study.intake.opening import Opened
+    from evenhand.study.intake.setup import Setup
 
 __all__ = ["RELEASE_ONLY", "changed_release", "refuse_any", "refuse_strangers", "release_plan"]
 

@@ -9,9 +9,9 @@ from evenhand.cli.console import WIDEST, fit
 
 if TYPE_CHECKING:
     from evenhand.cli.console import Terminal
-    from evenhand.study.estimates import Estimated
-    from evenhand.study.release_reading import ReleaseReading
-    from evenhand.study.results import Results
+    from evenhand.study.results.estimates import Estimated
+    from evenhand.study.results.results import Results
+    from evenhand.study.tasks.release.reading import ReleaseReading
 
 __all__ = ["release_rows", "release_table", "release_title"]
 
@@ -21,7 +21,7 @@ _NUMBERS, _GROUP, _LONGEST = 76, 8, 16
 def release_title(terminal: Terminal, results: Results) -> str:
     """Return what the table shows, in a line or two."""
     from evenhand.report.words import epsilon_of  # noqa: PLC0415 - used here alone
-    from evenhand.study.release_reading import read_release  # noqa: PLC0415 - starts numpy
+    from evenhand.study.tasks.release.reading import read_release  # noqa: PLC0415 - starts numpy
 
     reading = read_release(results)
     at = "" if reading.epsilon is None else f" at ε = {epsilon_of(reading.epsilon)}"
@@ -34,8 +34,8 @@ def release_title(terminal: Terminal, results: Results) -> str:
 
 def release_rows(results: Results) -> list[dict[str, Any]]:
     """Return one object for each setting, for machines."""
-    from evenhand.study.estimates import estimate, paired_change  # noqa: PLC0415 - starts numpy
-    from evenhand.study.release_reading import read_release  # noqa: PLC0415 - as above
+    from evenhand.study.results.estimates import estimate, paired_change  # noqa: PLC0415 - starts numpy
+    from evenhand.study.tasks.release.reading import read_release  # noqa: PLC0415 - as above
 
     reading = read_release(results)
     rows = []
@@ -64,7 +64,7 @@ def release_table(terminal: Terminal, results: Results) -> Any:
     from rich.table import Table  # noqa: PLC0415 - rich loads when a command speaks
     from rich.text import Text  # noqa: PLC0415 - as above
 
-    from evenhand.study.release_reading import read_release  # noqa: PLC0415 - starts numpy
+    from evenhand.study.tasks.release.reading import read_release  # noqa: PLC0415 - starts numpy
 
     reading = read_release(results)
     groups = _shown_groups(terminal, reading)
@@ -94,7 +94,7 @@ def _shown_groups(terminal: Terminal, reading: ReleaseReading) -> list[str]:
 
 def _rows(reading: ReleaseReading, groups: list[str]) -> list[list[tuple[str, str]]]:
     from evenhand.report.words import number  # noqa: PLC0415 - used here alone
-    from evenhand.study.release_wording import delta_text, digits_of, mechanism_name, tone_of  # noqa: PLC0415 - too
+    from evenhand.study.tasks.release.wording import delta_text, digits_of, mechanism_name, tone_of  # noqa: PLC0415 - too
 
     rows = []
     for setting in reading.beside:

@@ -10,15 +10,15 @@ from evenhand.cli.console import spelled, wrong_use
 from evenhand.cli.options import listed
 from evenhand.cli.refusals import refuse_other_marks
 from evenhand.errors import SchemaError
-from evenhand.study.setup import ROLES, Words, choices_of, column_named, missing_roles, set_up
+from evenhand.study.intake.setup import ROLES, Words, choices_of, column_named, missing_roles, set_up
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evenhand.cli.console import Terminal
-    from evenhand.study.draft import Part
-    from evenhand.study.opening import Opened
-    from evenhand.study.setup import Setup
+    from evenhand.study.intake.draft import Part
+    from evenhand.study.intake.opening import Opened
+    from evenhand.study.intake.setup import Setup
 
 __all__ = ["INFERRED", "arranged", "told_reading", "with_choices", "words_of"]
 
@@ -98,7 +98,7 @@ def _refuse_what_is_no_table(opened: Opened) -> None:
 
 
 def _guessed(terminal: Terminal, opened: Opened, words: Words) -> tuple[Words, tuple[str, ...]]:
-    from evenhand.study.guess import guess  # noqa: PLC0415 - only if somebody asks
+    from evenhand.study.intake.guess import guess  # noqa: PLC0415 - only if somebody asks
 
     found = guess(opened, words)
     for reason in found.reasons:
@@ -118,7 +118,7 @@ def _ask_for(
     needed: Sequence[str],
 ) -> str:
     """Say which roles are missing, which columns there are, and show a whole command."""
-    from evenhand.study.guess import guess  # noqa: PLC0415 - as above
+    from evenhand.study.intake.guess import guess  # noqa: PLC0415 - as above
 
     wanted = [f"--{role} ({ROLES[role]})" for role in missing]
     say = "could not be guessed" if guessed else "must be given"

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evenhand.cli.console import Terminal
-    from evenhand.study.cells import Setting
-    from evenhand.study.estimates import Estimated
-    from evenhand.study.results import Results
+    from evenhand.study.plan.cells import Setting
+    from evenhand.study.results.estimates import Estimated
+    from evenhand.study.results.results import Results
 
 __all__ = ["shown_groups", "shown_settings", "summary_rows", "summary_table"]
 
@@ -36,7 +36,7 @@ def shown_settings(results: Results) -> tuple[tuple[Setting, ...], str]:
 
 def summary_rows(results: Results) -> list[dict[str, Any]]:
     """Return one object for each setting and measure of the table, for machines."""
-    from evenhand.study.estimates import estimate, group_change, paired_change  # noqa: PLC0415 - starts numpy
+    from evenhand.study.results.estimates import estimate, group_change, paired_change  # noqa: PLC0415 - starts numpy
 
     rows = []
     for setting in results.settings:
@@ -106,8 +106,8 @@ def _header(settings: Sequence[Setting], groups: Sequence[str], *, beside: bool)
 
 
 def _row(results: Results, setting: Setting, groups: Sequence[str], *, beside: bool) -> list[tuple[str, str]]:
-    from evenhand.study.estimates import group_change, paired_change  # noqa: PLC0415 - starts numpy
-    from evenhand.study.wording import epsilon_text, protocol_name  # noqa: PLC0415 - as above
+    from evenhand.study.page.wording import epsilon_text, protocol_name  # noqa: PLC0415 - as above
+    from evenhand.study.results.estimates import group_change, paired_change  # noqa: PLC0415 - starts numpy
 
     cells = [(protocol_name(setting), "")]
     if _several([each for each in results.settings if each.is_protected]):

@@ -1,22 +1,22 @@
 """Studies: one plan, one store, one table of results, whatever runs them."""
 
-from evenhand.study.cells import Cell, Setting
-from evenhand.study.classify import Classify
-from evenhand.study.compare import Comparison
-from evenhand.study.decide_task import DecideTask
-from evenhand.study.estimates import Estimated
-from evenhand.study.events import Cancel, Cancelled, CellDone, CellFailed, Finished, Started
-from evenhand.study.facts import Facts
-from evenhand.study.follow import WorkerDied, follow
-from evenhand.study.grid import Collect, Mechanism
-from evenhand.study.learn_task import LearnTask
-from evenhand.study.outcome import Failure, Outcome
-from evenhand.study.plan import Plan
-from evenhand.study.release_grid import TableMechanism
-from evenhand.study.release_task import ReleaseTask
-from evenhand.study.results import Results
-from evenhand.study.run import run
-from evenhand.study.source import DataSource
+from evenhand.study.plan.cells import Cell, Setting
+from evenhand.study.plan.facts import Facts
+from evenhand.study.plan.plan import Plan
+from evenhand.study.plan.source import DataSource
+from evenhand.study.results.compare import Comparison
+from evenhand.study.results.estimates import Estimated
+from evenhand.study.results.results import Results
+from evenhand.study.run.events import Cancel, Cancelled, CellDone, CellFailed, Finished, Started
+from evenhand.study.run.steps import WorkerDied, follow
+from evenhand.study.run.whole import run
+from evenhand.study.store.outcome import Failure, Outcome
+from evenhand.study.tasks.collect.grid import Collect, Mechanism
+from evenhand.study.tasks.collect.task import Classify
+from evenhand.study.tasks.decide.task import DecideTask
+from evenhand.study.tasks.learn.task import LearnTask
+from evenhand.study.tasks.release.grid import TableMechanism
+from evenhand.study.tasks.release.task import ReleaseTask
 
 __all__ = [
     "Cancel",

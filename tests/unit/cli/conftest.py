@@ -10,9 +10,9 @@ import pytest
 from typer.testing import CliRunner
 
 from evenhand.cli.app import app
-from evenhand.study.grid import Collect
-from evenhand.study.plan import Plan
-from evenhand.study.results import Results
+from evenhand.study.plan.plan import Plan
+from evenhand.study.results.results import Results
+from evenhand.study.tasks.collect.grid import Collect
 from unit._study_results import facts, outcome
 
 ROLES = ["--target", "hired", "--positive", "yes", "--protected", "sex", "--privileged", "male"]
@@ -81,11 +81,11 @@ def fake(monkeypatch):
         return finished()
 
     quick = types.SimpleNamespace(workers=1, seconds=lambda rows=None: 42, rows_within=lambda _: None)
-    monkeypatch.setattr(import_module("evenhand.study.duration"), "duration", lambda *_, **__: quick)
-    page = types.ModuleType("evenhand.study.page")
+    monkeypatch.setattr(import_module("evenhand.study.run.duration"), "duration", lambda *_, **__: quick)
+    page = types.ModuleType("evenhand.study.page.page")
     page.answers = lambda results: ("**Everyone pays:** a point.", "At ε = 1 it is −1.0.", "Third.")
-    monkeypatch.setitem(sys.modules, "evenhand.study.page", page)
-    monkeypatch.setattr(import_module("evenhand.study.run"), "run", run)
+    monkeypatch.setitem(sys.modules, "evenhand.study.page.page", page)
+    monkeypatch.setattr(import_module("evenhand.study.run.whole"), "run", run)
     monkeypatch.setattr(Results, "report", lambda self, path: path.write_text("page"), raising=False)
     monkeypatch.setattr(Results, "to_csv", lambda self, path: path.write_text("cells"), raising=False)
     return calls

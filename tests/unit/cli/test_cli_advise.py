@@ -6,7 +6,7 @@ from importlib import import_module
 
 import pytest
 
-from evenhand.study.results import Results
+from evenhand.study.results.results import Results
 from unit._study_results import failed
 from unit.cli.conftest import ROLES, finished
 
@@ -16,7 +16,7 @@ WHOLE = [*ROLES, "--sensitive", "sex", "--workers", 1]
 @pytest.fixture(autouse=True)
 def _no_profile(monkeypatch):
     """The made-up results are of other people than the file holds."""
-    monkeypatch.setattr(import_module("evenhand.study.profile"), "profile", lambda prepared: None)
+    monkeypatch.setattr(import_module("evenhand.study.profile.profiling"), "profile", lambda prepared: None)
 
 
 def test_a_small_study_is_run_and_the_advice_shown_with_its_caveat(call, file, fake):
@@ -52,7 +52,7 @@ def test_a_schema_file_and_failed_cells(call, file, fake, monkeypatch):
     call("audit", file, *WHOLE)
     fake[0]["plan"].schema.save("schema.toml")
     monkeypatch.setattr(
-        import_module("evenhand.study.run"), "run", lambda plan, **_: finished(failures=[(1, failed)])
+        import_module("evenhand.study.run.whole"), "run", lambda plan, **_: finished(failures=[(1, failed)])
     )
     (file.parent / "advice").mkdir()
     done = call("advise", file, "--schema", "schema.toml", "--quiet")
@@ -120,7 +120,7 @@ def test_a_real_study_that_was_stopped_is_finished_and_gives_the_advice_of_one_t
     """Advice that depended on whether somebody pressed Ctrl-C would be worth nothing."""
     monkeypatch.setattr(Results, "report", lambda self, path: path.write_text("page"))
     words = [file, *WHOLE, "--epsilon", 1, "--repeats", 2]
-    real = import_module("evenhand.study.run").run
+    real = import_module("evenhand.study.run.whole").run
     seen = []
 
     def stopped(plan, *, progress, **options):
@@ -133,7 +133,7 @@ def test_a_real_study_that_was_stopped_is_finished_and_gives_the_advice_of_one_t
         return real(plan, progress=follow, **options)
 
     with monkeypatch.context() as patch:
-        patch.setattr(import_module("evenhand.study.run"), "run", stopped)
+        patch.setattr(import_module("evenhand.study.run.whole"), "run", stopped)
         first = call("advise", *words, "--out", "s", "--json")
     again = shlex.split(json.loads(first.stdout)["resume"])[1:]
     rest = json.loads(call(*again, "--workers", 1, "--json").stdout)

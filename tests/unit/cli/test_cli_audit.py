@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from evenhand.schema import Column, Domain, Schema
-from evenhand.study.plan import Plan
+from evenhand.study.plan.plan import Plan
 from unit._study_results import failed
 from unit.cli.conftest import ROLES, finished
 
@@ -109,7 +109,7 @@ def test_nothing_in_a_pipe_is_a_control_character(call, file, fake):
 def test_failed_cells_are_said_and_are_exit_code_1(call, file, fake, monkeypatch):
     """A script that goes on after half of the cells failed would publish the other half."""
     broken = finished(failures=[(1, failed), (2, failed)])
-    monkeypatch.setattr(import_module("evenhand.study.run"), "run", lambda plan, **_: broken)
+    monkeypatch.setattr(import_module("evenhand.study.run.whole"), "run", lambda plan, **_: broken)
     os.makedirs("study")  # noqa: PTH103 - what the run makes
     done = call("audit", file, *WHOLE)
 
@@ -121,7 +121,7 @@ def test_ctrl_c_says_how_to_go_on(call, file, fake, monkeypatch):
     def stopped(plan, **_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(import_module("evenhand.study.run"), "run", stopped)
+    monkeypatch.setattr(import_module("evenhand.study.run.whole"), "run", stopped)
     done = call("audit", file, *WHOLE, "--out", "my study")
 
     assert done.exit_code == 130
@@ -305,7 +305,7 @@ def test_a_long_study_offers_fewer_rows(call, file, fake, monkeypatch, answer):
     slow = SimpleNamespace(
         workers=2, seconds=lambda rows=None: 7_200 if rows is None else 540, rows_within=lambda _: 60
     )
-    monkeypatch.setattr(import_module("evenhand.study.duration"), "duration", lambda *_, **__: slow)
+    monkeypatch.setattr(import_module("evenhand.study.run.duration"), "duration", lambda *_, **__: slow)
     monkeypatch.setattr("evenhand.cli.console.Terminal.is_interactive", True)
     done = call("audit", file, *WHOLE, input=answer)
 
@@ -318,7 +318,7 @@ def test_without_anybody_to_ask_a_long_study_goes_on_with_a_notice(call, file, f
     slow = SimpleNamespace(
         workers=2, seconds=lambda rows=None: 7_200 if rows is None else 540, rows_within=lambda _: 60
     )
-    monkeypatch.setattr(import_module("evenhand.study.duration"), "duration", lambda *_, **__: slow)
+    monkeypatch.setattr(import_module("evenhand.study.run.duration"), "duration", lambda *_, **__: slow)
     done = call("audit", file, *WHOLE, "--yes")
 
     assert "going on with all rows" in " ".join(done.stderr.split())

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from evenhand.schema import Column, Domain, Schema
-from evenhand.study.plan import Plan
-from evenhand.study.results import Results
+from evenhand.study.plan.plan import Plan
+from evenhand.study.results.results import Results
 from unit.study._release_studies import by_name, made
 
 TABLE = ["--task", "release", "--columns", "sex,job,hired", "--protected", "sex"]

@@ -7,9 +7,9 @@ import pytest
 
 from evenhand.cli.decide_options import mitigations_of
 from evenhand.report.drawing import Drawing
-from evenhand.study.decide_task import DecideTask
-from evenhand.study.plan import Plan
-from evenhand.study.results import Results
+from evenhand.study.plan.plan import Plan
+from evenhand.study.results.results import Results
+from evenhand.study.tasks.decide.task import DecideTask
 
 ROWS = {
     "town": ["Ash", "Bay", "Cove", "Dale", "Elm"],
@@ -191,7 +191,7 @@ def test_a_file_without_rows_is_refused(call, tmp_path):
 
 def test_cells_that_fail_end_with_one(call, towns, monkeypatch):
     """Whoever runs this in a script must see it."""
-    from evenhand.study import decide_compute
+    from evenhand.study.tasks.decide import compute as decide_compute
 
     def fail(*_):
         raise ZeroDivisionError

@@ -11,10 +11,10 @@ from evenhand.cli.learn_options import WAYS as TYPED
 from evenhand.cli.learn_options import completed_way
 from evenhand.cli.learn_summary import _cells, _heads
 from evenhand.report.drawing import Drawing
-from evenhand.study.learn_reading import read_learning
-from evenhand.study.learn_ways import WAYS
-from evenhand.study.plan import Plan
-from evenhand.study.results import Results
+from evenhand.study.plan.plan import Plan
+from evenhand.study.results.results import Results
+from evenhand.study.tasks.learn.methods import WAYS
+from evenhand.study.tasks.learn.reading import read_learning
 from unit.study._learn_studies import made, measures
 
 PICTURE = '<svg width="10" height="10"><rect width="5" height="5" fill="#000"/></svg>'

@@ -28,7 +28,7 @@ def unused(monkeypatch):
     def never(*_, **__):
         raise AssertionError("a cell was run")
 
-    monkeypatch.setattr(import_module("evenhand.study.duration"), "duration", never)
+    monkeypatch.setattr(import_module("evenhand.study.run.duration"), "duration", never)
 
 
 def test_the_command_that_is_shown_names_the_file_as_it_was_typed(call, tmp_path):

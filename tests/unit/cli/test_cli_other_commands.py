@@ -6,7 +6,7 @@ import pytest
 
 from evenhand.datasets import DATASETS
 from evenhand.errors import MissingExtraError
-from evenhand.study.results import Results
+from evenhand.study.results.results import Results
 
 
 def test_the_demo_has_five_protocols_at_three_epsilons(call, fake):

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from evenhand.cli.console import Terminal
 from evenhand.cli.progress import followed, spell_seconds
-from evenhand.study.events import Started
+from evenhand.study.run.events import Started
 
 
 @pytest.fixture

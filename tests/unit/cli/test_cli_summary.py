@@ -6,8 +6,8 @@ from rich.console import Console
 
 from evenhand.cli.console import Terminal
 from evenhand.cli.summary import shown_settings, summary_table
-from evenhand.study.grid import Collect
-from evenhand.study.plan import Plan
+from evenhand.study.plan.plan import Plan
+from evenhand.study.tasks.collect.grid import Collect
 from unit.cli.conftest import finished
 
 

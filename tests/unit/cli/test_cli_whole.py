@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-from evenhand.study.results import Results
+from evenhand.study.results.results import Results
 from unit.cli.conftest import ROLES, people
 
 QUICK = ["--sensitive", "sex", "--epsilon", "1", "--protocol", "grr", "--repeats", "2", "--model", "logistic"]

@@ -8,14 +8,14 @@ import numpy as np
 
 from evenhand.measure import MEASURES, RATES
 from evenhand.schema import Column, Domain, Schema
-from evenhand.study.cells import Cell, Setting
-from evenhand.study.facts import Facts
-from evenhand.study.grid import Collect
-from evenhand.study.outcome import Outcome
-from evenhand.study.plan import Plan
-from evenhand.study.profile import GroupProfile, Profile
-from evenhand.study.profile_dependence import Bounded, Dependence
-from evenhand.study.results import Results
+from evenhand.study.plan.cells import Cell, Setting
+from evenhand.study.plan.facts import Facts
+from evenhand.study.plan.plan import Plan
+from evenhand.study.profile.dependence import Bounded, Dependence
+from evenhand.study.profile.profiling import GroupProfile, Profile
+from evenhand.study.results.results import Results
+from evenhand.study.store.outcome import Outcome
+from evenhand.study.tasks.collect.grid import Collect
 
 NOTHING = Setting()
 GROUPS = ("women", "men")

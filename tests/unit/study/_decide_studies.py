@@ -1,14 +1,14 @@
 """Small tables of places, and studies of decisions with any numbers one likes."""
 
 from evenhand.schema import Column, Domain, Schema
-from evenhand.study.decide_names import ENTITY_SIZES
-from evenhand.study.decide_task import DecideTask
-from evenhand.study.facts import Facts
-from evenhand.study.outcome import Failure, Outcome
-from evenhand.study.plan import Plan
-from evenhand.study.results import Results
-from evenhand.study.run import run
-from evenhand.study.source import DataSource
+from evenhand.study.plan.facts import Facts
+from evenhand.study.plan.plan import Plan
+from evenhand.study.plan.source import DataSource
+from evenhand.study.results.results import Results
+from evenhand.study.run.whole import run
+from evenhand.study.store.outcome import Failure, Outcome
+from evenhand.study.tasks.decide.names import ENTITY_SIZES
+from evenhand.study.tasks.decide.task import DecideTask
 
 RULE = "(poor/people > 0.2 or poor > 400) and poor >= 20"
 

@@ -4,16 +4,16 @@ import math
 from functools import cache
 
 from evenhand.schema import Column, Domain, Schema
-from evenhand.study.facts import Facts
-from evenhand.study.learn_names import GROUP_SHARES
-from evenhand.study.learn_task import LearnTask
-from evenhand.study.learn_ways import WAYS
-from evenhand.study.outcome import Failure, Outcome
-from evenhand.study.plan import Plan
-from evenhand.study.prepare import prepare
-from evenhand.study.results import Results
-from evenhand.study.run import run
-from evenhand.study.source import DataSource
+from evenhand.study.plan.facts import Facts
+from evenhand.study.plan.plan import Plan
+from evenhand.study.plan.source import DataSource
+from evenhand.study.results.results import Results
+from evenhand.study.run.prepare import prepare
+from evenhand.study.run.whole import run
+from evenhand.study.store.outcome import Failure, Outcome
+from evenhand.study.tasks.learn.methods import WAYS
+from evenhand.study.tasks.learn.names import GROUP_SHARES
+from evenhand.study.tasks.learn.task import LearnTask
 
 DATA = DataSource(dataset="causal", options={"n": 1_200})
 

@@ -9,14 +9,14 @@ import numpy as np
 
 from evenhand.measure import MEASURES, RATES
 from evenhand.schema import Column, Domain, Schema
-from evenhand.study.cells import Setting
-from evenhand.study.classify import Classify
-from evenhand.study.facts import Facts
-from evenhand.study.grid import Collect
-from evenhand.study.outcome import Failure, Outcome
-from evenhand.study.plan import Plan
-from evenhand.study.results import Results
-from evenhand.study.source import DataSource
+from evenhand.study.plan.cells import Setting
+from evenhand.study.plan.facts import Facts
+from evenhand.study.plan.plan import Plan
+from evenhand.study.plan.source import DataSource
+from evenhand.study.results.results import Results
+from evenhand.study.store.outcome import Failure, Outcome
+from evenhand.study.tasks.collect.grid import Collect
+from evenhand.study.tasks.collect.task import Classify
 
 NOTHING = Setting()
 WOMEN, MEN = "women", "men"

@@ -7,13 +7,13 @@ import pyarrow as pa
 
 from evenhand.measure import MEASURES, RATES
 from evenhand.schema import Column, Domain, Schema
-from evenhand.study.facts import Facts
-from evenhand.study.outcome import Failure, Outcome
-from evenhand.study.plan import Plan
-from evenhand.study.release_names import SIZES
-from evenhand.study.release_task import ReleaseTask
-from evenhand.study.results import Results
-from evenhand.study.source import DataSource
+from evenhand.study.plan.facts import Facts
+from evenhand.study.plan.plan import Plan
+from evenhand.study.plan.source import DataSource
+from evenhand.study.results.results import Results
+from evenhand.study.store.outcome import Failure, Outcome
+from evenhand.study.tasks.release.names import SIZES
+from evenhand.study.tasks.release.task import ReleaseTask
 from unit.study._page_studies import wobble
 
 WOMEN, MEN = "women", "men"

@@ -4,9 +4,9 @@ import numpy as np
 import pyarrow as pa
 
 from evenhand.schema import Column, Domain, Schema
-from evenhand.study.classify import Classify
-from evenhand.study.grid import Collect
-from evenhand.study.plan import Plan
+from evenhand.study.plan.plan import Plan
+from evenhand.study.tasks.collect.grid import Collect
+from evenhand.study.tasks.collect.task import Classify
 
 GROUPS = ("north", "east", "south")
 

@@ -3,7 +3,11 @@
 import pytest
 
 from evenhand.report.page import Chart
-from evenhand.study import page_data, page_frontier, page_groups, page_measures, page_protocols
+from evenhand.study.tasks.collect.page import data as page_data
+from evenhand.study.tasks.collect.page import frontier as page_frontier
+from evenhand.study.tasks.collect.page import groups as page_groups
+from evenhand.study.tasks.collect.page import measures as page_measures
+from evenhand.study.tasks.collect.page import protocols as page_protocols
 from unit.study._page_studies import FULL, by_setting, made
 
 CHARTS = {

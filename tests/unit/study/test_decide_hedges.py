@@ -5,11 +5,11 @@ import math
 import pytest
 
 from evenhand.report.drawing import Drawing
-from evenhand.study.decide_findings import helps_answer
-from evenhand.study.decide_page import decision_page
-from evenhand.study.decide_reading import read_decision
-from evenhand.study.decide_wording import few_text
-from evenhand.study.findings import answers
+from evenhand.study.page.findings import answers
+from evenhand.study.tasks.decide.answers import helps_answer
+from evenhand.study.tasks.decide.page.page import decision_page
+from evenhand.study.tasks.decide.reading import read_decision
+from evenhand.study.tasks.decide.wording import few_text
 from unit.study._decide_studies import (
     MONEY,
     RIGHTS,

@@ -5,9 +5,9 @@ import math
 import pytest
 
 from evenhand.errors import InvalidParameterError
-from evenhand.study.findings import answers
-from evenhand.study.learn_reading import read_learning
-from evenhand.study.page import page_of
+from evenhand.study.page.findings import answers
+from evenhand.study.page.page import page_of
+from evenhand.study.tasks.learn.reading import read_learning
 from unit.study._learn_studies import JITTER, made, measures, sections, usual
 
 

@@ -3,12 +3,12 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.study.cells import Cell, Setting
-from evenhand.study.classify import Classify
-from evenhand.study.execute import execute
-from evenhand.study.plan import Plan
-from evenhand.study.prepare import prepare
-from evenhand.study.source import DataSource
+from evenhand.study.plan.cells import Cell, Setting
+from evenhand.study.plan.plan import Plan
+from evenhand.study.plan.source import DataSource
+from evenhand.study.run.execute import execute
+from evenhand.study.run.prepare import prepare
+from evenhand.study.tasks.collect.task import Classify
 
 ADULT = {"max_depth": 38, "learning_rate": 0.02255696731716368, "n_estimators": 1100}
 MEASURES = ("acc", "f1", "balanced_accuracy", "spd", "di", "eod", "oad")

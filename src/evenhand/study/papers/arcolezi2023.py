@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.study.cells import UNPROTECTED, Setting
 from evenhand.study.papers.arcolezi2023_claims import CLAIMS, TITLES
 from evenhand.study.papers.arcolezi2023_notes import DEPARTURES, DESIGN_NOTES
 from evenhand.study.papers.arcolezi2023_plans import MEASURES, PROTOCOLS, studies
 from evenhand.study.papers.paper import Paper
 from evenhand.study.papers.published import Published, published_columns
 from evenhand.study.papers.tables import means_table
+from evenhand.study.plan.cells import UNPROTECTED, Setting
 
 if TYPE_CHECKING:
     from evenhand.report.page import Chart
     from evenhand.study.papers.claims import Evidence
-    from evenhand.study.results import Results
+    from evenhand.study.results.results import Results
 
 __all__ = ["PAPER", "published"]
 

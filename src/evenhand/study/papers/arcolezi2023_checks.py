@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.study.cells import Setting
-from evenhand.study.estimates import estimated
-from evenhand.study.measure_names import goodness
+from evenhand.study.plan.cells import Setting
+from evenhand.study.results.estimates import estimated
+from evenhand.study.results.measure_names import goodness
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
-    from evenhand.study.estimates import Estimated
     from evenhand.study.papers.published import Published
-    from evenhand.study.results import Results
+    from evenhand.study.results.estimates import Estimated
+    from evenhand.study.results.results import Results
 
 __all__ = [
     "FAIRNESS",

@@ -6,19 +6,19 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from evenhand.study.cells import Setting
 from evenhand.study.papers import arcolezi2023_checks as checks
 from evenhand.study.papers.arcolezi2023_checks import FAIRNESS, LOW_PRIVACY, UTILITY
 from evenhand.study.papers.claims import AGREES, DIFFERS, UNCHECKED, Checked, Claim, unchecked
 from evenhand.study.papers.rules import MARGIN, alike, below, fact, mostly, quoted, share
 from evenhand.study.papers.tables import checked_mean
+from evenhand.study.plan.cells import Setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from evenhand.study.estimates import Estimated
     from evenhand.study.papers.claims import Evidence
-    from evenhand.study.results import Results
+    from evenhand.study.results.estimates import Estimated
+    from evenhand.study.results.results import Results
 
 __all__ = ["CLAIMS", "PRINTED"]
 

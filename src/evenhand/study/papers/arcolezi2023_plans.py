@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from evenhand.study.classify import Classify
-from evenhand.study.grid import Collect, Mechanism
 from evenhand.study.papers.paper import Study
-from evenhand.study.plan import Plan
-from evenhand.study.source import DataSource
+from evenhand.study.plan.plan import Plan
+from evenhand.study.plan.source import DataSource
+from evenhand.study.tasks.collect.grid import Collect, Mechanism
+from evenhand.study.tasks.collect.task import Classify
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -12,7 +12,7 @@ from evenhand.study.papers.arcolezi2023_plans import DATA, plan_for
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evenhand.study.classify import Classify
+    from evenhand.study.tasks.collect.task import Classify
 
 __all__ = ["SPACE", "Searched", "draw", "searched"]
 
@@ -93,10 +93,10 @@ def _rows(name: str) -> tuple[Any, Any, Any, Any]:
     """Return features and target of the rows to learn from and of those to validate on."""
     from sklearn.model_selection import train_test_split  # noqa: PLC0415 - slow to import
 
-    from evenhand.study.features import feature_matrix, layout  # noqa: PLC0415 - as above
-    from evenhand.study.models import number_type  # noqa: PLC0415
-    from evenhand.study.parts import parts  # noqa: PLC0415
-    from evenhand.study.prepare import prepare  # noqa: PLC0415
+    from evenhand.study.run.prepare import prepare  # noqa: PLC0415
+    from evenhand.study.tasks.collect.features import feature_matrix, layout  # noqa: PLC0415 - as above
+    from evenhand.study.tasks.collect.models import number_type  # noqa: PLC0415
+    from evenhand.study.tasks.collect.parts import parts  # noqa: PLC0415
 
     plan = plan_for(name, seeds=1)
     task = cast("Classify", plan.task)
@@ -115,6 +115,6 @@ def _rows(name: str) -> tuple[Any, Any, Any, Any]:
 
 
 def _model(name: str, parameters: Mapping[str, Any]) -> Any:
-    from evenhand.study.models import classifier  # noqa: PLC0415 - slow to import
+    from evenhand.study.tasks.collect.models import classifier  # noqa: PLC0415 - slow to import
 
     return classifier(cast("Classify", plan_for(name, seeds=1, parameters=parameters).task), seed=_SEED)

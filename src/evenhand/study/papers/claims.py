@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from evenhand.study.estimates import Estimated
     from evenhand.study.papers.published import Published
-    from evenhand.study.results import Results
+    from evenhand.study.results.estimates import Estimated
+    from evenhand.study.results.results import Results
 
 __all__ = [
     "AGREES",

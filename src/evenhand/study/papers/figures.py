@@ -10,14 +10,14 @@ from evenhand.report.charts.measures import measures_chart
 from evenhand.report.marks import Axis, Estimate, Line, Panel
 from evenhand.report.svg import rebuilt_each
 from evenhand.report.theme import LIGHT, SANS, css_tokens
-from evenhand.study.cells import Setting
-from evenhand.study.estimates import estimate
+from evenhand.study.plan.cells import Setting
+from evenhand.study.results.estimates import estimate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evenhand.report.page import Chart, LegendKey
-    from evenhand.study.results import Results
+    from evenhand.study.results.results import Results
 
 __all__ = ["measures_figure", "svg_file"]
 

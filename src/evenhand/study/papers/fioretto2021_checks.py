@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.study.estimates import Estimated
 from evenhand.study.papers.claims import AGREES, DIFFERS, Checked
 from evenhand.study.papers.fioretto2021_data import AREAS, TABLES
 from evenhand.study.papers.fioretto2021_printed import CHANCES
@@ -18,6 +17,7 @@ from evenhand.study.papers.fioretto2021_trials import (
     LANGUAGE_DRAWS,
     PROXIES,
 )
+from evenhand.study.results.estimates import Estimated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand.study.estimates import Estimated
     from evenhand.study.papers.claims import Evidence
+    from evenhand.study.results.estimates import Estimated
 
     Values = NDArray[np.float64]
 

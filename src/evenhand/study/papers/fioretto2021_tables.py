@@ -41,8 +41,8 @@ from evenhand.study.papers.tables import COLUMNS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evenhand.study.estimates import Estimated
     from evenhand.study.papers.claims import Evidence
+    from evenhand.study.results.estimates import Estimated
 
     Row = dict[str, Any]
 

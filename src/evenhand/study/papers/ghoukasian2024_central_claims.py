@@ -26,9 +26,9 @@ from evenhand.study.papers.rules import MARGIN, alike, fact, mostly
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from evenhand.study.estimates import Estimated
     from evenhand.study.papers.claims import Evidence
     from evenhand.study.papers.ghoukasian2024_central_checks import Reading
+    from evenhand.study.results.estimates import Estimated
 
 __all__ = ["HALF", "SECTION"]
 

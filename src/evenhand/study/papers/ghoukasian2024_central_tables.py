@@ -19,8 +19,8 @@ from evenhand.study.papers.tables import COLUMNS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from evenhand.study.estimates import Estimated
     from evenhand.study.papers.claims import Evidence
+    from evenhand.study.results.estimates import Estimated
 
     Row = dict[str, Any]
 

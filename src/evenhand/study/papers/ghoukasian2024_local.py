@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from evenhand.report.page import Chart
-    from evenhand.study.estimates import Estimated
     from evenhand.study.papers.claims import Evidence
     from evenhand.study.papers.trials import Trials
-    from evenhand.study.results import Results
+    from evenhand.study.results.estimates import Estimated
+    from evenhand.study.results.results import Results
 
     Row = dict[str, Any]
 

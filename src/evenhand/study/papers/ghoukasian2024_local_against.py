@@ -16,8 +16,8 @@ from evenhand.study.papers.rules import alike, below, mostly, share
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evenhand.study.estimates import Estimated
     from evenhand.study.papers.claims import Evidence
+    from evenhand.study.results.estimates import Estimated
 
     Records = Mapping[int, Mapping[str, Any]]
 

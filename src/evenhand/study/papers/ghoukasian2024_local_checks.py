@@ -6,9 +6,9 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from evenhand.study.cells import Setting
-from evenhand.study.estimates import estimated
 from evenhand.study.papers.ghoukasian2024_local_plans import way_of
+from evenhand.study.plan.cells import Setting
+from evenhand.study.results.estimates import estimated
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from evenhand.study.estimates import Estimated
-    from evenhand.study.results import Results
+    from evenhand.study.results.estimates import Estimated
+    from evenhand.study.results.results import Results
 
     Runs = NDArray[np.float64]
 

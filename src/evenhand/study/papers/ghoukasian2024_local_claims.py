@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from evenhand.study.papers.claims import Evidence
-    from evenhand.study.results import Results
+    from evenhand.study.results.results import Results
 
 __all__ = ["BINARY", "FIGURE_CLAIMS", "MANY", "MINOR"]
 

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from evenhand.study.estimates import Estimated
     from evenhand.study.papers.claims import Evidence
     from evenhand.study.papers.ghoukasian2024_local_prediction import Predicted
-    from evenhand.study.results import Results
+    from evenhand.study.results.estimates import Estimated
+    from evenhand.study.results.results import Results
 
 __all__ = ["figures", "measures_figure", "unfairness_figure"]
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.study.estimates import Estimated
-from evenhand.study.intervals import means
+from evenhand.study.results.estimates import Estimated
+from evenhand.study.results.intervals import means
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

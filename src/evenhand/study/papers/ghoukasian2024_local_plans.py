@@ -6,13 +6,13 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from evenhand.study.cells import UNPROTECTED, Setting
-from evenhand.study.classify import Classify
-from evenhand.study.grid import Collect, Mechanism
 from evenhand.study.papers.arcolezi2023_plans import DATA as MODELS
 from evenhand.study.papers.ghoukasian2024_local_data import DATA, loaded
 from evenhand.study.papers.paper import Study
-from evenhand.study.plan import Plan
+from evenhand.study.plan.cells import UNPROTECTED, Setting
+from evenhand.study.plan.plan import Plan
+from evenhand.study.tasks.collect.grid import Collect, Mechanism
+from evenhand.study.tasks.collect.task import Classify
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

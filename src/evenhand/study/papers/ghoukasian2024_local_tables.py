@@ -12,7 +12,7 @@ from evenhand.study.papers.rules import FEWEST, quoted
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evenhand.study.estimates import Estimated
+    from evenhand.study.results.estimates import Estimated
 
     Records = Mapping[int, Mapping[str, Any]]
 

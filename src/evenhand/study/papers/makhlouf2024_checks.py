@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.study.cells import UNPROTECTED, Setting
-from evenhand.study.estimates import estimated
+from evenhand.study.plan.cells import UNPROTECTED, Setting
+from evenhand.study.results.estimates import estimated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from evenhand.study.estimates import Estimated
-    from evenhand.study.results import Results
+    from evenhand.study.results.estimates import Estimated
+    from evenhand.study.results.results import Results
 
     Runs = NDArray[np.float64]
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from evenhand.study.cells import Setting
-from evenhand.study.estimates import estimate
 from evenhand.study.papers import makhlouf2024_checks as checks
 from evenhand.study.papers.claims import AGREES, DIFFERS, Checked, Claim, unchecked
 from evenhand.study.papers.makhlouf2024_checks import DISPARITIES, FALLING, STRICT, STRONG, WEAK, chosen
@@ -14,13 +12,15 @@ from evenhand.study.papers.makhlouf2024_facts import FACTS
 from evenhand.study.papers.makhlouf2024_plans import ADULT, COMPAS, DATA, STRATEGIES, SYNTHETIC
 from evenhand.study.papers.makhlouf2024_published import published_checks
 from evenhand.study.papers.rules import MARGIN, alike, mostly, number_text, quoted, share
+from evenhand.study.plan.cells import Setting
+from evenhand.study.results.estimates import estimate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from evenhand.study.estimates import Estimated
     from evenhand.study.papers.claims import Evidence
-    from evenhand.study.results import Results
+    from evenhand.study.results.estimates import Estimated
+    from evenhand.study.results.results import Results
 
 __all__ = ["CLAIMS", "FIGURE_3", "FIGURE_4"]
 
@@ -214,8 +214,8 @@ def _upright(each: Estimated) -> Estimated:
 
 def _dependence(evidence: Evidence) -> Checked:
     from evenhand.errors import DataSetNotFoundError  # noqa: PLC0415 - as below
-    from evenhand.study.prepare import prepare  # noqa: PLC0415 - starts pyarrow
-    from evenhand.study.profile import profile  # noqa: PLC0415 - as above
+    from evenhand.study.profile.profiling import profile  # noqa: PLC0415 - as above
+    from evenhand.study.run.prepare import prepare  # noqa: PLC0415 - starts pyarrow
 
     means = {}
     for name in (COMPAS[1], ADULT[1]):

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 from evenhand.report.charts.measures import measures_chart
 from evenhand.report.marks import Axis, Estimate, Line, Panel
 from evenhand.report.page import LegendKey
-from evenhand.study.cells import Setting
-from evenhand.study.estimates import estimate, group_estimate
 from evenhand.study.papers.makhlouf2024_checks import chosen
 from evenhand.study.papers.makhlouf2024_claims import FIGURE_3, FIGURE_4
 from evenhand.study.papers.makhlouf2024_plans import DATA, STRATEGIES
+from evenhand.study.plan.cells import Setting
+from evenhand.study.results.estimates import estimate, group_estimate
 
 if TYPE_CHECKING:
     from evenhand.report.page import Chart
-    from evenhand.study.estimates import Estimated
     from evenhand.study.papers.claims import Evidence
-    from evenhand.study.results import Results
+    from evenhand.study.results.estimates import Estimated
+    from evenhand.study.results.results import Results
 
 __all__ = ["disparities_figure", "figures", "groups_figure"]
 

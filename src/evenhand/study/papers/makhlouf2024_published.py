@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.study.cells import Setting
-from evenhand.study.estimates import estimate, group_estimate
 from evenhand.study.papers.claims import UNCHECKED, Checked
 from evenhand.study.papers.makhlouf2024_checks import setting_of
 from evenhand.study.papers.makhlouf2024_plans import MEASURES
 from evenhand.study.papers.published import Published, published_columns
 from evenhand.study.papers.rules import published_mean
 from evenhand.study.papers.tables import COLUMNS, NO_PUBLISHED
+from evenhand.study.plan.cells import Setting
+from evenhand.study.results.estimates import estimate, group_estimate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evenhand.study.estimates import Estimated
-    from evenhand.study.results import Results
+    from evenhand.study.results.estimates import Estimated
+    from evenhand.study.results.results import Results
 
 __all__ = ["NAMES", "PRECISION", "means", "published", "published_checks"]
 

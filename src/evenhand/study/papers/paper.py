@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from evenhand.study.papers.claims import Claim, Evidence
     from evenhand.study.papers.published import Published
     from evenhand.study.papers.trials import Trials
-    from evenhand.study.plan import Plan
+    from evenhand.study.plan.plan import Plan
 
 __all__ = ["DESIGNS", "Paper", "Study"]
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand.study.cells import Setting
+    from evenhand.study.plan.cells import Setting
 
 __all__ = ["Published", "published_columns"]
 

@@ -12,24 +12,24 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand._validate import one_of
 from evenhand.errors import DataSetNotFoundError, InvalidParameterError, UnknownNameError, UnwritableFileError
-from evenhand.study.cells import Cell
-from evenhand.study.events import Cancel, Cancelled, Finished, Started
 from evenhand.study.papers.claims import AGREES, DIFFERS, UNCHECKED, Evidence, judged
 from evenhand.study.papers.paper import DESIGNS
 from evenhand.study.papers.tables import claims_columns, markdown, write_table
-from evenhand.study.progress import listening
+from evenhand.study.plan.cells import Cell
+from evenhand.study.run.events import Cancel, Cancelled, Finished, Started
+from evenhand.study.run.progress import listening
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from os import PathLike
 
     from evenhand.report.page import Chart
-    from evenhand.study.events import Event
     from evenhand.study.papers.claims import ClaimRow
     from evenhand.study.papers.paper import Paper, Study
     from evenhand.study.papers.trials import Trials
-    from evenhand.study.plan import Plan
-    from evenhand.study.results import Results
+    from evenhand.study.plan.plan import Plan
+    from evenhand.study.results.results import Results
+    from evenhand.study.run.events import Event
 
 __all__ = ["PAPERS", "Reproduction", "examine", "examined", "paper_named", "reproduce"]
 
@@ -175,7 +175,7 @@ def reproduce(
     out : str or path, optional
         A folder; each study has a folder of its own in it. Without it nothing is kept.
     workers : int, optional
-        As in :func:`evenhand.study.run.run`.
+        As in :func:`evenhand.study.run.whole.run`.
     progress : bool or callable, optional
         As there; counts are over all studies.
     resume : bool, default True
@@ -250,8 +250,8 @@ def examine(name: str, out: str | PathLike[str], *, design: str = "reduced") -> 
 
 def _stored(study: Study, folder: Path) -> Results | None:
     """Return the finished cells of a study, or None if there are none."""
-    from evenhand.study.results import Results  # noqa: PLC0415 - starts pyarrow
-    from evenhand.study.store_file import FILE  # noqa: PLC0415 - as above
+    from evenhand.study.results.results import Results  # noqa: PLC0415 - starts pyarrow
+    from evenhand.study.store.file import FILE  # noqa: PLC0415 - as above
 
     wanted = {cell.id for cell in study.plan.cells()}
     places = (
@@ -332,8 +332,8 @@ def _run(
     cancel: Cancel,
 ) -> Results:
     """Return the results of a study, its parts put together."""
-    from evenhand.study.results import Results  # noqa: PLC0415 - starts pyarrow
-    from evenhand.study.run import run  # noqa: PLC0415 - as above
+    from evenhand.study.results.results import Results  # noqa: PLC0415 - starts pyarrow
+    from evenhand.study.run.whole import run  # noqa: PLC0415 - as above
 
     folder = None if out is None else Path(out) / study.name
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand.study.estimates import Estimated
+    from evenhand.study.results.estimates import Estimated
 
 __all__ = [
     "FEWEST",
@@ -153,7 +153,7 @@ def mostly(differences: Sequence[Estimated], *, what: str = "comparisons") -> Ch
 
     Examples
     --------
-    >>> from evenhand.study.estimates import Estimated
+    >>> from evenhand.study.results.estimates import Estimated
     >>> clear = Estimated(0.02, 0.01, 0.03, runs=20)
     >>> unclear = Estimated(0.0, -0.01, 0.01, runs=20)
     >>> mostly([clear, clear, unclear]).verdict, mostly([clear, unclear, unclear]).verdict
@@ -180,7 +180,7 @@ def below(amounts: Sequence[Estimated], *, limit: float, what: str = "comparison
 
     Examples
     --------
-    >>> from evenhand.study.estimates import Estimated
+    >>> from evenhand.study.results.estimates import Estimated
     >>> small = Estimated(0.005, 0.001, 0.009, runs=20)
     >>> below([small], limit=0.02).verdict, below([small], limit=0.001).verdict
     ('agrees', 'differs')
@@ -195,7 +195,7 @@ def alike(differences: Sequence[Estimated], *, margin: float = MARGIN, what: str
 
     Examples
     --------
-    >>> from evenhand.study.estimates import Estimated
+    >>> from evenhand.study.results.estimates import Estimated
     >>> alike([Estimated(0.001, -0.002, 0.004, runs=20)]).verdict
     'agrees'
     >>> alike([Estimated(0.03, 0.02, 0.04, runs=20)]).verdict

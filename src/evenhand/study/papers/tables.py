@@ -5,18 +5,18 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from evenhand.study.estimates import estimate
 from evenhand.study.papers.claims import UNCHECKED, Checked
 from evenhand.study.papers.rules import number_text, published_mean, same
+from evenhand.study.results.estimates import estimate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from evenhand.study.cells import Setting
-    from evenhand.study.estimates import Estimated
     from evenhand.study.papers.claims import ClaimRow
     from evenhand.study.papers.published import Published
-    from evenhand.study.results import Results
+    from evenhand.study.plan.cells import Setting
+    from evenhand.study.results.estimates import Estimated
+    from evenhand.study.results.results import Results
 
     Columns = dict[str, list[Any]]
 

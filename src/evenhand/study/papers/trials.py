@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import StudyStoreError
-from evenhand.study.events import Event, Started
+from evenhand.study.run.events import Event, Started
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from os import PathLike
 
-    from evenhand.study.events import Cancel
+    from evenhand.study.run.events import Cancel
 
 __all__ = ["Trials"]
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.study.estimates import Estimated
 from evenhand.study.papers.claims import AGREES, DIFFERS, Checked, unchecked
 from evenhand.study.papers.ghoukasian2024_local_matched import estimated
 from evenhand.study.papers.zhu2023_classification import classification_name
 from evenhand.study.papers.zhu2023_data import DATA
 from evenhand.study.papers.zhu2023_experiments import EXACT, figures_name, tables_name
 from evenhand.study.papers.zhu2023_printed import PRINTED
+from evenhand.study.results.estimates import Estimated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

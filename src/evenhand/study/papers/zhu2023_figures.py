@@ -21,8 +21,8 @@ from evenhand.study.papers.zhu2023_printed import EPSILONS, MECHANISMS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evenhand.study.estimates import Estimated
     from evenhand.study.papers.claims import Evidence
+    from evenhand.study.results.estimates import Estimated
 
 __all__ = ["accuracy_figure", "curves_figure", "figures"]
 

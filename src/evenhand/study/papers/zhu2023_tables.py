@@ -31,8 +31,8 @@ from evenhand.study.papers.zhu2023_printed import ANONYMITY, EPSILONS, MECHANISM
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evenhand.study.estimates import Estimated
     from evenhand.study.papers.claims import Evidence
+    from evenhand.study.results.estimates import Estimated
 
     Row = dict[str, Any]
 

@@ -4,11 +4,11 @@ import numpy as np
 
 from evenhand.measure import MEASURES
 from evenhand.schema import Column, Domain, Schema
-from evenhand.study.cells import Setting
-from evenhand.study.facts import Facts
-from evenhand.study.outcome import Outcome
 from evenhand.study.papers.arcolezi2023_plans import plan_for
-from evenhand.study.results import Results
+from evenhand.study.plan.cells import Setting
+from evenhand.study.plan.facts import Facts
+from evenhand.study.results.results import Results
+from evenhand.study.store.outcome import Outcome
 
 FEW = ("0.25", "4", "50")
 

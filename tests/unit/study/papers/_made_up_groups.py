@@ -4,10 +4,10 @@ import numpy as np
 
 from evenhand.measure import MEASURES, RATES
 from evenhand.schema import Column, Domain, Schema
-from evenhand.study.facts import Facts
-from evenhand.study.outcome import Outcome
 from evenhand.study.papers.makhlouf2024_plans import ADULT, COMPAS, DATA, SYNTHETIC, plan_for
-from evenhand.study.results import Results
+from evenhand.study.plan.facts import Facts
+from evenhand.study.results.results import Results
+from evenhand.study.store.outcome import Outcome
 
 FEW = ("8", "4", "2", "0.5", "0.1")
 LAST = (SYNTHETIC[2], COMPAS[2], ADULT[2])

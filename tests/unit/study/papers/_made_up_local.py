@@ -4,13 +4,13 @@ import numpy as np
 
 from evenhand.measure import MEASURES
 from evenhand.schema import Column, Domain, Schema
-from evenhand.study.facts import Facts
-from evenhand.study.outcome import Outcome
 from evenhand.study.papers.ghoukasian2024_local_data import DATA
 from evenhand.study.papers.ghoukasian2024_local_plans import EPSILONS, plan_for, way_of
 from evenhand.study.papers.ghoukasian2024_local_projection import DIVERGENCES, KINDS
 from evenhand.study.papers.ghoukasian2024_local_projection import EPSILONS as THREE
-from evenhand.study.results import Results
+from evenhand.study.plan.facts import Facts
+from evenhand.study.results.results import Results
+from evenhand.study.store.outcome import Outcome
 
 FEW = ("0.5", "4", "20")
 

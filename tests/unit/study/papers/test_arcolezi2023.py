@@ -8,7 +8,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from evenhand.study.cells import Setting
 from evenhand.study.papers import arcolezi2023_checks as checks
 from evenhand.study.papers.arcolezi2023 import PAPER, figures, published, tables
 from evenhand.study.papers.arcolezi2023_claims import CLAIMS, PRINTED
@@ -16,8 +15,9 @@ from evenhand.study.papers.arcolezi2023_plans import DATA, EPSILONS, PROTOCOLS, 
 from evenhand.study.papers.claims import Evidence
 from evenhand.study.papers.paper import DESIGNS
 from evenhand.study.papers.published import Published
-from evenhand.study.protection import strategy_of
-from evenhand.study.results import Results
+from evenhand.study.plan.cells import Setting
+from evenhand.study.results.results import Results
+from evenhand.study.tasks.collect.protection import strategy_of
 from unit.study.papers._made_up import FEW, facts, made, setting
 
 GOOD = {"acc": 0.9, "f1": 0.9, "recall": 0.9, "balanced_accuracy": 0.9, "auc": 0.9, "di": 0.5, "oad": -0.2}

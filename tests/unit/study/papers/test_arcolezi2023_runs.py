@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from evenhand.study.cells import Cell, Setting
-from evenhand.study.execute import execute
 from evenhand.study.papers.arcolezi2023 import published
 from evenhand.study.papers.arcolezi2023_claims import PRINTED
 from evenhand.study.papers.arcolezi2023_plans import plan_for
 from evenhand.study.papers.reproduction import reproduce
-from evenhand.study.prepare import prepare
+from evenhand.study.plan.cells import Cell, Setting
+from evenhand.study.run.execute import execute
+from evenhand.study.run.prepare import prepare
 
 pytestmark = pytest.mark.slow
 

@@ -8,8 +8,8 @@ from evenhand.errors import InvalidParameterError
 from evenhand.study.papers import arcolezi2023_search as search
 from evenhand.study.papers.arcolezi2023_plans import studies
 from evenhand.study.papers.arcolezi2023_search import SPACE, Searched, draw, searched
-from evenhand.study.parts import parts
-from evenhand.study.prepare import Prepared
+from evenhand.study.run.prepare import Prepared
+from evenhand.study.tasks.collect.parts import parts
 from unit.study.papers._made_up import facts
 
 
@@ -28,7 +28,7 @@ def _prepared(monkeypatch):
     codes["ugpa"] = np.zeros(400, dtype=np.uint8)
     target = (draws.random(400) < 0.4).astype(np.uint8)
     made = Prepared(about, codes, target, codes["race1"])
-    monkeypatch.setattr("evenhand.study.prepare.prepare", lambda _plan: made)
+    monkeypatch.setattr("evenhand.study.run.prepare.prepare", lambda _plan: made)
     return made
 
 

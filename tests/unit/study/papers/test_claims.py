@@ -1,7 +1,7 @@
 """Claims become rows, whatever was run."""
 
-from evenhand.study.estimates import Estimated
 from evenhand.study.papers.claims import Checked, Claim, Evidence, judged, unchecked
+from evenhand.study.results.estimates import Estimated
 
 
 def never(_):

@@ -11,7 +11,6 @@ import pyarrow as pa
 import pytest
 
 from evenhand.schema import Column, Domain, Schema
-from evenhand.study.cells import Setting
 from evenhand.study.papers import ghoukasian2024_local_checks as checks
 from evenhand.study.papers.claims import Evidence
 from evenhand.study.papers.ghoukasian2024_local import PAPER, tables
@@ -34,6 +33,7 @@ from evenhand.study.papers.ghoukasian2024_local_prediction import correlation, p
 from evenhand.study.papers.ghoukasian2024_local_projection import SETS
 from evenhand.study.papers.paper import DESIGNS
 from evenhand.study.papers.reproduction import examined
+from evenhand.study.plan.cells import Setting
 from unit.study.papers._made_up_local import (
     as_told,
     made,

@@ -9,7 +9,6 @@ import pyarrow as pa
 import pytest
 
 from evenhand.errors import DataSetNotFoundError
-from evenhand.study.cells import Setting
 from evenhand.study.papers import makhlouf2024_checks as checks
 from evenhand.study.papers.claims import Evidence
 from evenhand.study.papers.makhlouf2024 import PAPER
@@ -24,7 +23,8 @@ from evenhand.study.papers.makhlouf2024_plans import (
     studies,
 )
 from evenhand.study.papers.paper import DESIGNS
-from evenhand.study.protection import strategy_of
+from evenhand.study.plan.cells import Setting
+from evenhand.study.tasks.collect.protection import strategy_of
 from unit.study.papers._made_up_groups import LAST, facts, kind_of, made, world
 
 # --- plans ----------------------------------------------------------------------------------------
@@ -285,7 +285,7 @@ def test_the_mediator_is_read_from_the_rows(monkeypatch, first, verdict):
 @pytest.mark.parametrize(("adult", "verdict"), [(0.3, "agrees"), (0.05, "differs")])
 def test_dependence_is_read_from_the_rows(monkeypatch, adult, verdict):
     """Which of the two data sets has the more dependent attributes is a matter of its rows."""
-    monkeypatch.setattr("evenhand.study.prepare.prepare", lambda plan: plan.name)
+    monkeypatch.setattr("evenhand.study.run.prepare.prepare", lambda plan: plan.name)
     strength = {"makhlouf2024 compas-3": 0.1, "makhlouf2024 adult-27260": adult}
     monkeypatch.setattr(
         "evenhand.study.profile.profile",

@@ -8,13 +8,13 @@ import sklearn
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 
-from evenhand.study.classify import Classify
 from evenhand.study.papers.makhlouf2024 import PAPER
 from evenhand.study.papers.makhlouf2024_forest import DistinctRowsForest
 from evenhand.study.papers.makhlouf2024_plans import SYNTHETIC, plan_for
 from evenhand.study.papers.reproduction import examined
-from evenhand.study.run import run
-from evenhand.study.source import DataSource
+from evenhand.study.plan.source import DataSource
+from evenhand.study.run.whole import run
+from evenhand.study.tasks.collect.task import Classify
 
 SIZES = {"synthetic": (2, 2, 3), "compas": (2, 2, 3, 2), "adult": (2,) * 8}
 VERSION = tuple(int(part) for part in sklearn.__version__.split(".")[:2])

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from evenhand.study.cells import Setting
 from evenhand.study.papers.claims import Evidence
 from evenhand.study.papers.makhlouf2024 import PAPER
 from evenhand.study.papers.makhlouf2024_checks import setting_of
@@ -12,6 +11,7 @@ from evenhand.study.papers.makhlouf2024_plans import ADULT, COMPAS, plan_for
 from evenhand.study.papers.makhlouf2024_published import NAMES, PRECISION, means, published
 from evenhand.study.papers.published import Published
 from evenhand.study.papers.tables import COLUMNS
+from evenhand.study.plan.cells import Setting
 from unit.study.papers._made_up_groups import made
 
 

@@ -5,8 +5,8 @@ import gzip
 import numpy as np
 import pytest
 
-from evenhand.study.cells import Setting
 from evenhand.study.papers.published import Published, published_columns
+from evenhand.study.plan.cells import Setting
 
 TABLE = b"name,score\na,0.5\nb,\n"
 

@@ -13,18 +13,18 @@ from evenhand.errors import (
     UnwritableFileError,
 )
 from evenhand.study import papers
-from evenhand.study.cells import Setting
-from evenhand.study.classify import Classify
-from evenhand.study.estimates import estimate
-from evenhand.study.events import Cancel, Cancelled, CellDone, Finished, Started
-from evenhand.study.grid import Collect
 from evenhand.study.papers import reproduction
 from evenhand.study.papers.claims import Checked, Claim
 from evenhand.study.papers.paper import Paper, Study
 from evenhand.study.papers.reproduction import PAPERS, examine, paper_named, reproduce
 from evenhand.study.papers.tables import means_table
-from evenhand.study.plan import Plan
-from evenhand.study.source import DataSource
+from evenhand.study.plan.cells import Setting
+from evenhand.study.plan.plan import Plan
+from evenhand.study.plan.source import DataSource
+from evenhand.study.results.estimates import estimate
+from evenhand.study.run.events import Cancel, Cancelled, CellDone, Finished, Started
+from evenhand.study.tasks.collect.grid import Collect
+from evenhand.study.tasks.collect.task import Classify
 
 PLAN = Plan(
     data=DataSource(dataset="causal", options={"n": 300}),

@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 
-from evenhand.study.estimates import Estimated
 from evenhand.study.papers.claims import Checked
 from evenhand.study.papers.rules import (
     FEWEST,
@@ -18,6 +17,7 @@ from evenhand.study.papers.rules import (
     same,
     share,
 )
+from evenhand.study.results.estimates import Estimated
 
 
 def ours(value, *, error=0.001, runs=20, left_out=0):

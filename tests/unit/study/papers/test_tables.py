@@ -4,10 +4,10 @@ import csv
 
 import numpy as np
 
-from evenhand.study.cells import Setting
 from evenhand.study.papers.claims import ClaimRow
 from evenhand.study.papers.published import Published
 from evenhand.study.papers.tables import COLUMNS, claims_columns, markdown, means_table, write_table
+from evenhand.study.plan.cells import Setting
 from unit.study.papers._made_up import made, setting
 
 NAMES = "table,dataset,mechanism,split,strategy,epsilon,measure,ours,standard_error,runs,paper,verdict,note"

@@ -5,15 +5,15 @@ import json
 import pytest
 
 from evenhand.errors import DataSetNotFoundError, StudyStoreError
-from evenhand.study.classify import Classify
-from evenhand.study.events import Cancel, Event, Finished, Started
-from evenhand.study.grid import Collect
 from evenhand.study.papers import reproduction
 from evenhand.study.papers.claims import Checked, Claim, Evidence
 from evenhand.study.papers.paper import Paper, Study
 from evenhand.study.papers.reproduction import examine, reproduce
 from evenhand.study.papers.trials import Trials
-from evenhand.study.plan import Plan
+from evenhand.study.plan.plan import Plan
+from evenhand.study.run.events import Cancel, Event, Finished, Started
+from evenhand.study.tasks.collect.grid import Collect
+from evenhand.study.tasks.collect.task import Classify
 
 
 def counted(number=3, name="squares"):

@@ -1,0 +1,99 @@
+"""The small study that checks what the data lets expect."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from evenhand.collect.joint.combined import Combined
+from evenhand.errors import EvenhandError, InvalidParameterError
+from evenhand.study.advise.predictions import LARGE, SMALL
+from evenhand.study.plan.plan import Plan
+from evenhand.study.tasks.collect.grid import Collect
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from evenhand.schema import Schema
+    from evenhand.study.run.prepare import Prepared
+
+__all__ = ["advice_plan"]
+
+_PROTOCOLS = ("grr", "oue")
+_SPLITS = ("uniform", "k-based")
+_REPEATS = 8
+_ROWS = 20_000
+_MOST_EPSILONS = 4
+
+
+def advice_plan(plan: Plan, prepared: Prepared | None = None) -> Plan:
+    """Return the small study that checks predictions and compares settings near those of a plan.
+
+    It keeps the data, schema, task and seed. It tries GRR and OUE at the plan's epsilons, at most four of
+    them, and at one that is small and one that is large if the plan has a single epsilon. With several
+    sensitive columns it tries both splits, and reports of the protected column alone and, where there are not
+    too many combinations, of all columns combined. It has eight repeats at most and uses 20,000 rows at most.
+
+    Parameters
+    ----------
+    plan : Plan
+    prepared : Prepared, optional
+        Its rows, where they are at hand: tells the number of rows, and the schema of a data set.
+
+    Returns
+    -------
+    Plan
+
+    Examples
+    --------
+    >>> from evenhand.study import Collect, DataSource
+    >>> plan = Plan(data=DataSource(dataset="causal", options={"n": 2000}), collect=Collect("grr", [2]))
+    >>> small = advice_plan(plan)
+    >>> small.repeats, [str(each) for each in small.collect.epsilons]
+    (8, ['1', '2', '4'])
+    >>> small.collect.strategies
+    ('independent', 'single', 'combined')
+    """
+    given: object = plan
+    if not isinstance(given, Plan):
+        must_be, got = "a Plan", f"a value of type {type(given).__name__}"
+        raise InvalidParameterError("plan", owner="advice_plan", must_be=must_be, got=got)
+    schema = plan.schema if prepared is None else prepared.facts.schema
+    if schema is None and plan.data is not None and plan.data.dataset is not None:
+        from evenhand.datasets import load  # noqa: PLC0415 - only for a data set without rows at hand
+
+        schema = load(plan.data.dataset, backend="pyarrow", **plan.data.options).schema
+    epsilons = _epsilons(plan.collect.epsilons)
+    several = schema is not None and len(schema.sensitive) > 1
+    strategies = ["independent"]
+    if several and schema is not None:
+        strategies += ["single"] if schema.protected in schema.sensitive else []
+        strategies += ["combined"] if _can_combine(schema, epsilons) else []
+    collect = Collect(_PROTOCOLS, epsilons, splits=_SPLITS if several else _SPLITS[:1], strategies=strategies)
+    data = plan.data
+    people = None if prepared is None else prepared.facts.people
+    if data is not None and (people is None or people > _ROWS):
+        data = replace(data, rows=min(data.rows or _ROWS, _ROWS))
+    return plan.with_(data=data, collect=collect, repeats=min(plan.repeats, _REPEATS))
+
+
+def _epsilons(given: tuple[Fraction, ...]) -> list[Fraction]:
+    """Return a few epsilons with the smallest and the largest; around one, those that claims are about."""
+    ordered = sorted(given)
+    if len(ordered) == 1:
+        return sorted({SMALL, ordered[0], LARGE})
+    if len(ordered) <= _MOST_EPSILONS:
+        return ordered
+    step = (len(ordered) - 1) / (_MOST_EPSILONS - 1)
+    return [ordered[round(place * step)] for place in range(_MOST_EPSILONS)]
+
+
+def _can_combine(schema: Schema, epsilons: list[Fraction]) -> bool:
+    """Return whether all combinations of the sensitive columns can be reported as one value."""
+    sizes = {name: schema[name].size for name in schema.sensitive}
+    try:
+        for epsilon in epsilons:
+            Combined(sizes, epsilon)
+    except EvenhandError:
+        return False
+    return True

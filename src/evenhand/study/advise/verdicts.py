@@ -1,0 +1,289 @@
+"""Whether what was expected came true in a study: each prediction against one paired interval.
+
+Which runs a prediction is checked with is fixed beforehand, so that no verdict is picked from many:
+
+- about the gap, the reports, and which group moves: the mean, within each repeat, over all settings that
+  protect every sensitive column at the smallest epsilon, by GRR if the study has it: the claims are about it;
+- several columns rather than one: GRR, over all epsilons;
+- combined or independent: GRR, at the largest epsilon if it is large, and at the smallest if it is small.
+
+A prediction *holds* if the interval lies on its side, *does not hold* if it lies on the other, and else it
+*cannot be told*. That reports leave the same gap holds if the whole interval lies within :data:`ALIKE`. The
+intervals hold together at the level that is asked for (Bonferroni over the predictions that are made).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evenhand.report.words import epsilon_of
+from evenhand.study.advise.predictions import LARGE, NO_GAP, SMALL
+from evenhand.study.page.wording import change, counted, plain
+from evenhand.study.plan.cells import Setting
+from evenhand.study.results.estimates import estimated
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from fractions import Fraction
+
+    from numpy.typing import NDArray
+
+    from evenhand.study.advise.predictions import Prediction
+    from evenhand.study.results.estimates import Estimated
+    from evenhand.study.results.results import Results
+
+    Runs = NDArray[np.float64]
+
+__all__ = ["ALIKE", "HOLDS", "HOLDS_NOT", "UNTOLD", "Checked", "checked", "full_settings"]
+
+HOLDS, HOLDS_NOT, UNTOLD = "holds", "does not hold", "cannot be told"
+"""The verdicts."""
+
+ALIKE = 0.02
+"""Gaps that differ by no more than this are alike."""
+
+_DIGITS = 12
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A prediction and what a study says of it.
+
+    Parameters
+    ----------
+    prediction : Prediction
+    verdict : {"holds", "does not hold", "cannot be told"}
+    finding : str
+        What was seen, in a sentence with its figures.
+    estimate : Estimated, optional
+        The paired contrast that decides; None where the study has no runs to check it with.
+    """
+
+    prediction: Prediction
+    verdict: str
+    finding: str
+    estimate: Estimated | None = None
+
+
+def checked(predictions: Sequence[Prediction], results: Results, *, level: float) -> tuple[Checked, ...]:
+    """Return every prediction with its verdict; all of them together hold at `level`."""
+    level = 1 - (1 - level) / max(1, sum(each.is_sure for each in predictions))
+    checks: dict[str, Callable[[Prediction, Results, float], Checked]] = {
+        "gap": _gap,
+        "reports": _reports,
+        "accuracy": _accuracy,
+        "rates": _rates,
+        "several": _several,
+        "combined": _combined,
+        "small-epsilon": _small_epsilon,
+    }
+    return tuple(checks[each.about](each, results, level) for each in predictions)
+
+
+def full_settings(results: Results) -> tuple[Setting, ...]:
+    """Return the settings that protect every sensitive column."""
+    alone = len(results.facts.schema.sensitive) < 2
+    return tuple(
+        each for each in results.settings if each.is_protected and (alone or each.strategy != "single")
+    )
+
+
+# --- what is compared -----------------------------------------------------------------------------
+
+
+def _at(settings: Sequence[Setting], epsilon: Fraction) -> list[Setting]:
+    return [each for each in settings if each.epsilon == epsilon]
+
+
+def _epsilons(settings: Sequence[Setting]) -> list[Fraction]:
+    return sorted({each.epsilon for each in settings if each.epsilon is not None})
+
+
+def _grr(results: Results, *strategies: str) -> list[Setting]:
+    return [each for each in results.settings if each.protocol == "grr" and each.strategy in strategies]
+
+
+def _measure(results: Results, settings: Sequence[Setting], name: str = "sp_gap") -> Runs:
+    """Return the mean over settings of a measure in each repeat; NaN if one of them has no value."""
+    runs = results.arrays.of_measures[_places(results, settings), :, results.arrays.measures.index(name)]
+    return np.asarray(runs.mean(axis=0))
+
+
+def _rate(results: Results, settings: Sequence[Setting], group: str, name: str) -> Runs:
+    """Return how much a rate of a group changes from unprotected to the mean over settings, by repeat."""
+    arrays = results.arrays
+    of_rate = arrays.of_groups[:, :, arrays.groups.index(group), arrays.rates.index(name)]
+    return np.asarray(of_rate[_places(results, settings)].mean(axis=0) - of_rate[results.place(Setting())])
+
+
+def _places(results: Results, settings: Sequence[Setting]) -> list[int]:
+    return [results.place(each) for each in settings]
+
+
+def _estimate(results: Results, runs: Runs, level: float) -> Estimated:
+    exact = np.round(runs, _DIGITS)  # means over settings that are equal may differ by rounding
+    return estimated(results, exact, level=level, kind="seeds", owner="advise")
+
+
+def _judged(found: Estimated, *, wanted: int) -> str:
+    """Return the verdict on a contrast that should lie above nought (1) or below it (-1)."""
+    if not found.is_clear:
+        return UNTOLD
+    return HOLDS if (found.value > 0) == (wanted > 0) else HOLDS_NOT
+
+
+def _told(
+    prediction: Prediction, found: Estimated, sentence: str, *, wanted: int, verdict: str | None = None
+) -> Checked:
+    """Return a verdict with its sentence; a prediction that was not made has none."""
+    if not found.has_interval:
+        return Checked(prediction, UNTOLD, f"{sentence} There is no interval: {found.note}", found)
+    reached = _judged(found, wanted=wanted) if verdict is None else verdict
+    return Checked(prediction, reached if prediction.is_sure else UNTOLD, sentence, found)
+
+
+def _where(results: Results, settings: Sequence[Setting]) -> str:
+    """Return which runs are meant, as the end of a sentence."""
+    epsilon = _epsilons(settings)[0]
+    repeats = counted(results.plan.repeats, "repeat")
+    return f"at ε = {epsilon_of(epsilon)} (mean of {counted(len(settings), 'setting')}, {repeats})"
+
+
+def _strongest(results: Results) -> list[Setting]:
+    """Return the settings that protect every sensitive column at the smallest epsilon, GRR's if there are."""
+    full = full_settings(results)
+    grr = [each for each in full if each.protocol == "grr"] or full
+    return _at(grr, _epsilons(grr)[0])
+
+
+# --- one check for each prediction ----------------------------------------------------------------
+
+
+def _gap(prediction: Prediction, results: Results, level: float) -> Checked:
+    settings = _strongest(results)
+    runs = _measure(results, settings) - _measure(results, [Setting()])
+    found = _estimate(results, runs, level)
+    sentence = f"The gap changes by {change(found, unit=' points')} {_where(results, settings)}."
+    return _told(prediction, found, sentence, wanted=-1 if prediction.expects == "narrower" else 1)
+
+
+def _reports(prediction: Prediction, results: Results, level: float) -> Checked:
+    settings = _strongest(results)
+    arrays = results.arrays
+    true, reported = (
+        np.abs(arrays.of_data[_places(results, settings), :, arrays.data.index(name)]).mean(axis=0)
+        for name in ("true", "reported")
+    )
+    found = _estimate(results, reported - true, level)
+    sentence = (
+        f"The gap of the labels changes by {change(found, unit=' points')} from the true groups to the "
+        f"reported ones {_where(results, settings)}."
+    )
+    known = true[np.isfinite(true)]
+    if known.size and known.mean() <= NO_GAP:  # the size of a difference of noise is above nought
+        return Checked(prediction, UNTOLD, f"{sentence} The true gap is too small to shrink.", found)
+    return _told(prediction, found, sentence, wanted=-1)
+
+
+def _accuracy(prediction: Prediction, results: Results, level: float) -> Checked:
+    settings = _strongest(results)
+    ahead, behind = prediction.groups
+    losses = [-_rate(results, settings, group, "accuracy") for group in (ahead, behind)]
+    found = _estimate(results, losses[0] - losses[1], level)
+    lost = [change(_estimate(results, -each, level), unit=" points") for each in losses]
+    sentence = (
+        f"Accuracy changes by {lost[0]} for {plain(ahead)} and by {lost[1]} for {plain(behind)}; the loss "
+        f"of {plain(ahead)} less that of {plain(behind)} is {change(found, unit=' points')} "
+        f"{_where(results, settings)}."
+    )
+    return _told(prediction, found, sentence, wanted=1 if prediction.expects == "ahead" else -1)
+
+
+def _rates(prediction: Prediction, results: Results, level: float) -> Checked:
+    """Check which group moved more.
+
+    A gap narrows as the one rises and the other falls; the sum of both changes says which did more.
+    """
+    settings = _strongest(results)
+    ahead, behind = prediction.groups
+    moved = [_rate(results, settings, group, "selection") for group in (ahead, behind)]
+    nearer = _estimate(results, moved[1] - moved[0], level)
+    found = _estimate(results, moved[0] + moved[1], level)
+    told = [change(_estimate(results, each, level), unit=" points") for each in moved]
+    sentence = (
+        f"The selection rate changes by {told[0]} for {plain(ahead)} and by {told[1]} for {plain(behind)}; "
+        f"the sum is {change(found, unit=' points')} {_where(results, settings)}."
+    )
+    verdict = None
+    if nearer.is_clear and nearer.value < 0:
+        verdict = HOLDS_NOT
+        sentence += " The two move apart."
+    elif not nearer.is_clear:
+        verdict = UNTOLD
+        sentence += " It is not clear that the two come nearer."
+    return _told(
+        prediction, found, sentence, wanted=-1 if prediction.expects == "ahead" else 1, verdict=verdict
+    )
+
+
+def _several(prediction: Prediction, results: Results, level: float) -> Checked:
+    all_, one = _grr(results, "independent", "combined"), _grr(results, "single")
+    shared = sorted(set(_epsilons(all_)) & set(_epsilons(one)))
+    if not shared:
+        return _no_runs(prediction, "GRR both on all sensitive columns and on the protected one alone")
+    contrasts = [
+        _measure(results, _at(all_, epsilon)) - _measure(results, _at(one, epsilon)) for epsilon in shared
+    ]
+    found = _estimate(results, np.mean(contrasts, axis=0), level)
+    epsilons = ", ".join(epsilon_of(each) for each in shared)
+    sentence = (
+        f"With all sensitive columns reported, the gap differs by {change(found, unit=' points')} from that "
+        f"with one (GRR, mean over ε = {epsilons}; {counted(results.plan.repeats, 'repeat')})."
+    )
+    return _told(prediction, found, sentence, wanted=-1)
+
+
+def _strategies(results: Results, epsilon: Fraction, level: float) -> tuple[Estimated, str]:
+    """Return combined minus independent, and the sentence."""
+    both = [_at(_grr(results, each), epsilon) for each in ("combined", "independent")]
+    found = _estimate(results, _measure(results, both[0]) - _measure(results, both[1]), level)
+    sentence = (
+        f"The gap with combined reports differs by {change(found, unit=' points')} from that with "
+        f"independent ones (GRR, ε = {epsilon_of(epsilon)}; {counted(results.plan.repeats, 'repeat')})."
+    )
+    return found, sentence
+
+
+def _both_epsilons(results: Results) -> list[Fraction]:
+    combined, independent = (_epsilons(_grr(results, each)) for each in ("combined", "independent"))
+    return sorted(set(combined) & set(independent))
+
+
+def _combined(prediction: Prediction, results: Results, level: float) -> Checked:
+    tried = [each for each in _both_epsilons(results) if each >= LARGE]
+    if not tried:
+        return _no_runs(prediction, f"combined and independent reports by GRR at ε = {LARGE} or more")
+    found, sentence = _strategies(results, tried[-1], level)
+    return _told(prediction, found, sentence, wanted=-1 if prediction.expects == "combined" else 1)
+
+
+def _small_epsilon(prediction: Prediction, results: Results, level: float) -> Checked:
+    tried = [each for each in _both_epsilons(results) if each <= SMALL]
+    if not tried:
+        return _no_runs(prediction, f"combined and independent reports by GRR at ε = {SMALL} or less")
+    found, sentence = _strategies(results, tried[0], level)
+    verdict = UNTOLD
+    if found.low is not None and found.high is not None:
+        if found.low >= -ALIKE and found.high <= ALIKE:
+            verdict = HOLDS
+            sentence += f" The whole interval is within {100 * ALIKE:g} points of no difference."
+        elif found.low > ALIKE or found.high < -ALIKE:
+            verdict = HOLDS_NOT
+    return _told(prediction, found, sentence, wanted=0, verdict=verdict)
+
+
+def _no_runs(prediction: Prediction, what: str) -> Checked:
+    return Checked(prediction, UNTOLD, f"The study does not try {what}.")

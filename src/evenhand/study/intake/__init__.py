@@ -1,0 +1,1 @@
+"""From a file that a person names to a schema and a plan."""

@@ -1,0 +1,146 @@
+"""Open what a person names: a CSV or Parquet file of theirs, or a data set by name."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evenhand.errors import UnknownNameError
+from evenhand.study.plan.source import DataSource
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evenhand.schema import Schema
+    from evenhand.table.limits import Limits
+
+__all__ = ["Opened", "open_data", "room"]
+
+_ENDINGS = (".csv", ".csv.gz", ".parquet", ".pq")
+_LEAST, _MOST = 200_000_000, 8_000_000_000
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Opened:
+    """Data in memory and what is known about it.
+
+    Parameters
+    ----------
+    source : DataSource
+        Where it comes from; the path of a file is absolute, so that a plan finds it from anywhere.
+    frame : Arrow table
+    schema : Schema, optional
+        As declared: by a data set of evenhand, or in a schema file. None if nothing is declared.
+    note : str
+        What a reader of results should know about a data set.
+    unread : tuple of str
+        The columns of a file that its schema does not declare, and that were not read. A message names none
+        of them that nobody asked for: they may be private where a file has no header.
+    """
+
+    source: DataSource
+    frame: Any
+    schema: Schema | None = None
+    note: str = ""
+    unread: tuple[str, ...] = ()
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return int(self.frame.num_rows)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(self.frame.column_names)
+
+    @property
+    def undeclared(self) -> tuple[str, ...]:
+        """The columns of the data that the schema does not declare; none if there is no schema."""
+        if self.schema is None:
+            return ()
+        return tuple(name for name in (*self.names, *self.unread) if name not in self.schema)
+
+    def __repr__(self) -> str:
+        return f"Opened({self.source.label}: {', '.join(self.names)})"
+
+
+def open_data(
+    data: str | os.PathLike[str],
+    *,
+    schema: Schema | None = None,
+    options: Mapping[str, Any] | None = None,
+    limits: Limits | None = None,
+) -> Opened:
+    """Open a file by its path, or a data set by its name.
+
+    A name without an ending that is the name of a data set is one, unless there is a file of that name.
+
+    Parameters
+    ----------
+    data : str or path
+    schema : Schema, optional
+        The declared schema of a file: only its columns are read, with the types that they need.
+    options : mapping, optional
+        Of a data set.
+    limits : Limits, optional
+        How large a file may be; by default :func:`room`, for it is a file of one's own.
+
+    Raises
+    ------
+    UnknownNameError
+        If it is neither.
+    EvenhandError
+        What reading a file and loading a data set raise.
+
+    Examples
+    --------
+    >>> opened = open_data("causal", options={"n": 1000})
+    >>> opened.rows, opened.names, opened.schema.protected
+    (1000, ('C', 'A', 'M', 'Y'), 'A')
+    """
+    from evenhand.datasets import DATASETS, load  # noqa: PLC0415 - not needed for a file with an ending
+
+    name = os.fspath(data)
+    if name in DATASETS and not Path(name).is_file():
+        source = DataSource(dataset=name, options=dict(options or {}))
+        dataset = load(name, backend="pyarrow", **source.options)
+        return Opened(source, dataset.frame, schema or dataset.schema, dataset.note)
+    if not name.lower().endswith(_ENDINGS) and not Path(name).exists():
+        place = f"a data set, nor a file (whose name would end with {', '.join(_ENDINGS)})"
+        raise UnknownNameError("Data", name, DATASETS, place=place)
+    from evenhand.table import read  # noqa: PLC0415 - starts pyarrow
+    from evenhand.table.batches import file_columns  # noqa: PLC0415 - as above
+
+    _refuse_what_is_no_file(name)
+    frame = read(name, schema=schema, limits=limits or room())
+    there = () if schema is None else file_columns(name, limits=limits or room())
+    unread = tuple(column for column in there if column not in frame.column_names)
+    return Opened(DataSource(path=str(Path(name).absolute())), frame, schema, unread=unread)
+
+
+def _refuse_what_is_no_file(name: str) -> None:
+    from evenhand.table.source import refuse  # noqa: PLC0415 - as above
+
+    path = Path(name)
+    if path.is_dir():
+        refuse(path.name or name, "it is a folder.")
+    if not name.lower().endswith(_ENDINGS):
+        refuse(path.name, f"its name must end with {', '.join(_ENDINGS)}. Hint: export it as CSV.")
+
+
+def room() -> Limits:
+    """Return limits for a file of one's own: a quarter of this machine's memory, within reason.
+
+    >>> room().bytes >= 200_000_000
+    True
+    """
+    from evenhand.table.limits import Limits  # noqa: PLC0415 - as above
+
+    try:
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):  # a system that does not say
+        memory = 0
+    return Limits(bytes=max(_LEAST, min(memory // 4, _MOST)))

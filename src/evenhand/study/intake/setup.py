@@ -1,0 +1,403 @@
+"""From opened data and a few words about roles to a schema and a plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from evenhand.errors import ColumnNotFoundError, SchemaError
+from evenhand.schema import Schema
+from evenhand.schema.infer import open_frame
+from evenhand.schema.text import listed
+from evenhand.study.intake.draft import drafted
+from evenhand.study.plan.plan import Plan
+from evenhand.study.tasks.collect.grid import Collect
+from evenhand.study.tasks.collect.task import Classify
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from evenhand.schema import Column, Domain
+    from evenhand.schema.values import Value
+    from evenhand.study.intake.draft import Draft, Part
+    from evenhand.study.intake.opening import Opened
+
+__all__ = [
+    "ROLES",
+    "Setup",
+    "Words",
+    "choices_of",
+    "column_named",
+    "columns_to_drop",
+    "missing_roles",
+    "plan_for",
+    "set_up",
+    "value_of",
+]
+
+ROLES = {
+    "target": "the column that is predicted",
+    "positive": "the value of it that people hope for",
+    "protected": "the column whose groups are compared",
+    "privileged": "the group that the others are compared with",
+    "sensitive": "the columns that people randomise, with commas between them",
+}
+"""What a person has to say before anything can be compared."""
+
+_DEFAULT_PROTOCOLS = ("grr", "oue")
+_DEFAULT_EPSILONS = ("0.5", "1", "2", "4")
+_MOST_REASONS = 6
+_MISSING = frozenset({"?", "-", ".", "na", "n/a", "nan", "null", "none", "missing"})
+_INFERRED = (
+    "The domains of the columns were read from the rows, and that is a leak: a rare value is listed because "
+    "somebody has it. Declare them in a schema file, from public code lists."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Words:
+    """The roles as a person says them: names of columns, and values as they are written in the file.
+
+    Parameters
+    ----------
+    target, positive, protected, privileged : str, optional
+    sensitive : tuple of str, default ()
+    drop : tuple of str, default ()
+        Columns to leave out.
+    """
+
+    target: str | None = None
+    positive: str | None = None
+    protected: str | None = None
+    privileged: str | None = None
+    sensitive: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Setup:
+    """A schema with its roles, and how it came about.
+
+    Parameters
+    ----------
+    schema : Schema
+    inferred : bool
+        Whether its domains were read from the rows.
+    left_out : mapping of str to str
+        Columns that are not used, with the reason.
+    notes : tuple of str
+        What else a person should know, in sentences.
+    """
+
+    schema: Schema
+    inferred: bool = False
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What a reader of the study should know about the schema."""
+        said = [_INFERRED] if self.inferred else []
+        if self.left_out:
+            reasons = [f"'{name}' {why}" for name, why in list(self.left_out.items())[:_MOST_REASONS]]
+            more = len(self.left_out) - _MOST_REASONS
+            said.append(f"Columns left out: {'; '.join(reasons)}{f'; and {more} more' if more > 0 else ''}.")
+        return (*said, *self.notes)
+
+
+def missing_roles(words: Words, opened: Opened) -> tuple[str, ...]:
+    """Return the roles that neither the person nor a declared schema gives.
+
+    >>> from evenhand.study.intake.opening import open_data
+    >>> missing_roles(Words(), open_data("causal", options={"n": 1000}))
+    ()
+    """
+    return tuple(
+        role
+        for role in ROLES
+        if not getattr(words, role) and not _declares(opened.schema, role, words, opened.undeclared)
+    )
+
+
+def _declares(schema: Schema | None, role: str, words: Words, undeclared: Sequence[str]) -> bool:
+    """Tell whether a declared schema gives a role; its values are those of its own columns."""
+    if schema is None or getattr(schema, role) in (None, ()):
+        return False
+    owner = {"positive": "target", "privileged": "protected"}.get(role)
+    named = getattr(words, owner) if owner else None
+    return named is None or column_named(named, schema.names, undeclared) == getattr(schema, str(owner))
+
+
+def set_up(opened: Opened, words: Words, *, bins_only: bool = False) -> Setup:
+    """Return the schema for a study of `opened` with the roles that `words` say.
+
+    A declared schema is used as it is, with the roles that are given. Without one the domain of each column
+    is read from the rows, which is a leak: see :meth:`evenhand.schema.Schema.infer`.
+
+    Parameters
+    ----------
+    opened : Opened
+    words : Words
+    bins_only : bool, default False
+        Put whole numbers in the clear into bins too, for an encoder that makes a feature of each value.
+
+    Raises
+    ------
+    ColumnNotFoundError
+        If a name is not that of a column.
+    SchemaError
+        If a column with a role cannot be used, or does not hold the value that is given; ``field`` is
+        ``"roles.positive"`` and the like. The message holds no value of the rows.
+
+    Examples
+    --------
+    >>> from evenhand.study.intake.opening import open_data
+    >>> opened = open_data("causal", options={"n": 1000})
+    >>> set_up(opened, Words(sensitive=("A",))).schema.sensitive
+    ('A',)
+    """
+    known = opened.names if opened.schema is None else opened.schema.names
+    given = {role: getattr(words, role) for role in ("target", "protected")}
+    others = opened.undeclared
+    named = {role: name and column_named(name, known, others) for role, name in given.items()}
+    sensitive = tuple(column_named(name, known, others) for name in words.sensitive)
+    drop = set(columns_to_drop(words.drop, known, others))
+    roles = {role: name or getattr(opened.schema, role, None) for role, name in named.items()}
+    for name in (*roles.values(), *sensitive):
+        if name in drop:
+            message = f"Column '{name}' has a role and is to be left out too."
+            raise SchemaError(f"{message} Hint: take it out of one of the two.", field="roles")
+    if opened.schema is not None:
+        made = Setup(opened.schema.select([name for name in known if name not in drop]))
+    else:
+        parts: dict[str, Part] = dict.fromkeys(sensitive, "sensitive")
+        if named["protected"] is not None:
+            parts[named["protected"]] = "protected"
+        if named["target"] is not None:
+            parts[named["target"]] = "target"
+        made = _inferred(opened, parts, drop, bins_only=bins_only)
+    return _with_roles(made, words, named, sensitive)
+
+
+def column_named(name: str, known: Sequence[str], undeclared: Sequence[str] = ()) -> str:
+    """Return the column that a person means; blanks around a name do not count.
+
+    A name of one of the columns that are undeclared is refused as one that is not in the schema.
+
+    >>> column_named("sex", ["age", " sex"])
+    ' sex'
+    """
+    if name in known:
+        return name
+    close = [each for each in known if each.strip() == name.strip()]
+    if len(close) == 1:
+        return close[0]
+    place = "in the schema" if _is_among(name, undeclared) else "in the data"
+    raise ColumnNotFoundError(name, known, place=place)
+
+
+def columns_to_drop(
+    names: Iterable[str], known: Sequence[str], undeclared: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """Return the columns that a person wants to leave out, without those that are left out already.
+
+    >>> columns_to_drop(["sex", "id"], ["age", "sex"], undeclared=["id"])
+    ('sex',)
+    """
+    return tuple(
+        column_named(name, known) for name in names if name in known or not _is_among(name, undeclared)
+    )
+
+
+def _is_among(name: str, columns: Sequence[str]) -> bool:
+    return name.strip() in {column.strip() for column in columns}
+
+
+def _inferred(opened: Opened, parts: Mapping[str, Part], drop: Iterable[str], *, bins_only: bool) -> Setup:
+    frame = open_frame(opened.frame)
+    dropped = set(drop)
+    drafts = {
+        name: drafted(frame, name, parts.get(name, "clear"), bins_only=bins_only)
+        for name in opened.names
+        if name not in dropped
+    }
+    for name, part in parts.items():
+        if drafts[name].column is None:
+            message = f"Column '{name}' is needed ({part}) and cannot be used: it {drafts[name].why_not}"
+            raise SchemaError(f"{message}. Hint: name another column, or declare it.", field=f"roles.{part}")
+    columns = [draft.column for draft in drafts.values() if draft.column is not None]
+    left_out = {name: draft.why_not for name, draft in drafts.items() if draft.column is None}
+    if len(columns) < 2:
+        message = "Fewer than two columns can be used. Hint: declare the columns in a schema file."
+        raise SchemaError(message, field="columns")
+    return Setup(Schema(columns), inferred=True, left_out=left_out, notes=tuple(_notes(drafts, parts)))
+
+
+def _notes(drafts: Mapping[str, Draft], parts: Mapping[str, Part]) -> Iterable[str]:
+    used = {name: draft for name, draft in drafts.items() if draft.column is not None}
+    missing = [name for name, draft in used.items() if draft.missing and parts.get(name) != "target"]
+    if missing:
+        yield f"Missing values of {_few(missing)} count as a value of their own, 'other'."
+    unknown = [name for name, draft in used.items() if draft.missing and parts.get(name) == "target"]
+    if unknown:
+        yield f"People whose '{unknown[0]}' is missing are left out."
+    yield from _look_alikes({name: draft.column for name, draft in used.items() if name in parts})
+    binned = [name for name, draft in used.items() if draft.binned and name in parts]
+    if binned:
+        yield f"Numbers of {_few(binned)} are put into bins."
+
+
+def _look_alikes(columns: Mapping[str, Column | None]) -> Iterable[str]:
+    """Say which columns with a role hold values that a person may have meant to be one, or to be missing."""
+    texts = {
+        name: [value for value in column.domain.values if isinstance(value, str)]
+        for name, column in columns.items()
+        if column is not None and column.domain.kind == "categorical"
+    }
+    alike = [
+        name
+        for name, values in texts.items()
+        if len({value.strip().casefold() for value in values}) < len(values)
+    ]
+    if alike:
+        yield f"Values of {_few(alike)} that differ by blanks or capitals only count as different."
+    for name, values in texts.items():
+        words = [value for value in values if value.strip().casefold() in _MISSING]
+        if words:
+            count = "count as values" if len(words) > 1 else "counts as a value"
+            said = f"'{name}' holds {_few(words)}, which {count} like any other."
+            yield f"{said} An empty cell is a missing value."
+
+
+def _few(names: Sequence[str]) -> str:
+    shown = [f"'{name}'" for name in names[:5]]
+    return listed([*shown, f"{len(names) - 5} more"] if len(names) > 5 else shown)
+
+
+# --- values ---------------------------------------------------------------------------------------
+
+
+def _with_roles(
+    made: Setup, words: Words, named: Mapping[str, str | None], sensitive: Sequence[str]
+) -> Setup:
+    schema, notes = made.schema, list(made.notes)
+    changes: dict[str, Any] = {role: name for role, name in named.items() if name is not None}
+    if sensitive:
+        changes["sensitive"] = tuple(sensitive)
+    schema = schema.with_roles(**changes)
+    for role, owner in (("positive", "target"), ("privileged", "protected")):
+        text, column = getattr(words, role), getattr(schema, owner)
+        if text is None or column is None:
+            continue
+        value = value_of(schema[column].domain, text)
+        if value is None:
+            message = f"The value given for '{role}' is not one of column '{column}'"
+            raise SchemaError(f"{message}. Hint: write it as it stands in the data.", field=f"roles.{role}")
+        if str(value) != text:
+            notes.append(f"'{text}' was taken as {value!r} of column '{column}'.")
+        told: dict[str, Any] = {role: value}
+        schema = schema.with_roles(**told)
+    return replace(made, schema=schema, notes=tuple(notes))
+
+
+def value_of(domain: Domain, text: str) -> Value | None:
+    """Return the value of a domain that a person means by a text; None if there is none.
+
+    Types are those of the domain; blanks around the text, and how a number is written, do not count.
+
+    Examples
+    --------
+    >>> from evenhand.schema import Domain
+    >>> value_of(Domain.categorical([" Female", " Male"]), "Male")
+    ' Male'
+    >>> value_of(Domain.categorical([0.0, 1.0]), "1")
+    1.0
+    >>> value_of(Domain.categorical([False, True]), "yes") is None
+    True
+    """
+    if domain.kind == "integers":
+        number = _number(text)
+        return int(number) if number is not None and domain.find(int(number)) is not None else None
+    values: Sequence[Value] = domain.values if domain.kind == "categorical" else tuple(domain.labels)
+    for same in (_as_it_stands, _without_blanks, _as_a_number, _in_any_case):
+        found = [value for value in values if same(value, text)]
+        if len(found) == 1:
+            return found[0]
+    return None
+
+
+def _as_it_stands(value: Value, text: str) -> bool:
+    return str(value) == text
+
+
+def _without_blanks(value: Value, text: str) -> bool:
+    return str(value).strip() == text.strip()
+
+
+def _as_a_number(value: Value, text: str) -> bool:
+    return type(value) in {int, float} and _number(text) == float(value)
+
+
+def _in_any_case(value: Value, text: str) -> bool:
+    return isinstance(value, bool) and str(value).lower() == text.strip().lower()
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if abs(number) < 2**53 else None
+
+
+def choices_of(opened: Opened, name: str, part: Part) -> tuple[str, ...]:
+    """Return the labels that a column of one's own data holds; nothing if it cannot be used.
+
+    For the person whose file it is, to choose from; never for a message that others read.
+    """
+    if opened.schema is not None:
+        return tuple(opened.schema[name].domain.labels)
+    column = drafted(open_frame(opened.frame), name, part).column
+    return () if column is None else tuple(column.domain.labels)
+
+
+# --- plans ----------------------------------------------------------------------------------------
+
+
+def plan_for(  # noqa: PLR0913 - one keyword for each choice
+    opened: Opened,
+    schema: Schema | None,
+    *,
+    protocols: Sequence[str] = (),
+    epsilons: Sequence[Any] = (),
+    splits: Sequence[str] = (),
+    strategies: Sequence[str] = (),
+    task: Classify | None = None,
+    rows: int | None = None,
+    repeats: int = 10,
+    seed: int = 0,
+    notes: Sequence[str] = (),
+) -> Plan:
+    """Return the plan of a study of `opened`, with good defaults for what is left out.
+
+    Examples
+    --------
+    >>> from evenhand.study.intake.opening import open_data
+    >>> plan = plan_for(open_data("causal", options={"n": 1000}), None, repeats=2)
+    >>> len(plan.cells())
+    18
+    """
+    return Plan(
+        data=replace(opened.source, rows=rows),
+        schema=schema,
+        collect=Collect(
+            list(protocols) or list(_DEFAULT_PROTOCOLS),
+            list(epsilons) or list(_DEFAULT_EPSILONS),
+            splits=list(splits) or ["uniform"],
+            strategies=list(strategies) or ["independent"],
+        ),
+        task=task or Classify(),
+        repeats=repeats,
+        seed=seed,
+        notes=tuple(notes),
+    )

@@ -1,0 +1,1 @@
+"""What every report of a study shares."""

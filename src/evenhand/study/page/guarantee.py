@@ -1,0 +1,245 @@
+"""The section on the guarantee: what is promised, by what, and what stays in the clear."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import TYPE_CHECKING
+
+from evenhand.errors import PrivacyWarning
+from evenhand.privacy.rational import text_above
+from evenhand.report.page import Fact, Note, Section, Table
+from evenhand.report.words import epsilon_of
+from evenhand.study.page.wording import counted, epsilon_text, listed, percent, plain, way_name
+from evenhand.study.tasks.collect.optimal_setting import NAME, OptimalWay
+from evenhand.study.tasks.collect.protection import promise_of, strategy_of
+
+if TYPE_CHECKING:
+    from evenhand.collect.joint.strategy import Strategy
+    from evenhand.privacy.guarantee import Guarantee
+    from evenhand.study.tasks.collect.page.reading import Reading
+
+__all__ = ["guarantee_section", "odds_factor", "protected_columns"]
+
+COIN_TOSS = 0.1
+"""An epsilon up to which a column's report is called close to chance: odds change by at most 11 %."""
+
+_TRUST = {
+    "local": "nobody: the noise is added before anything is sent",
+    "central": "whoever counts the groups by their outcomes, who sees those rows",
+}
+_DEPENDS = "depends on the group"
+_SENT = "everything that a person sends at once"
+_UNITS = {"replace one": "what a person sends, and the counts in which they are"}
+_ADDED_UP = {
+    "independent": "each column is reported on its own, and their ε add up",
+    "combined": "all columns are reported as one combination, by one draw",
+    "single": "one column is reported",
+    "sampled": "each person is asked one column, with the whole ε",
+}
+
+
+def guarantee_section(reading: Reading) -> Section:
+    """Return what is protected and how strongly."""
+    strategy, guarantee = _promise(reading)
+    epsilon = float(strategy.guarantee.epsilon or 0) if _counts(reading) else float(guarantee.epsilon or 0)
+    several = "any two sets of their answers" if len(strategy.columns) > 1 else "any two answers"
+    names = listed([plain(each) for each in strategy.columns])
+    return Section(
+        heading=f"Seeing somebody's report changes the odds by a factor of {odds_factor(epsilon)} at most",
+        lead=(
+            f"That is ε = {epsilon_text(reading.chosen)}: between {several} to {names}, whatever else is "
+            "known about them. What is sent beside the report is not covered."
+        ),
+        tables=(_table(reading, strategy),),
+        notes=(*_notes(reading, strategy, guarantee), *_optimal_notes(reading, guarantee)),
+        facts=tuple(_facts(reading, strategy, guarantee)),
+        anchor="guarantee",
+    )
+
+
+def protected_columns(reading: Reading) -> tuple[str, ...]:
+    """Return the columns that the chosen setting randomises."""
+    return strategy_of(reading.chosen, reading.results.facts.schema).columns
+
+
+def odds_factor(epsilon: float) -> str:
+    """Return e to the epsilon, rounded up.
+
+    >>> odds_factor(1), odds_factor(10), odds_factor(50)
+    ('2.72', '22,027', 'e^50')
+    """
+    if epsilon > 20:
+        return f"e^{epsilon_of(epsilon)}"
+    factor = math.exp(epsilon)
+    return f"{math.ceil(factor):,}" if factor >= 100 else f"{math.ceil(100 * factor) / 100:g}"
+
+
+def _promise(reading: Reading) -> tuple[Strategy, Guarantee]:
+    strategy = strategy_of(reading.chosen, reading.results.facts.schema)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyWarning)  # the page says it, see _notes
+        return strategy, promise_of(reading.chosen, reading.results.facts.schema)
+
+
+def _counts(reading: Reading) -> bool:
+    """Return whether rows were counted with noise besides what people report."""
+    return reading.chosen.protocol == NAME and OptimalWay.of(reading.chosen).budget is not None
+
+
+def _facts(reading: Reading, strategy: Strategy, guarantee: Guarantee) -> list[Fact]:
+    results = reading.results
+    schema = results.facts.schema
+    clear = [name for name in schema.names if name not in strategy.columns and name != schema.target]
+    delta = "δ = 0 (pure)" if guarantee.delta == 0 else f"δ = {text_above(guarantee.delta, digits=2)}"
+    not_protected = [f"the label, {plain(schema.target)}"]
+    if clear:
+        not_protected.append(
+            f"{counted(len(clear), 'other column')} ({listed([plain(each) for each in clear])})"
+        )
+    not_protected.append("people scored later, whose answers the model gets as they are")
+    facts = [
+        Fact("Guarantee", f"ε = {epsilon_of(guarantee.epsilon or 0)}, {delta}, "
+             f"{'attained' if guarantee.tight else 'a bound'}"),
+        Fact("Unit", f"{guarantee.unit}: {_UNITS.get(str(guarantee.unit), _SENT)}"),
+        Fact("Trust", _TRUST.get(str(guarantee.trust), str(guarantee.trust))),
+        Fact("Proof", f"{plain(guarantee.proof, longest=200)}; {_ADDED_UP[strategy.name]}"),
+        Fact("Assumes", plain("; ".join(guarantee.assumptions), longest=1_000)),
+        Fact("Randomness", f"simulated with seed {results.plan.seed}: for study only, not a release"),
+        Fact("Not protected", f"{listed(not_protected)}"),
+    ]  # fmt: skip
+    if clear:
+        facts.append(
+            Fact(
+                "May reveal it",
+                "columns in the clear that go together with a protected one; this is not measured here",
+            )
+        )
+    return facts
+
+
+def _table(reading: Reading, strategy: Strategy) -> Table:
+    """Return a row for each reported column: how much of epsilon it has, and how often its report is true."""
+    exact = reading.chosen.protocol in {"grr", NAME}
+    words = ("Report is true", "Report is a given other value") if exact else (
+        "Report supports the true value", "Report supports a given other value")  # fmt: skip
+    rows, shares, chances = [], [], []
+    for column, protocol in strategy.protocols.items():
+        share = float(strategy.epsilon_within_report(column))
+        shares.append(share)
+        law = _law(reading, strategy, column)
+        told = [percent(each) if math.isfinite(each) else _DEPENDS for each in law]
+        chances.append(law)
+        rows.append([plain(column), f"{protocol.k:,}", _short(share), *told])
+    probabilities = list(strategy.protocols.values())
+    return Table(
+        header=["Column", "Values", "ε within the report", *words],
+        rows=rows,
+        numeric=[False, True, True, True, True],
+        caption=(
+            f"**Exact values, no sampling.** How ε = {epsilon_text(reading.chosen)} is spent by "
+            f"{reading.chosen.protocol.upper()}, {way_name(reading.chosen)}, and how often a report is "
+            "right."
+        ),
+        name="guarantee",
+        data={
+            "column": list(strategy.columns),
+            "values": [each.k for each in probabilities],
+            "epsilon_within_report": shares,
+            "epsilon_if_seen_alone": [_alone(reading, strategy, each) for each in strategy.columns],
+            "supports_true_value": [true for true, _ in chances],
+            "supports_other_value": [other for _, other in chances],
+        },
+    )
+
+
+def _law(reading: Reading, strategy: Strategy, column: str) -> tuple[float, float]:
+    """Return how often a report supports the true value and any other; NaN where groups differ in that."""
+    optimal = reading.chosen.protocol == NAME
+    if optimal and (strategy.name == "combined" or column == reading.results.facts.schema.protected):
+        return math.nan, math.nan
+    protocol = strategy.protocols[column]
+    return protocol.p, protocol.q
+
+
+def _optimal_notes(reading: Reading, guarantee: Guarantee) -> list[Note]:
+    """Return what the optimal channel does, and what making it cost."""
+    if reading.chosen.protocol != NAME:
+        return []
+    way = OptimalWay.of(reading.chosen)
+    notes = [
+        Note(
+            "plain",
+            "**The reports are made to tell little about the outcome; the true groups are as they were.** A "
+            "smaller difference between reported groups says nothing about what the true groups get. Every "
+            "gap of predictions on this page is one between true groups.",
+        )
+    ]
+    if way.outcomes == "exact":
+        notes.append(
+            Note(
+                "warn",
+                "**The guarantee holds only if the exact counts of groups by outcomes are public.** They "
+                "were counted in all rows, test rows included; that is for reproducing a paper.",
+            )
+        )
+    elif way.outcomes == "pilot":
+        notes.append(
+            Note(
+                "plain",
+                f"{percent(way.pilot)} of the training rows, at least 100, are a pilot that reports by GRR "
+                "with the same ε. Groups and outcomes are estimated from their reports; everybody reports "
+                "once.",
+            )
+        )
+    elif way.budget is not None:
+        notes.append(
+            Note(
+                "warn",
+                f"**Counting groups by outcomes costs ε = {epsilon_of(way.budget)} more.** The report "
+                f"has ε = {epsilon_text(reading.chosen)}; with the counts it is "
+                f"ε = {epsilon_of(guarantee.epsilon or 0)}, and whoever counts sees the rows.",
+            )
+        )
+    return notes
+
+
+def _alone(reading: Reading, strategy: Strategy, column: str) -> float:
+    """Return the epsilon of a column if it is seen alone, or a bound of it.
+
+    The strategy stands for that of "optimal" in all but this: a column of a combination that GRR reports
+    tells less than the whole, and one of the optimal channel may tell as much.
+    """
+    if reading.chosen.protocol == NAME:
+        return float(strategy.epsilon_within_report(column))
+    return strategy.epsilon_if_seen_alone(column)
+
+
+def _notes(reading: Reading, strategy: Strategy, guarantee: Guarantee) -> list[Note]:
+    notes = []
+    alone = {each: _alone(reading, strategy, each) for each in strategy.columns}
+    faint = [each for each, epsilon in alone.items() if epsilon <= COIN_TOSS]
+    if faint:
+        shares = [f"{plain(each)} a factor of {odds_factor(alone[each])}" for each in faint]
+        chance = "a coin toss" if all(strategy.sizes[each] == 2 for each in faint) else "chance"
+        notes.append(
+            Note(
+                "warn",
+                f"**What is reported of {listed([plain(each) for each in faint])} is close to {chance}.** "
+                f"By itself it changes the odds by little: {listed(shares)}. A model can learn little from "
+                "it, and a result that does not follow ε may be due to that.",
+            )
+        )
+    notes += [Note("warn", plain(each, longest=400)) for each in guarantee.cautions]
+    if strategy.name == "combined":
+        notes.append(
+            Note(
+                "plain",
+                "Every column is told apart with the whole ε, since one draw decides about all of them.",
+            )
+        )
+    return notes
+
+
+def _short(share: float) -> str:
+    return f"{share:.3f}".rstrip("0").rstrip(".") if share >= 0.001 else f"{share:.2g}"

@@ -1,0 +1,191 @@
+"""Plans: a whole study in one frozen object and one small file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from evenhand._validate import integer, one_of
+from evenhand.errors import InvalidParameterError
+from evenhand.measure import MEASURES
+from evenhand.schema import Schema
+from evenhand.study.plan.cells import Cell, Setting
+from evenhand.study.plan.source import DataSource
+from evenhand.study.plan.toml import plan_from, read_plan, written
+from evenhand.study.tasks.collect.grid import Collect
+from evenhand.study.tasks.collect.task import Classify
+from evenhand.study.tasks.decide.task import DecideTask
+from evenhand.study.tasks.learn.task import LearnTask
+from evenhand.study.tasks.registry import Task
+from evenhand.study.tasks.release.task import ReleaseTask
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+__all__ = ["Plan"]
+
+_OWNER = "Plan"
+
+
+class _Usually(int):
+    """A number that nobody asked for, so that a task may have another one."""
+
+
+_USUALLY = _Usually(10)
+_FEWER = {DecideTask.kind: 1, LearnTask.kind: 5}
+_WHERE = {
+    ReleaseTask.kind: "a table is published",
+    DecideTask.kind: "something is decided",
+    LearnTask.kind: "classifiers are trained",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What a study does: data, roles, mechanisms, task, measures, repeats and seed.
+
+    Parameters
+    ----------
+    data : DataSource
+        A file or a data set. Without one the study is given its frame when it is run.
+    schema : Schema, optional
+        Domains and roles. A data set brings its own; a file needs one.
+    collect : Collect
+        The mechanisms, epsilons, splits and strategies that are tried. Only for :class:`Classify`; a
+        :class:`ReleaseTask`, a :class:`DecideTask` and a :class:`LearnTask` have their own.
+    task : Classify, ReleaseTask, DecideTask or LearnTask
+        What is done with the protected rows, which table is published, what is decided from counts, or which
+        classifiers are trained.
+    measures : tuple of str
+        Of :data:`evenhand.measure.MEASURES`, or of the task's own: what reports and tables show. All of them
+        are stored.
+    repeats : int
+        How many times each setting is run, with other splits, models and draws. By default 10; 1 where
+        something is decided, since those results are exact; and 5 where private classifiers are trained.
+    seed : int
+        Everything that is drawn derives from it. The split of repeat r has the random state ``seed + r``.
+    name : str
+        What the study is called in its report.
+    notes : tuple of str
+        What a reader of the report should know about how the plan came about, in sentences.
+
+    Examples
+    --------
+    >>> plan = Plan(
+    ...     data=DataSource(dataset="causal", options={"n": 2000}),
+    ...     collect=Collect(["grr", "oue"], [1, 4]),
+    ...     repeats=3,
+    ... )
+    >>> len(plan.cells())
+    15
+    >>> Plan.from_toml(plan.to_toml()) == plan
+    True
+    """
+
+    data: DataSource | None = None
+    schema: Schema | None = None
+    collect: Collect = field(default_factory=Collect)
+    task: Task = field(default_factory=Classify)
+    measures: tuple[str, ...] = MEASURES
+    repeats: int = _USUALLY
+    seed: int = 0
+    name: str = ""
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        kinds = {
+            "data": DataSource | None,
+            "schema": Schema | None,
+            "collect": Collect,
+            "task": Task,
+        }
+        for parameter, kind in kinds.items():
+            given = getattr(self, parameter)
+            if not isinstance(given, kind):
+                must_be = f"a {getattr(kind, '__name__', kind)}"
+                got = f"a value of type {type(given).__name__}"
+                raise InvalidParameterError(parameter, owner=_OWNER, must_be=must_be, got=got)
+        object.__setattr__(self, "measures", self._measures())
+        if not isinstance(self.task, Classify) and self.collect != Collect():
+            must_be = f"left out where {_WHERE[self.task.kind]}, for the task names the mechanisms"
+            raise InvalidParameterError("collect", owner=_OWNER, must_be=must_be, got="one")
+        usual = _FEWER.get(self.task.kind) if isinstance(self.repeats, _Usually) else None
+        repeats = integer("repeats", usual or self.repeats, owner=_OWNER, low=1, high=100_000)
+        object.__setattr__(self, "repeats", repeats)
+        object.__setattr__(self, "seed", integer("seed", self.seed, owner=_OWNER, low=0, high=2**31))
+        if not _is_text(self.name):
+            raise InvalidParameterError("name", owner=_OWNER, must_be="a text", got=ascii(self.name))
+        said: object = self.notes
+        if not isinstance(said, tuple | list) or not all(_is_text(each) for each in said):
+            raise InvalidParameterError("notes", owner=_OWNER, must_be="a list of sentences", got=ascii(said))
+        object.__setattr__(self, "notes", tuple(said))
+
+    def _measures(self) -> tuple[str, ...]:
+        """Return the measures that were asked for; those of classification stand for all of the task's."""
+        named: object = self.measures
+        listed = [named] if isinstance(named, str) else list(self.measures)
+        if not isinstance(self.task, Classify):
+            known = self.task.measures
+            listed = [] if listed == list(MEASURES) else listed
+        else:
+            known = MEASURES
+        return tuple(one_of("measures", each, known, owner=_OWNER) for each in listed) or known
+
+    def settings(self) -> tuple[Setting, ...]:
+        """Return every setting, the unprotected one first."""
+        grid = self.collect if isinstance(self.task, Classify) else self.task
+        return (Setting(), *grid.settings())
+
+    def cells(self) -> tuple[Cell, ...]:
+        """Return every cell, repeat by repeat, so that a study that is stopped has whole repeats."""
+        settings = self.settings()
+        return tuple(Cell(setting, repeat) for repeat in range(self.repeats) for setting in settings)
+
+    def with_(self, **changes: Any) -> Plan:
+        """Return the plan with some of its parts replaced.
+
+        >>> Plan().with_(repeats=2).repeats
+        2
+        """
+        return replace(self, **changes)
+
+    # --- files ------------------------------------------------------------------------------------
+
+    def to_toml(self) -> str:
+        """Return the plan as TOML; equal plans give equal text."""
+        return written(self)
+
+    @classmethod
+    def from_toml(cls, text: str) -> Plan:
+        """Return the plan that a TOML text describes, see :meth:`load`."""
+        return cls(**plan_from(text))
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the plan to a TOML file; an old file stays whole until the new one is."""
+        from evenhand.table.write import replacing  # noqa: PLC0415 - starts pyarrow
+
+        with replacing(path) as file:
+            file.write(self.to_toml().encode())
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Plan:
+        """Return the plan in a TOML file.
+
+        A relative path of data or schema in it is taken from the plan's own folder.
+
+        Raises
+        ------
+        PlanError
+            If a field is missing, unknown or has a value it cannot have; the message names the field.
+        UnreadableFileError
+            If the file cannot be read.
+        """
+        return cls(**read_plan(path))
+
+
+def _is_text(given: object) -> bool:
+    """Whether it is a text that can be written; half a surrogate pair cannot."""
+    try:
+        return isinstance(given, str) and given.encode() is not None
+    except UnicodeEncodeError:
+        return False

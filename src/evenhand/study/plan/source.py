@@ -1,0 +1,73 @@
+"""Where the data of a study comes from: a file, or a data set by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from os import PathLike, fspath
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from evenhand._validate import integer
+from evenhand.errors import InvalidParameterError
+from evenhand.study.plan.plain import plain_mapping
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["DataSource"]
+
+_OWNER = "DataSource"
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataSource:
+    """A file or a data set, and how many of its rows a study uses.
+
+    Parameters
+    ----------
+    path : str or path, optional
+        A CSV or Parquet file.
+    dataset : str, optional
+        The name of a data set of :mod:`evenhand.datasets`; exactly one of the two is given.
+    options : mapping, default {}
+        Options of the data set.
+    rows : int, optional
+        Use so many rows, drawn at random with the study's seed; by default all.
+
+    Examples
+    --------
+    >>> DataSource(dataset="causal", options={"n": 2000})
+    DataSource(path=None, dataset='causal', options={'n': 2000}, rows=None)
+    """
+
+    path: str | None = None
+    dataset: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    rows: int | None = None
+
+    def __post_init__(self) -> None:
+        given: object = self.path
+        if given is not None and not isinstance(given, str | PathLike):
+            raise InvalidParameterError("path", owner=_OWNER, must_be="a path", got=given)
+        if self.dataset is not None and not isinstance(self.dataset, str):
+            raise InvalidParameterError("dataset", owner=_OWNER, must_be="a name", got=self.dataset)
+        if (self.path is None) == (self.dataset is None):
+            must_be = "given, or 'dataset', but not both"
+            got = "neither" if self.path is None else "both"
+            raise InvalidParameterError("path", owner=_OWNER, must_be=must_be, got=got)
+        object.__setattr__(self, "options", plain_mapping("options", self.options, owner=_OWNER))
+        if self.path is not None:
+            object.__setattr__(self, "path", fspath(self.path))
+            if self.options:
+                must_be = "empty for a file; options belong to data sets"
+                raise InvalidParameterError("options", owner=_OWNER, must_be=must_be, got=self.options)
+        if self.rows is not None:
+            object.__setattr__(self, "rows", integer("rows", self.rows, owner=_OWNER, low=1))
+
+    @property
+    def label(self) -> str:
+        """The name of the file without its folder, or of the data set."""
+        return str(self.dataset) if self.path is None else PurePath(self.path).name
+
+    def __hash__(self) -> int:
+        return hash((self.path, self.dataset, self.rows))

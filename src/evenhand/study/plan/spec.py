@@ -1,0 +1,146 @@
+"""What changes the results of cells besides the cells themselves, as one hash."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenhand.errors import InvalidParameterError
+from evenhand.study.store.outcome_json import canonical
+from evenhand.study.tasks.collect.task import Classify
+
+if TYPE_CHECKING:
+    from evenhand.study.plan.facts import Facts
+    from evenhand.study.plan.plan import Plan
+    from evenhand.study.tasks.registry import Task
+
+__all__ = ["Spec"]
+
+_FORMAT = 1
+_DEEPEST = 20
+
+
+@dataclass(frozen=True)
+class Spec:
+    """Data, schema, task and seed of a study: equal specs and equal cells give equal results.
+
+    The grid and the number of repeats are not part of it, so that a study whose plan gains a value keeps
+    every cell that is finished.
+
+    Parameters
+    ----------
+    parts : mapping
+        In JSON's types, each part under the name that a message calls it by.
+    """
+
+    parts: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, plan: Plan, facts: Facts) -> Spec:
+        """Return the spec of a plan whose data are known."""
+        return cls(
+            {
+                "format": _FORMAT,
+                "data": facts.fingerprint,
+                "schema": facts.schema.fingerprint,
+                "task": _task(plan.task),
+                "seed": plan.seed,
+            }
+        )
+
+    @property
+    def text(self) -> str:
+        """The spec as canonical JSON."""
+        return canonical(self.parts)
+
+    @property
+    def hash(self) -> str:
+        """The SHA-256 of the text, in hexadecimal."""
+        return hashlib.sha256(self.text.encode("ascii")).hexdigest()
+
+    def differences(self, other: Spec) -> tuple[str, ...]:
+        """Return the names of the parts in which two specs differ.
+
+        >>> Spec({"data": "a", "seed": 1}).differences(Spec({"data": "a", "seed": 2}))
+        ('seed',)
+        """
+        names = {*self.parts, *other.parts}
+        return tuple(name for name in sorted(names) if self.parts.get(name) != other.parts.get(name))
+
+
+def _task(task: Task) -> dict[str, Any]:
+    if not isinstance(task, Classify):
+        return task.fixed
+    rows = {"test": task.test} if task.folds is None else {"folds": task.folds}
+    own = not isinstance(task.model, str)
+    return {
+        "kind": task.kind,
+        "model": _plain(task.model, _DEEPEST),
+        "parameters": {} if own else _plain(dict(task.parameters), _DEEPEST),
+        "encoder": task.encoder,
+        **rows,
+    }
+
+
+def _plain(value: Any, depth: int) -> Any:
+    """Return a parameter in JSON's types, such that different values never look the same."""
+    if value is None or isinstance(value, str | bool):
+        return value
+    if isinstance(value, Real):
+        return int(value) if isinstance(value, Integral) else {"float": float(value).hex()}
+    if isinstance(value, Mapping | list | tuple | set | frozenset):
+        return _plain_several(value, depth - 1)
+    return _plain_object(value, depth - 1)
+
+
+def _plain_several(value: Any, depth: int) -> Any:
+    if depth < 0:
+        raise _unfit(value)
+    if isinstance(value, Mapping):
+        pairs = [[_plain(key, depth), _plain(each, depth)] for key, each in value.items()]
+        return {"mapping": sorted(pairs, key=canonical)}
+    listed = [_plain(each, depth) for each in value]
+    if isinstance(value, list | tuple):
+        return {"list" if isinstance(value, list) else "tuple": listed}
+    return {"set": sorted(listed, key=canonical)}
+
+
+def _plain_object(value: Any, depth: int) -> Any:
+    if isinstance(value, np.ndarray):
+        if value.dtype.hasobject:
+            raise _unfit(value)
+        return {"array": [value.dtype.str, list(value.shape), hashlib.sha256(value.tobytes()).hexdigest()]}
+    if isinstance(value, type) or (callable(value) and "<" not in getattr(value, "__qualname__", "<")):
+        return {"name": f"{value.__module__}.{value.__qualname__}"}
+    parts = (
+        None if depth < 0 or hasattr(value, "__qualname__") else _parts(value)
+    )  # two lambdas have one name
+    if parts is None:
+        raise _unfit(value)
+    return {"object": _name_of(value), "parts": _plain(parts, depth)}
+
+
+def _parts(value: Any) -> Any:
+    """Return what a stranger's object is made of, or None if that cannot be told."""
+    if callable(getattr(value, "get_params", None)):
+        return dict(value.get_params(deep=False))
+    try:
+        reduced = value.__reduce_ex__(4)
+    except TypeError:
+        return None
+    made = list(reduced) if isinstance(reduced, tuple) else [reduced]
+    return made[:3] + [list(each) for each in made[3:5] if each is not None]
+
+
+def _unfit(value: object) -> InvalidParameterError:
+    must_be = "a classifier whose parameters are numbers, texts, lists, mappings, arrays or such objects"
+    return InvalidParameterError("model", owner="Classify", must_be=must_be, got=_name_of(value))
+
+
+def _name_of(value: object) -> str:
+    return f"{type(value).__module__}.{type(value).__qualname__}"

@@ -1,0 +1,296 @@
+"""What the rows of a study are like, as far as it bears on what protection does to groups."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenhand.errors import InvalidParameterError
+from evenhand.measure.gaps import limits as gap_limits
+from evenhand.measure.intervals import check_level, newcombe, wilson
+from evenhand.measure.rates import Tables
+from evenhand.study.profile.dependence import Bounded, Dependence, dependence
+from evenhand.study.profile.view import as_dict, as_html, as_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from evenhand.study.results.results import Results
+    from evenhand.study.run.prepare import Prepared
+
+__all__ = ["GroupProfile", "Profile", "profile", "profile_of_results"]
+
+_EVEN = 0.05  # a share of positive labels this near to one half is not skewed
+
+
+@dataclass(frozen=True)
+class GroupProfile:
+    """One group of the protected column.
+
+    Parameters
+    ----------
+    label : str
+    people : int
+    positive : Bounded
+        The share of its people whose label is the positive one.
+    privileged : bool
+        Whether the schema says so.
+    """
+
+    label: str
+    people: int
+    positive: Bounded
+    privileged: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Profile:
+    """What the rows are like, computed from the true ones: it is not private.
+
+    Parameters
+    ----------
+    label : str
+        The name of the data.
+    people : int
+    protected : str
+        The column whose groups are compared.
+    positive : Bounded
+        The share of positive labels.
+    groups : tuple of GroupProfile
+        In the schema's order.
+    gap : Bounded
+        The largest difference between the shares of positive labels of two groups.
+    order_is_clear : bool
+        Whether the interval of :attr:`ahead` minus :attr:`behind`, corrected for how many pairs of groups
+        there are, excludes nought.
+    sizes : mapping of str to int
+        How many values each sensitive column has.
+    among_sensitive : tuple of Dependence
+        Each pair of sensitive columns, the strongest first.
+    clear_columns : tuple of Dependence
+        Each column in the clear with the protected one, the strongest first: what may reveal it.
+    has_rows : bool
+        Whether it was computed from the rows; if not, the dependences are not known.
+    level : float
+        Of each interval. Intervals are about the people these rows were drawn from.
+
+    Examples
+    --------
+    >>> from evenhand.study import DataSource, Plan
+    >>> from evenhand.study.run.prepare import prepare
+    >>> found = profile(prepare(Plan(data=DataSource(dataset="causal", options={"n": 5000}))))
+    >>> found.ahead.label, found.behind.label, found.skew
+    ('1', '0', 'unclear')
+    >>> [f"{pair.first} {pair.second} {pair.v.value:.2f}" for pair in found.among_sensitive]
+    ['A M 0.22', 'C A 0.21', 'C M 0.04']
+    """
+
+    label: str
+    people: int
+    protected: str
+    positive: Bounded
+    groups: tuple[GroupProfile, ...]
+    gap: Bounded
+    order_is_clear: bool
+    sizes: Mapping[str, int]
+    among_sensitive: tuple[Dependence, ...] = ()
+    clear_columns: tuple[Dependence, ...] = ()
+    has_rows: bool = True
+    level: float = 0.95
+
+    @property
+    def ahead(self) -> GroupProfile:
+        """The group with the largest share of positive labels, whatever the schema calls privileged."""
+        return max(self.groups, key=lambda group: group.positive.value)
+
+    @property
+    def behind(self) -> GroupProfile:
+        """The group with the smallest share of positive labels."""
+        return min(reversed(self.groups), key=lambda group: group.positive.value)
+
+    @property
+    def smallest(self) -> GroupProfile:
+        """The group with the fewest people."""
+        return min(self.groups, key=lambda group: group.people)
+
+    @property
+    def skew(self) -> str:
+        """Which label most people have: ``"positive"``, ``"negative"``, or ``"unclear"``.
+
+        The interval of the share of positive labels must lie beyond 55 % or 45 %. The literature this is for
+        calls shares near 75 % and 25 % skewed and those near 50 % balanced.
+        """
+        if self.positive.above(0.5 + _EVEN):
+            return "positive"
+        return "negative" if self.positive.high < 0.5 - _EVEN else "unclear"
+
+    @property
+    def strongest(self) -> Dependence | None:
+        """The pair of sensitive columns that depend on each other most, if it is known."""
+        known = [pair for pair in self.among_sensitive if not math.isnan(pair.v.value)]
+        return known[0] if known else None
+
+    @property
+    def combinations(self) -> int:
+        """How many combinations of values the sensitive columns have."""
+        return math.prod(self.sizes.values())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the profile in JSON's types."""
+        return as_dict(self)
+
+    def __str__(self) -> str:
+        return as_text(self)
+
+    def _repr_html_(self) -> str:
+        return as_html(self)
+
+
+def profile(prepared: Prepared, *, level: float = 0.95) -> Profile:
+    """Return what the rows are like: skew, gap of the labels, groups, domains and dependences.
+
+    It is computed from the true rows, so it is not private and not for publication.
+
+    Parameters
+    ----------
+    prepared : Prepared
+    level : float
+        Of every interval.
+
+    Returns
+    -------
+    Profile
+
+    Notes
+    -----
+    Intervals are Wilson's for shares, Newcombe's for differences, corrected for the number of pairs of
+    groups, and those of :mod:`evenhand.study.profile.dependence` for Cramer's V.
+    """
+    level = check_level(level, owner="profile")
+    facts, codes = prepared.facts, prepared.codes
+    schema = facts.schema
+    groups = len(facts.groups)
+    positives = np.bincount(prepared.group[prepared.target == 1], minlength=groups)[:groups]
+    pairs = [
+        Dependence(one, two, dependence(codes[one], codes[two], level=level))
+        for one, two in combinations(schema.sensitive, 2)
+    ]
+    in_clear = [name for name in codes if name not in schema.sensitive and name != schema.protected]
+    revealing = [
+        Dependence(name, str(schema.protected), dependence(codes[name], prepared.group, level=level))
+        for name in in_clear
+    ]
+    return _made(
+        facts.label,
+        np.array(facts.sizes, dtype=np.float64),
+        positives.astype(np.float64),
+        labels=facts.groups,
+        privileged=facts.privileged,
+        level=level,
+        protected=str(schema.protected),
+        sizes={name: schema[name].size for name in schema.sensitive},
+        among_sensitive=_strongest_first(pairs),
+        clear_columns=_strongest_first(revealing),
+    )
+
+
+def profile_of_results(results: Results, *, level: float = 0.95) -> Profile:
+    """Return what results alone tell of the rows: no dependences, and shares of labels as in the test rows.
+
+    The share of positive labels of each group is the mean over the test rows of the unprotected runs.
+
+    Raises
+    ------
+    InvalidParameterError
+        If no unprotected run has a result.
+    """
+    level = check_level(level, owner="profile_of_results")
+    arrays, facts = results.arrays, results.facts
+    rates = arrays.of_groups[0, :, :, arrays.rates.index("base_rate")][:, : len(facts.groups)]
+    run = rates[arrays.done[0]]
+    if not len(run):
+        must_be, got = "results with an unprotected run", "none"
+        raise InvalidParameterError("results", owner="profile_of_results", must_be=must_be, got=got)
+    people = np.array(facts.sizes, dtype=np.float64)
+    schema = facts.schema
+    return _made(
+        facts.label,
+        people,
+        _mean(run) * people,
+        labels=facts.groups,
+        privileged=facts.privileged,
+        level=level,
+        protected=str(schema.protected),
+        sizes={name: schema[name].size for name in schema.sensitive},
+        has_rows=False,
+    )
+
+
+def _mean(run: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the mean share of each group over the runs whose test rows have somebody in it."""
+    defined = np.isfinite(run)
+    return np.asarray(np.where(defined, run, 0).sum(axis=0) / np.maximum(defined.sum(axis=0), 1))
+
+
+def _made(
+    label: str,
+    people: NDArray[np.float64],
+    positives: NDArray[np.float64],
+    *,
+    labels: tuple[str, ...],
+    privileged: int,
+    level: float,
+    **known: Any,
+) -> Profile:
+    """Return the profile with all that follows from how many people of each group have a positive label."""
+    lows, highs = wilson(positives, people, level)
+    shares = positives / people
+    groups = tuple(
+        GroupProfile(
+            name,
+            int(people[place]),
+            Bounded(float(shares[place]), float(lows[place]), float(highs[place])),
+            privileged=place == privileged,
+        )
+        for place, name in enumerate(labels)
+    )
+    everybody = wilson(positives.sum(), people.sum(), level)
+    overall = Bounded(float(positives.sum() / people.sum()), float(everybody[0]), float(everybody[1]))
+    gap, order_is_clear = _gap(people, positives, level=level)
+    return Profile(
+        label=label,
+        people=int(people.sum()),
+        positive=overall,
+        groups=groups,
+        gap=gap,
+        order_is_clear=order_is_clear,
+        level=level,
+        **known,
+    )
+
+
+def _gap(
+    people: NDArray[np.float64], positives: NDArray[np.float64], *, level: float
+) -> tuple[Bounded, bool]:
+    """Return the gap between the groups, and whether it is clear which is ahead."""
+    shares = positives / people
+    cells = np.zeros((len(people), 4))
+    cells[:, 0], cells[:, 1] = people - positives, positives  # as if predicted: the gap of selection rates
+    low, high = gap_limits("sp_gap", Tables(cells), level)
+    first, last = int(shares.argmax()), int(shares.argmin())
+    pairs = len(people) * (len(people) - 1) / 2
+    ahead, _ = newcombe(
+        positives[first], people[first], positives[last], people[last], 1 - (1 - level) / pairs
+    )
+    return Bounded(float(np.ptp(shares)), float(low), float(high)), bool(ahead > 0)
+
+
+def _strongest_first(pairs: list[Dependence]) -> tuple[Dependence, ...]:
+    """Return pairs by how strong they are; those that are not known come last."""
+    return tuple(sorted(pairs, key=lambda pair: -pair.v.value if pair.v.value >= 0 else math.inf))

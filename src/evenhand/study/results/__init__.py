@@ -1,0 +1,1 @@
+"""Results of a study: arrays, estimates, intervals, comparisons and exports."""

@@ -1,0 +1,207 @@
+r"""The settings that no other setting beats in accuracy, disparity and privacy at once.
+
+Setting :math:`b` *dominates* setting :math:`a` if its epsilon is no larger, its mean of both measures is no
+worse, and at least one of the three is better. A setting is *undominated* if no other dominates it. Nothing
+protects the unprotected setting, so its epsilon counts as infinite: it dominates no protected one.
+
+Measures know their direction. Accuracy and its like are better higher. A disparity is better nearer to no
+disparity: its distance from no disparity is taken in each repeat, whichever group it favours, and averaged.
+
+Means of few repeats are ranked by chance as well. So the verdict on each setting is *clear* only where it
+does not hang on a difference that its paired interval does not tell from none:
+
+- A dominated setting is clearly so if one that dominates it has a smaller epsilon, or is better in a measure
+  by a paired difference whose interval excludes nought.
+- An undominated setting is clearly so if it is better than each setting whose epsilon is no larger, in one
+  measure at least, by a paired difference whose interval excludes nought.
+
+Without intervals, as after a single repeat and for the ratio of selection rates, nothing is clear.
+Each interval has its own level; they are not corrected for how many pairs there are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from evenhand.measure.gaps import NO_DISPARITY
+from evenhand.measure.intervals import check_level
+from evenhand.study.results.estimates import estimate
+from evenhand.study.results.frames import setting_columns
+from evenhand.study.results.intervals import check_kind, means, means_of
+from evenhand.study.results.measure_names import goodness, is_signed, measure_named, spread_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from evenhand.study.plan.cells import Setting
+    from evenhand.study.results.estimates import Estimated
+    from evenhand.study.results.intervals import Kind, Means
+    from evenhand.study.results.results import Results
+
+__all__ = ["FrontierPoint", "frontier", "frontier_columns"]
+
+
+@dataclass(frozen=True)
+class FrontierPoint:
+    """A setting, where it stands and whether another is better in every way.
+
+    Parameters
+    ----------
+    setting : Setting
+    x, y : Estimated
+        The means of the two measures.
+    undominated : bool
+        Whether no other setting dominates it. False if a measure has no value.
+    clearly : bool
+        Whether this verdict does not hang on a difference within its paired interval.
+    dominated_by : Setting, optional
+        The setting that dominates it, if any: one that does so clearly where there is one, and of those the
+        first in the plan's order that is undominated itself.
+    x_distance, y_distance : float
+        For measures of a disparity, the mean distance from no disparity, by which settings are ranked; NaN
+        for others.
+    """
+
+    setting: Setting
+    x: Estimated
+    y: Estimated
+    undominated: bool
+    clearly: bool
+    dominated_by: Setting | None = None
+    x_distance: float = np.nan
+    y_distance: float = np.nan
+
+
+class _Ranking(NamedTuple):
+    """Who beats whom: rows are the settings judged, columns their rivals."""
+
+    dominates: NDArray[np.bool_]
+    dominates_clearly: NDArray[np.bool_]
+    beaten_clearly: NDArray[np.bool_]
+
+
+def frontier(
+    results: Results,
+    *,
+    x: str = "acc",
+    y: str = "sp_gap",
+    level: float = 0.95,
+    kind: Kind = "seeds",
+) -> tuple[FrontierPoint, ...]:
+    """Return every setting with its verdict, in the plan's order; see the module for the rules."""
+    owner = "frontier"
+    level = check_level(level, owner=owner)
+    known = results.arrays.measures
+    names = [measure_named(each, known, parameter=axis, owner=owner) for axis, each in (("x", x), ("y", y))]
+    kind = check_kind(kind, owner=owner)
+    runs = [goodness(name, results.arrays.of_measures[..., known.index(name)]) for name in names]
+    scores = np.stack([means(each, level=level).value for each in runs])
+    ranks = _ranks([np.inf if each.epsilon is None else each.epsilon for each in results.settings])
+    intervals = [
+        partial(means_of, task=results.plan.task, kind=kind, level=level, spread=spread_of(name))
+        for name in names
+    ]
+    ranking = _ranked(scores, ranks, runs, intervals)
+    undominated, clearly = _verdicts(scores, ranks, ranking)
+    points = []
+    for place, setting in enumerate(results.settings):
+        found = [estimate(results, setting, name, level=level, kind=kind) for name in names]
+        sure = bool(clearly[place]) and all(each.has_interval for each in found)
+        winner = _dominator(ranking, undominated, place)
+        point = FrontierPoint(
+            setting,
+            x=found[0],
+            y=found[1],
+            undominated=bool(undominated[place]),
+            clearly=sure,
+            dominated_by=None if winner is None else results.settings[winner],
+            x_distance=_distance(names[0], scores[0, place]),
+            y_distance=_distance(names[1], scores[1, place]),
+        )
+        points.append(point)
+    return tuple(points)
+
+
+def frontier_columns(points: Sequence[FrontierPoint], *, x: str, y: str) -> dict[str, Any]:
+    """Return one row per setting: the two measures with their limits, the verdict, and who dominates it."""
+    columns: dict[str, Any] = dict(setting_columns([point.setting for point in points]))
+    for axis, name in (("x", x), ("y", y)):
+        found = [getattr(point, axis) for point in points]
+        columns[name] = [each.value for each in found]
+        columns[f"{name}_low"] = [np.nan if each.low is None else each.low for each in found]
+        columns[f"{name}_high"] = [np.nan if each.high is None else each.high for each in found]
+        if is_signed(name):
+            columns[f"{name}_distance"] = [getattr(point, f"{axis}_distance") for point in points]
+    return columns | {
+        "undominated": [point.undominated for point in points],
+        "clearly": [point.clearly for point in points],
+        "dominated_by": [str(point.dominated_by) if point.dominated_by else "" for point in points],
+    }
+
+
+def _ranks(epsilons: Sequence[Any]) -> NDArray[np.intp]:
+    """Return the place of each epsilon among all, so that exact fractions are compared exactly."""
+    order = {epsilon: rank for rank, epsilon in enumerate(sorted(set(epsilons)))}
+    return np.array([order[epsilon] for epsilon in epsilons], dtype=np.intp)
+
+
+def _no_larger(ranks: NDArray[np.intp]) -> NDArray[np.bool_]:
+    return ranks[None, :] <= ranks[:, None]
+
+
+def _verdicts(
+    scores: NDArray[np.float64], ranks: NDArray[np.intp], ranking: _Ranking
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which settings are undominated, and for which the verdict is clear."""
+    usable = np.isfinite(scores[0]) & np.isfinite(scores[1])
+    undominated = usable & ~_any_rival(ranking.dominates)
+    rivals = _no_larger(ranks) & usable[None, :]
+    np.fill_diagonal(rivals, val=False)
+    settled = ~_any_rival(rivals & ~ranking.beaten_clearly)
+    return undominated, np.where(undominated, settled, _any_rival(ranking.dominates_clearly))
+
+
+def _any_rival(judged: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    return np.asarray(judged.any(axis=1))
+
+
+def _ranked(
+    scores: NDArray[np.float64],
+    ranks: NDArray[np.intp],
+    runs: Sequence[NDArray[np.float64]],
+    intervals: Sequence[Callable[[NDArray[np.float64]], Means]],
+) -> _Ranking:
+    """Compare every setting with every other."""
+    with np.errstate(invalid="ignore"):
+        ahead = scores[:, None, :] - scores[:, :, None]  # of the rival, in each measure
+    smaller = ranks[None, :] < ranks[:, None]
+    as_good = _no_larger(ranks) & (ahead >= 0).all(axis=0)
+    dominates = as_good & (smaller | (ahead > 0).any(axis=0))
+    clear_wins, clear_losses = np.zeros((2, *dominates.shape), dtype=np.bool_)
+    told = np.ones_like(dominates)
+    for of_measure, mean_of in zip(runs, intervals, strict=True):
+        for place, own in enumerate(of_measure):
+            paired = mean_of(of_measure - own)
+            clear_wins[place] |= paired.low > 0
+            clear_losses[place] |= paired.high < 0
+            told[place] &= paired.runs > 1
+    return _Ranking(dominates, dominates & told & (smaller | clear_wins), clear_losses)
+
+
+def _distance(measure: str, score: float) -> float:
+    return -float(score) if measure in NO_DISPARITY else np.nan
+
+
+def _dominator(ranking: _Ranking, undominated: NDArray[np.bool_], place: int) -> int | None:
+    """Return who dominates a setting: clearly if there is such a one, on the frontier if there is."""
+    for among in (ranking.dominates_clearly[place], ranking.dominates[place]):
+        for better in (among & undominated, among):
+            if better.any():
+                return int(better.argmax())
+    return None

@@ -1,0 +1,356 @@
+"""Results: what came of every cell of a study, and what can be read from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from evenhand._validate import one_of
+from evenhand.errors import InvalidParameterError
+from evenhand.study.plan.facts import Facts
+from evenhand.study.plan.plan import Plan
+from evenhand.study.results.arrays import ResultArrays, gathered
+from evenhand.study.results.compare import compare
+from evenhand.study.results.export import to_csv, to_parquet
+from evenhand.study.results.frames import cell_columns, data_columns, entity_columns, group_columns
+from evenhand.study.results.frontier import frontier, frontier_columns
+from evenhand.study.results.lookup import setting_of
+from evenhand.study.results.measure_names import measure_named
+from evenhand.study.results.summary import long_columns, summarized, wide_columns
+from evenhand.study.results.view import as_html, as_text
+from evenhand.study.store.canonical import canonical_table, table_hash
+from evenhand.table.frames import make_frame
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from os import PathLike
+
+    from evenhand.privacy.rational import Number
+    from evenhand.study.advise.advice import Advice
+    from evenhand.study.plan.cells import Cell, Setting
+    from evenhand.study.profile.profiling import Profile
+    from evenhand.study.results.compare import Comparison
+    from evenhand.study.results.export import TableName
+    from evenhand.study.results.intervals import Kind
+    from evenhand.study.store.outcome import Outcome
+    from evenhand.table.frames import Backend
+
+__all__ = ["Results"]
+
+_OWNER = "Results"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Results:
+    """The outcomes of a study, in the plan's order whatever order they came in.
+
+    Parameters
+    ----------
+    plan : Plan
+    facts : Facts
+    outcomes : iterable of Outcome
+        At most one per cell of the plan. Cells without one were not run, as after a cancel.
+
+    Notes
+    -----
+    Intervals are about the mean over all repeats that could be run on these rows. They cover what repeats
+    vary: the rows for training and test, and what the model and the mechanism draw. They do not cover which
+    people are in the data, and repeats share rows, so that as statements about new data they are too short.
+    ``kind="corrected"`` widens them for that; see :mod:`evenhand.study.results.intervals`.
+
+    The numbers come from the true data. They are not private.
+
+    Examples
+    --------
+    >>> from evenhand.study import Classify, Collect, DataSource, Plan
+    >>> from evenhand.study.run.whole import run
+    >>> data = DataSource(dataset="causal", options={"n": 300})
+    >>> plan = Plan(data=data, collect=Collect("grr", [1, 4]), task=Classify(model="logistic"), repeats=2)
+    >>> results = run(plan, workers=1, progress=False)
+    >>> len(results), len(results.failures)
+    (6, 0)
+    >>> results.summary("acc", backend="pyarrow").column_names[4:8]
+    ['acc', 'acc_low', 'acc_high', 'acc_runs']
+    >>> results.compare("grr 4", "grr 1").pairs
+    2
+    """
+
+    plan: Plan
+    facts: Facts
+    outcomes: tuple[Outcome, ...]
+
+    def __init__(self, plan: Plan, facts: Facts, outcomes: Iterable[Outcome]) -> None:
+        kinds: tuple[tuple[str, object, type], ...] = (("plan", plan, Plan), ("facts", facts, Facts))
+        for parameter, given, kind in kinds:
+            if not isinstance(given, kind):
+                must_be, got = f"a {kind.__name__}", f"a value of type {type(given).__name__}"
+                raise InvalidParameterError(parameter, owner=_OWNER, must_be=must_be, got=got)
+        object.__setattr__(self, "plan", plan)
+        object.__setattr__(self, "facts", facts)
+        object.__setattr__(self, "outcomes", _in_order(plan, tuple(outcomes)))
+
+    # --- what there is ----------------------------------------------------------------------------
+
+    @cached_property
+    def settings(self) -> tuple[Setting, ...]:
+        """Every setting of the plan, the unprotected one first."""
+        return self.plan.settings()
+
+    @cached_property
+    def missing(self) -> tuple[Cell, ...]:
+        """The cells that were not run."""
+        run = {outcome.cell.id for outcome in self.outcomes}
+        return tuple(cell for cell in self.plan.cells() if cell.id not in run)
+
+    @cached_property
+    def failures(self) -> tuple[Outcome, ...]:
+        """The outcomes that are failures."""
+        return tuple(outcome for outcome in self.outcomes if outcome.failure is not None)
+
+    @cached_property
+    def arrays(self) -> ResultArrays:
+        """Every number, by setting and repeat."""
+        return gathered(
+            self.settings, self.plan.repeats, self.facts.groups, self.outcomes, task=self.plan.task
+        )
+
+    def __len__(self) -> int:
+        return len(self.outcomes)
+
+    def setting(self, given: object) -> Setting:
+        """Return the setting of this study that `given` stands for.
+
+        Parameters
+        ----------
+        given : Setting, mapping or str
+            A mapping of some fields, such as ``{"protocol": "grr", "epsilon": 1}``, or a short text, such as
+            ``"grr uniform 1"`` or ``"unprotected"``. It must fit one setting and no other.
+        """
+        return setting_of(given, self.settings, owner="Results.setting")
+
+    def place(self, setting: Setting) -> int:
+        """Return the place of a setting among :attr:`settings`."""
+        found = self.arrays.places.get(setting.id)
+        if found is None:
+            got = str(setting)
+            raise InvalidParameterError("setting", owner=_OWNER, must_be="one of the study", got=got)
+        return found
+
+    # --- tables -----------------------------------------------------------------------------------
+
+    def frame(self, backend: Backend | None = None) -> Any:
+        """Return one row per cell: the setting, the repeat, its state and every measure.
+
+        Rows are in the plan's order. Epsilon is NaN where nothing is protected, and a measure is NaN where it
+        is undefined and in a cell that failed.
+        """
+        return make_frame(cell_columns(self), backend=backend)
+
+    def groups(self, backend: Backend | None = None) -> Any:
+        """Return one row per finished cell and group: every rate, and how many test rows it has."""
+        return make_frame(group_columns(self), backend=backend)
+
+    def data(self, backend: Backend | None = None) -> Any:
+        """Return one row per finished cell: the disparity of the training labels, true and as reported."""
+        return make_frame(data_columns(self), backend=backend)
+
+    def entities(self, backend: Backend | None = None) -> Any:
+        """Return one row per finished cell and entity that it kept; only where something is decided.
+
+        Those are the most affected, and some of every size; all of them where there are few.
+        """
+        return make_frame(entity_columns(self), backend=backend)
+
+    def summary(
+        self,
+        measures: str | Iterable[str] | None = None,
+        *,
+        level: float = 0.95,
+        kind: Kind = "seeds",
+        shape: Literal["wide", "long"] = "wide",
+        backend: Backend | None = None,
+    ) -> Any:
+        """Return one row per setting: means, intervals, and changes against the unprotected setting.
+
+        Parameters
+        ----------
+        measures : str or list of str, optional
+            By default those of the plan.
+        level : float
+            Of every interval.
+        kind : {"seeds", "corrected", "student"}
+            What intervals cover: the seeds of repeats on these rows, or that with a correction for the
+            overlap of repeats; see :mod:`evenhand.study.results.intervals`. None covers by construction which
+            people are in the data. ``"student"`` is as ``"seeds"`` without the correction for skewed repeats.
+        shape : {"wide", "long"}
+            ``"wide"``: for a measure ``acc`` the columns ``acc``, ``acc_low``, ``acc_high``, ``acc_runs``,
+            ``acc_change``, ``acc_change_low``, ``acc_change_high`` and ``acc_pairs``. ``"long"``: one row per
+            setting and measure, with standard errors and a note.
+        backend : {"pandas", "polars", "pyarrow"}, optional
+
+        Notes
+        -----
+        Values that are undefined, and cells that failed or were not run, are left out and counted: ``runs``
+        are the repeats in a mean, ``pairs`` those in a change. With fewer than two, limits are NaN, and so
+        are those of ``di``, for which no interval held what it says.
+        """
+        owner = "Results.summary"
+        found = summarized(self, measures, level=level, kind=kind, owner=owner)
+        wide = one_of("shape", shape, ("wide", "long"), owner=owner) == "wide"
+        return make_frame(wide_columns(found) if wide else long_columns(found), backend=backend)
+
+    def frontier(
+        self,
+        x: str = "accuracy",
+        y: str = "sp_gap",
+        *,
+        level: float = 0.95,
+        kind: Kind = "seeds",
+        backend: Backend | None = None,
+    ) -> Any:
+        """Return every setting with whether another is better in `x`, `y` and epsilon at once.
+
+        The column ``undominated`` is the Pareto set. ``clearly`` says whether the verdict, either way, does
+        not hang on a difference within its paired interval, and ``dominated_by`` names a better setting. The
+        rules are in :mod:`evenhand.study.results.frontier`.
+
+        Parameters
+        ----------
+        x, y : str
+            Measures; ``"accuracy"`` is ``acc`` and ``"gap"`` is ``sp_gap``.
+        level, kind, backend
+            As in :meth:`summary`.
+        """
+        known = self.arrays.measures
+        points = frontier(self, x=x, y=y, level=level, kind=kind)
+        names = [measure_named(each, known, parameter="x", owner=_OWNER) for each in (x, y)]
+        return make_frame(frontier_columns(points, x=names[0], y=names[1]), backend=backend)
+
+    def compare(
+        self,
+        a: object,
+        b: object = "unprotected",
+        *,
+        measure: str = "sp_gap",
+        level: float = 0.95,
+        kind: Kind = "seeds",
+    ) -> Comparison:
+        """Return how far `a` is from `b` in a measure, within the same repeats.
+
+        Parameters
+        ----------
+        a, b : Setting, mapping or str
+            As in :meth:`setting`.
+        measure : str
+        level, kind
+            As in :meth:`summary`.
+
+        Returns
+        -------
+        Comparison
+            `a` minus `b`, with interval, how many pairs, and a sentence.
+        """
+        return compare(self, a, b, measure=measure, level=level, kind=kind)
+
+    # --- files ------------------------------------------------------------------------------------
+
+    def to_csv(self, path: str | PathLike[str], *, table: TableName = "cells") -> None:
+        """Write a table to a CSV file in which no text is a formula.
+
+        Parameters
+        ----------
+        path : str or path
+        table : {"cells", "groups", "data", "summary", "frontier"}
+        """
+        to_csv(self, path, table=table)
+
+    def to_parquet(self, path: str | PathLike[str], *, table: TableName = "cells") -> None:
+        """Write a table to a Parquet file; see :meth:`to_csv`."""
+        to_parquet(self, path, table=table)
+
+    def canonical(self) -> bytes:
+        """Return the outcomes as bytes that are the same for every run of the plan on the same data."""
+        return canonical_table(self.outcomes)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of :meth:`canonical`."""
+        return table_hash(self.outcomes)
+
+    @classmethod
+    def load(cls, folder: str | PathLike[str]) -> Results:
+        """Return the results in the folder of a study, finished or not."""
+        from evenhand.study.store.store import Store  # noqa: PLC0415 - reading a study needs it, results do not
+
+        with Store.open(folder) as store:
+            return cls(store.plan, store.facts, store.outcomes())
+
+    # --- what to make of it -----------------------------------------------------------------------
+
+    def report(self, path: str | PathLike[str] | None = None, *, chosen: object = None) -> str | Path:
+        """Return the report as one HTML text, or write it and the CSV of every figure.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            Where to write it; then the path is returned.
+        chosen : Setting, mapping or str, optional
+            The setting that the page is about, as in :meth:`setting`; by default it is found by rule.
+        """
+        asked = None if chosen is None else self.setting(chosen)
+        from evenhand.report.html import render, write  # noqa: PLC0415 - needs the extra report
+        from evenhand.study.page.page import command_of, page_of  # noqa: PLC0415 - as above
+
+        command = "" if path is None else command_of(self, Path(path).parent)
+        page = page_of(self, chosen=asked, command=command)
+        if path is None:
+            return str(render(page))
+        write(page, path)
+        return Path(path)
+
+    def advise(
+        self,
+        *,
+        max_gap: float | None = None,
+        max_accuracy_loss: float | None = None,
+        epsilon: Number | None = None,
+        profile: Profile | None = None,
+        level: float = 0.95,
+    ) -> Advice:
+        """Return a recommendation under limits, or why there is none; see :mod:`evenhand.study.advise`."""
+        if self.plan.task.kind != "classify":
+            must_be = "the results of a classification, for protocols are recommended"
+            got = f"those of the task '{self.plan.task.kind}'"
+            raise InvalidParameterError("results", owner="advise", must_be=must_be, got=got)
+        from evenhand.study.advise.advice import advise  # noqa: PLC0415 - it reads results
+
+        return advise(
+            self,
+            max_gap=max_gap,
+            max_accuracy_loss=max_accuracy_loss,
+            epsilon=epsilon,
+            profile=profile,
+            level=level,
+        )
+
+    def __repr__(self) -> str:
+        return as_text(self)
+
+    def _repr_html_(self) -> str:
+        return as_html(self)
+
+
+def _in_order(plan: Plan, outcomes: tuple[Outcome, ...]) -> tuple[Outcome, ...]:
+    """Return the outcomes in the plan's order; refuse a cell twice, and one that is not in the plan."""
+    found = {outcome.cell.id: outcome for outcome in outcomes}
+    if len(found) < len(outcomes):
+        raise InvalidParameterError(
+            "outcomes", owner=_OWNER, must_be="at most one per cell", got="two of one cell"
+        )
+    kept = tuple(found[id_] for id_ in (cell.id for cell in plan.cells()) if id_ in found)
+    if len(kept) < len(outcomes):
+        must_be, got = "of cells of the plan", "one of a cell that is not in it"
+        raise InvalidParameterError("outcomes", owner=_OWNER, must_be=must_be, got=got)
+    return kept

@@ -1,0 +1,1 @@
+"""Running a study: preparing rows, workers, events and progress."""

@@ -1,0 +1,83 @@
+"""One cell, tried: its result, or what went wrong as a result."""
+
+from __future__ import annotations
+
+import traceback
+import warnings
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from evenhand.errors import EvenhandError
+from evenhand.study.store.outcome import Failure, Outcome
+from evenhand.study.store.outcome_json import numbers_text, outcome_from, result_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evenhand.study.plan.cells import Cell
+    from evenhand.study.plan.plan import Plan
+    from evenhand.study.run.prepare import Prepared
+
+    Execute = Callable[..., Outcome]
+
+__all__ = ["DIED", "as_texts", "attempt", "failure_of", "from_texts", "lost"]
+
+DIED = "WorkerDied"
+"""The kind of failure of a cell whose worker process ended, twice, before it had a result."""
+
+
+def attempt(cell: Cell, *, plan: Plan, prepared: Prepared, execute: Execute) -> Outcome:
+    """Return the outcome of a cell; an error is one too, and so is a model that asks Python to exit.
+
+    A KeyboardInterrupt is not caught: in the process of the person who waits it is theirs.
+
+    The cell runs without warnings, so that its result does not depend on the filters in force, and comes
+    back as a store would give it back, so that results are the same with a store and without.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            outcome = execute(cell, plan=plan, prepared=prepared)
+        return from_texts(cell, as_texts(outcome))
+    except (Exception, SystemExit, GeneratorExit) as error:  # noqa: BLE001 - whatever a model raises
+        return Outcome(cell, failure=failure_of(error))
+
+
+def failure_of(error: BaseException) -> Failure:
+    """Return what may be told about an error: all of ours, of others only class and place.
+
+    >>> try:
+    ...     [][1]
+    ... except IndexError as error:
+    ...     failure_of(error).kind
+    'IndexError'
+    """
+    kind = type(error).__name__
+    if isinstance(error, EvenhandError):
+        return Failure(kind, str(error))
+    frames = traceback.extract_tb(error.__traceback__)
+    if not frames:
+        return Failure(kind, "Raised at an unknown place.")
+    name = PurePath(frames[-1].filename.replace("\\", "/")).name
+    return Failure(kind, f"Raised at {name}:{frames[-1].lineno}.")
+
+
+def lost(cell: Cell, *, code: int | None) -> Outcome:
+    """Return the outcome of a cell whose worker process died twice."""
+    how = f"was ended by signal {-code}" if code is not None and code < 0 else f"ended with code {code}"
+    message = (
+        f"The worker process {how}, twice, before the cell was done. "
+        "Hint: if memory ran out, use fewer workers or fewer rows."
+    )
+    return Outcome(cell, failure=Failure(DIED, message))
+
+
+def as_texts(outcome: Outcome) -> tuple[str, str]:
+    """Return an outcome as the two texts that are stored of it."""
+    return result_text(outcome), numbers_text(outcome.seconds)
+
+
+def from_texts(cell: Cell, texts: Any) -> Outcome:
+    """Return the outcome of two texts, see :func:`as_texts`."""
+    result, seconds = texts
+    return outcome_from(cell, result=result, seconds=seconds)

@@ -1,0 +1,133 @@
+"""How long a study will take, from a few cells on the data itself."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evenhand.study.plan.cells import Cell, Setting
+from evenhand.study.run.execute import execute
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evenhand.study.plan.plan import Plan
+    from evenhand.study.run.prepare import Prepared
+
+__all__ = ["Duration", "duration", "subset"]
+
+_WARM, _SMALL, _LARGE = 400, 10_000, 40_000
+
+
+@dataclass(frozen=True)
+class Duration:
+    """Seconds of a cell as a straight line in the number of rows, and what follows for the whole.
+
+    Parameters
+    ----------
+    people : int
+        Rows of the study.
+    cells : int
+    per_cell : tuple of float and float
+        Seconds of a cell: what it takes in any case, and what a row adds.
+    workers : int
+    start : float, default 0
+        Seconds that a worker needs before its first cell.
+    """
+
+    people: int
+    cells: int
+    per_cell: tuple[float, float]
+    workers: int
+    start: float = 0.0
+
+    def seconds(self, people: int | None = None) -> float:
+        """Return how long all cells take with so many rows, by default with all."""
+        fixed, each = self.per_cell
+        rows = self.people if people is None else people
+        return self.start + (fixed + each * rows) * self.cells / max(min(self.workers, self.cells), 1)
+
+    def rows_within(self, seconds: float) -> int | None:
+        """Return a round number of rows with which the cells take about so long; None if there is none.
+
+        >>> Duration(2_000_000, 90, (0.1, 1e-5), 2).rows_within(600)
+        1000000
+        """
+        fixed, each = self.per_cell
+        share = (seconds - self.start) * max(min(self.workers, self.cells), 1) / self.cells - fixed
+        rows = share / each if each > 0 else 0.0
+        if rows < 1_000:
+            return None
+        step = 10 ** int(np.log10(rows))
+        return int(rows // step * step)
+
+
+def duration(
+    plan: Plan,
+    prepared: Prepared,
+    *,
+    workers: int | None = None,
+    clock: Callable[[], float] = time.perf_counter,
+) -> Duration:
+    """Run an unprotected cell and a protected one on the data, or on parts of it, and tell how long all take.
+
+    With many rows two parts of them are timed and a straight line is drawn through both times.
+
+    Parameters
+    ----------
+    plan : Plan
+    prepared : Prepared
+    workers : int, optional
+        Cells that run at the same time; by default as many as there are processors.
+    clock : callable
+        Says the time.
+    """
+    settings = plan.settings()
+    timed = [Cell(Setting(), 0)] + ([Cell(settings[len(settings) // 2], 0)] if len(settings) > 1 else [])
+    protected = len(settings) - 1
+    weights = np.array([1, protected][: len(timed)]) / len(settings)
+
+    def mean(rows: int) -> float:
+        part = subset(prepared, rows)
+        took = []
+        for cell in timed:
+            start = clock()
+            execute(cell, plan=plan, prepared=part)
+            took.append(clock() - start)
+        return float(np.dot(weights, took))
+
+    people = prepared.facts.people
+    before = clock()
+    mean(min(_WARM, people))  # imports and compiles, as each worker does once
+    start = clock() - before
+    small = min(_SMALL, people)
+    first = mean(small)
+    line = (first / 2, first / 2 / small)
+    if people > small:
+        large = min(_LARGE, people)
+        slope = max(mean(large) - first, 0.0) / (large - small)
+        line = (max(first - slope * small, 0.0), slope)
+    return Duration(people, len(plan.cells()), line, workers or os.cpu_count() or 1, start)
+
+
+def subset(prepared: Prepared, rows: int) -> Prepared:
+    """Return evenly spaced rows of each outcome, at most so many in all; all of them if that is enough."""
+    people = prepared.facts.people
+    if rows >= people:
+        return prepared
+    order = np.argsort(prepared.target, kind="stable")
+    chosen = np.sort(order[np.linspace(0, people - 1, rows).astype(np.intp)])
+    features = getattr(prepared, "features", None)  # of a study of classifiers
+    more = {} if features is None else {"features": features[chosen]}
+    return replace(
+        prepared,
+        facts=replace(prepared.facts, people=rows),
+        codes={name: codes[chosen] for name, codes in prepared.codes.items()},
+        target=prepared.target[chosen],
+        group=prepared.group[chosen],
+        **more,
+    )

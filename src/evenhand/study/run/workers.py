@@ -1,0 +1,258 @@
+"""Worker processes: each computes one cell at a time, and one that dies takes nothing with it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+import warnings
+from collections import deque
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from multiprocessing.connection import wait
+from multiprocessing.reduction import ForkingPickler
+from typing import TYPE_CHECKING, Any
+
+from evenhand.errors import InvalidParameterError
+from evenhand.study.plan.cells import Cell
+from evenhand.study.run.attempt import as_texts, attempt, failure_of, from_texts, lost
+from evenhand.study.run.sharing import opened
+from evenhand.study.store.outcome import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from multiprocessing.connection import Connection
+
+    from evenhand.study.plan.plan import Plan
+    from evenhand.study.run.attempt import Execute
+
+__all__ = ["Died", "Job", "Pool"]
+
+ONE_THREAD = dict.fromkeys(
+    (
+        "OMP_NUM_THREADS",
+        "OPENBLAS_NUM_THREADS",
+        "MKL_NUM_THREADS",
+        "BLIS_NUM_THREADS",
+        "VECLIB_MAXIMUM_THREADS",
+        "NUMBA_NUM_THREADS",
+        "LOKY_MAX_CPU_COUNT",
+    ),
+    "1",
+)
+"""What a worker's environment says: one thread for everything, for there are as many workers as cores."""
+
+_POLL_SECONDS = 0.1
+_WATCH_SECONDS = 0.5
+_LAST_SECONDS = 5.0
+_TRIES = 2
+
+
+@dataclass(frozen=True)
+class Job:
+    """What every cell of a study needs: the plan, the rows as they are shared, and the function to call."""
+
+    plan: Plan
+    prepared: Any
+    execute: Execute
+
+
+@dataclass(frozen=True)
+class Died:
+    """A worker process ended in the middle of a cell, which is tried again."""
+
+    cell: Cell
+    code: int | None
+
+
+@dataclass
+class _Worker:
+    process: Any
+    connection: Connection
+    cell: Cell | None = None
+
+
+class Pool:
+    """Processes that compute cells, one at a time each.
+
+    Each is a fresh interpreter, made as joblib makes its own, with one thread for linear algebra and OpenMP.
+    A process that dies is replaced; its cell is tried once more, and is then a recorded failure.
+
+    Parameters
+    ----------
+    job : Job
+    count : int
+        How many processes.
+    stop : callable
+        Asked ten times a second whether to stop.
+    """
+
+    def __init__(self, job: Job, *, count: int, stop: Callable[[], bool]) -> None:
+        self._message = _packed(job)
+        self._count = count
+        self._stop = stop
+        self._workers: list[_Worker] = []
+
+    def results(self, cells: Iterable[Cell]) -> Iterator[Outcome | Died]:
+        """Yield outcomes as they come, until all cells have one or the pool is told to stop."""
+        waiting = deque(cells)
+        tries: dict[str, int] = {}
+        while not self._stop() and (waiting or self._busy()):
+            self._assign(waiting)
+            for worker, cell in self._ready():
+                outcome = self._received(worker, cell)
+                if outcome is not None:
+                    yield outcome
+                    continue
+                code = self._buried(worker)
+                tries[cell.id] = tries.get(cell.id, 0) + 1
+                if tries[cell.id] < _TRIES:
+                    waiting.appendleft(cell)
+                    yield Died(cell, code)
+                else:
+                    yield lost(cell, code=code)
+
+    def drained(self) -> Iterator[Outcome]:
+        """Yield what is finished but was not fetched yet, without waiting."""
+        for worker, cell in self._busy():
+            outcome = self._received(worker, cell) if worker.connection.poll() else None
+            if outcome is not None:
+                yield outcome
+
+    def close(self) -> None:
+        """End every process, at once."""
+        for worker in self._workers:
+            _end(worker.process)
+        for worker in self._workers:
+            worker.process.join()
+            worker.connection.close()
+        self._workers.clear()
+
+    def _busy(self) -> list[tuple[_Worker, Cell]]:
+        return [(worker, worker.cell) for worker in self._workers if worker.cell is not None]
+
+    def _assign(self, waiting: deque[Cell]) -> None:
+        idle = [worker for worker in self._workers if worker.cell is None]
+        while waiting and (idle or len(self._workers) < self._count):
+            worker = idle.pop() if idle else self._started()
+            worker.cell = waiting.popleft()
+            with suppress(OSError):  # it died; that is seen where its answer is awaited
+                worker.connection.send(worker.cell.id)
+
+    def _ready(self) -> list[tuple[_Worker, Cell]]:
+        """Wait a moment for answers, and return whose came; the end of a process is one too."""
+        busy = self._busy()
+        answered = wait([worker.connection for worker, _ in busy], timeout=_POLL_SECONDS)
+        return [(worker, cell) for worker, cell in busy if worker.connection in answered]
+
+    def _received(self, worker: _Worker, cell: Cell) -> Outcome | None:
+        """Return what a worker sent, or None if it died."""
+        try:
+            texts = worker.connection.recv()
+        except (EOFError, OSError):
+            return None
+        worker.cell = None
+        return from_texts(cell, texts)
+
+    def _started(self) -> _Worker:
+        from multiprocessing import Pipe, resource_tracker  # noqa: PLC0415 - only with workers
+
+        from joblib.externals.loky.backend import resource_tracker as loky_tracker  # noqa: PLC0415 - the same
+        from joblib.externals.loky.backend.process import LokyProcess  # noqa: PLC0415 - the same
+
+        for tracker in (resource_tracker, loky_tracker):  # else the first start of a process starts them,
+            tracker.ensure_running()  # which opens the ears that are closed below
+        ours, theirs = Pipe()
+        process = LokyProcess(target=serve, args=(theirs, os.getpid()), daemon=True, env=ONE_THREAD)
+        with _deaf():
+            process.start()
+        theirs.close()
+        worker = _Worker(process, ours)
+        self._workers.append(worker)
+        with suppress(OSError):
+            ours.send_bytes(self._message)
+        return worker
+
+    def _buried(self, worker: _Worker) -> int | None:
+        """Take a dead worker away and return its exit code, its own if it is just about to end."""
+        worker.process.join(_LAST_SECONDS)
+        _end(worker.process)
+        worker.process.join()
+        worker.connection.close()
+        self._workers.remove(worker)
+        code: int | None = worker.process.exitcode
+        return code
+
+
+def serve(connection: Connection, parent: int) -> None:
+    """Answer with the outcome of each cell whose name comes in, until the parent hangs up."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_leave_with, args=(parent,), daemon=True).start()
+    warnings.simplefilter("ignore")
+    job, failure = None, None
+    try:
+        job = connection.recv()
+        prepared = opened(job.prepared)
+    except Exception as error:  # noqa: BLE001 - a model that cannot be loaded here is the result of its cells
+        failure = failure_of(error)
+    with suppress(EOFError, OSError):
+        while True:
+            cell = Cell.from_id(connection.recv())
+            if job is None or failure is not None:
+                outcome = Outcome(cell, failure=failure)
+            else:
+                outcome = _attempted(cell, job, prepared)
+            connection.send(as_texts(outcome))
+
+
+def _attempted(cell: Cell, job: Job, prepared: Any) -> Outcome:
+    """Return the outcome of a cell. Ctrl-C does not come here, so a KeyboardInterrupt is the model's own."""
+    try:
+        return attempt(cell, plan=job.plan, prepared=prepared, execute=job.execute)
+    except KeyboardInterrupt as error:
+        return Outcome(cell, failure=failure_of(error))
+
+
+def _packed(job: Job) -> Any:
+    """Return the job as a message; a model that was defined in a notebook goes with it."""
+    from joblib.externals.loky import wrap_non_picklable_objects  # noqa: PLC0415 - only with workers
+
+    try:
+        return ForkingPickler.dumps(wrap_non_picklable_objects(job, keep_wrapper=False))
+    except Exception:  # noqa: BLE001 - a stranger's object may refuse in any way
+        must_be = "a classifier that can be sent to worker processes"
+        got = type(job.plan.task.model).__name__
+        hint = "workers=1 computes every cell in this process."
+        raise InvalidParameterError("model", owner="Classify", must_be=must_be, got=got, hint=hint) from None
+
+
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """Start a process that never hears Ctrl-C: this one decides when its workers end."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _end(process: Any) -> None:
+    """End a process that we started, at once."""
+    if process.exitcode is not None:
+        return
+    if hasattr(signal, "SIGKILL"):
+        with suppress(ProcessLookupError):
+            os.kill(process.pid, signal.SIGKILL)
+    else:
+        process.terminate()
+
+
+def _leave_with(parent: int) -> None:
+    """End this process when its parent is gone, whatever it computes."""
+    while os.getppid() == parent:
+        time.sleep(_WATCH_SECONDS)
+    os._exit(1)

@@ -1,0 +1,1 @@
+"""The store of a study: finished cells in one SQLite file."""

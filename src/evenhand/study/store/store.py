@@ -1,0 +1,338 @@
+"""The store of a study: every finished cell in one SQLite file, each in a transaction of its own."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Self
+
+from evenhand.errors import EvenhandError, StudyStoreError
+from evenhand.study.plan.plan import Plan
+from evenhand.study.plan.spec import Spec
+from evenhand.study.plan.toml import plan_from
+from evenhand.study.plan.versions import versions
+from evenhand.study.run.locking import Lock
+from evenhand.study.store.facts_json import facts_from, facts_text
+from evenhand.study.store.file import (
+    APPLICATION,
+    FORMAT,
+    TABLES,
+    connected,
+    is_empty,
+    path_of,
+    place_of,
+    telling,
+    transaction,
+)
+from evenhand.study.store.outcome_json import canonical
+from evenhand.study.store.rows import COLUMNS, Record, checksum, outcome_of, row_of, versions_hash
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from os import PathLike
+    from pathlib import Path
+
+    from evenhand.study.plan.facts import Facts
+    from evenhand.study.store.outcome import Outcome
+
+__all__ = ["LOCK", "Record", "Store"]
+
+LOCK = "study.lock"
+"""The name of the file that a running study holds, so that no second one writes into its folder."""
+
+_PARTS = {"data": "the data", "schema": "the schema", "task": "the task", "seed": "the seed"}
+_ALL = f"SELECT {', '.join(COLUMNS)} FROM cells"  # noqa: S608 - constants
+_OF_SPEC = f"{_ALL} WHERE spec = ?"
+_VERSIONS_OF_SPEC = (
+    "SELECT DISTINCT versions.versions FROM cells JOIN versions ON cells.versions = hash WHERE spec = ?"
+)
+_INSERT = f"INSERT OR REPLACE INTO cells VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608 - constants
+
+
+class Store:
+    """The stored cells of one study.
+
+    Whoever reads uses :meth:`open`. Whoever runs a study uses :meth:`reserve`, which keeps others from
+    writing into the folder, and :meth:`start` once the data are known. A cell that :meth:`write` returned
+    from is on the disk: neither ``kill -9`` nor a power cut loses it.
+
+    A row holds the cell's canonical name and result, the hash of what else decides the result, the seed, the
+    kind of random source, the versions of the packages, when it was finished, how long it took, and a
+    checksum over all of this. Numbers come back to the last bit.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from evenhand.study import Plan, DataSource
+    >>> from evenhand.study.run.whole import run
+    >>> plan = Plan(data=DataSource(dataset="causal", options={"n": 300}), repeats=1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = run(plan, out=folder, workers=1)
+    ...     with Store.open(folder) as store:
+    ...         [str(outcome.cell.setting) for outcome in store.outcomes()], store.verify()
+    (['unprotected', 'GRR, uniform split, ε = 1'], ())
+    """
+
+    plan: Plan
+    facts: Facts
+    spec: Spec
+
+    def __init__(self, path: Path, connection: sqlite3.Connection, *, lock: Lock | None = None) -> None:
+        self._path = path.absolute()  # a cell may change the working directory
+        self._connection = connection
+        self._lock = lock
+        self._place = place_of(self._path)
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the study."""
+        return self._path.parent
+
+    # --- opening ----------------------------------------------------------------------------------
+
+    @classmethod
+    def open(cls, folder: str | PathLike[str], *, check: bool = True) -> Store:
+        """Open the store in a folder for reading; a study that runs may be read too.
+
+        Parameters
+        ----------
+        folder : str or path
+            The folder of the study, or the file ``study.db`` itself.
+        check : bool, default True
+            Refuse a file whose structure is damaged; False is for :meth:`verify`, which lists what is.
+
+        Raises
+        ------
+        StudyStoreError
+            If there is no store, or it is not a study's, damaged or from a newer evenhand.
+        """
+        path = path_of(folder)
+        if not path.is_file():
+            raise StudyStoreError(
+                f"There is no study in this folder: '{path.name}' is not there. Hint: name the folder that a "
+                "study was run into."
+            )
+        with telling(path):
+            store = cls(path, connected(path, write=False))
+            try:
+                store._load(check=check)
+            except BaseException:
+                store.close()
+                raise
+        return store
+
+    @classmethod
+    def reserve(cls, folder: str | PathLike[str], *, resume: bool = False) -> Store:
+        """Open the store in a folder for writing, or make it, and keep others from writing.
+
+        Raises
+        ------
+        StudyStoreError
+            If another process runs a study there, if there are finished cells and `resume` is False, or for
+            any reason of :meth:`open`.
+        """
+        path = path_of(folder)
+        with telling(path):
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+            except (OSError, ValueError):  # a name may hold what no name can
+                raise StudyStoreError(
+                    f"The folder for '{path.name}' cannot be made. Hint: choose another one."
+                ) from None
+            _refuse_lost_links(path, path.with_name(LOCK))
+            lock = Lock(path.with_name(LOCK))
+            if not lock.take():
+                raise StudyStoreError(
+                    f"Another process runs a study in this folder: it holds '{LOCK}'. Hint: wait until it is "
+                    "done, stop it, or choose another folder."
+                )
+            try:
+                store = cls(path, connected(path, write=True), lock=lock)
+            except BaseException:
+                lock.free()
+                raise
+            try:
+                store._check_reserved(resume=resume)
+            except BaseException:
+                store.close()
+                raise
+        return store
+
+    def _check_reserved(self, *, resume: bool) -> None:
+        if is_empty(self._connection):
+            return
+        self._load(check=True)
+        finished = self._connection.execute("SELECT count(*) FROM cells").fetchone()[0]
+        if finished and not resume:
+            raise StudyStoreError(
+                f"There are finished cells in '{self._path.name}' already. Hint: go on with resume=True "
+                "(--resume on the command line), or choose another folder."
+            )
+
+    def start(self, plan: Plan, facts: Facts) -> None:
+        """Write the plan and the facts, before the first cell.
+
+        Raises
+        ------
+        StudyStoreError
+            If there are finished cells of other data, or of another schema, task or seed.
+        """
+        spec = Spec.of(plan, facts)
+        with telling(self._path), transaction(self._connection):
+            if is_empty(self._connection):
+                for table in TABLES:
+                    self._connection.execute(table)
+                self._connection.execute(f"PRAGMA application_id = {APPLICATION}")
+                self._connection.execute(f"PRAGMA user_version = {FORMAT}")
+            elif self._connection.execute("SELECT 1 FROM cells LIMIT 1").fetchone():
+                self._check_spec(spec)
+                facts = replace(facts, notes=(*facts.notes, *self._other_versions(spec)))
+            told = {"plan": plan.to_toml(), "facts": facts_text(facts), "spec": spec.text}
+            for key, value in {**told, "evenhand": versions()["evenhand"]}.items():
+                row = (key, value, checksum([key, value]))
+                self._connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?, ?)", row)
+        self.plan, self.facts, self.spec = plan, facts, spec
+
+    def _other_versions(self, spec: Spec) -> tuple[str, ...]:
+        """Say which packages had other versions when cells were computed that are finished already."""
+        rows = self._connection.execute(_VERSIONS_OF_SPEC, (spec.hash,)).fetchall()
+        now = versions()
+        then = {pair for (text,) in rows for pair in json.loads(text).items() if now.get(pair[0]) != pair[1]}
+        if not then:
+            return ()
+        told = ", ".join(
+            f"{name} {version} instead of {now.get(name, 'none')}" for name, version in sorted(then)
+        )
+        return (f"Some cells were computed with other versions, which may give other numbers: {told}.",)
+
+    def _check_spec(self, spec: Spec) -> None:
+        names = [_PARTS.get(name, name) for name in self.spec.differences(spec)]
+        if names:
+            listed = " and ".join([", ".join(names[:-1]), names[-1]] if names[:-1] else names)
+            raise StudyStoreError(
+                f"The store '{self._path.name}' holds cells of another study, which differs in {listed}. "
+                "Hint: run this plan in another folder."
+            )
+
+    def _load(self, *, check: bool) -> None:
+        """Read what is known about the study; refuse a file that is empty or damaged."""
+        if is_empty(self._connection):
+            raise StudyStoreError(
+                f"The store '{self._path.name}' is empty: the study was stopped before its first cell. "
+                "Hint: run it again."
+            )
+        if check and self._faults():
+            raise sqlite3.DatabaseError
+        found = dict(self._meta())
+        try:
+            self.plan = Plan(**plan_from(found["plan"], folder=self._path.parent))
+            self.facts = facts_from(found["facts"])
+            self.spec = Spec(json.loads(found["spec"]))
+        except (EvenhandError, ValueError, TypeError, KeyError):
+            raise sqlite3.DatabaseError from None
+
+    def _meta(self) -> Iterator[tuple[str, str]]:
+        for key, value, mark in self._connection.execute("SELECT key, value, checksum FROM meta"):
+            if checksum([key, value]) != mark:
+                raise sqlite3.DatabaseError
+            yield key, value
+
+    # --- cells ------------------------------------------------------------------------------------
+
+    def write(self, outcome: Outcome) -> None:
+        """Store an outcome in a transaction of its own; what was stored of the cell before is replaced."""
+        if place_of(self._path) != self._place:  # SQLite would go on writing into a file without a name
+            raise StudyStoreError(
+                f"The store '{self._path.name}' is not where it was: its folder was removed, moved or "
+                "replaced while the study ran. Hint: put it back and resume, or run the study again."
+            )
+        known = canonical(versions())
+        name = versions_hash(known)
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        row = row_of(outcome, spec=self.spec.hash, seed=self.plan.seed, versions=name, finished=now)
+        with telling(self._path), transaction(self._connection):
+            self._connection.execute("INSERT OR IGNORE INTO versions VALUES (?, ?)", (name, known))
+            self._connection.execute(_INSERT, row)
+
+    def outcomes(self) -> tuple[Outcome, ...]:
+        """Return what is stored of the cells of the plan, in the plan's order."""
+        found = {record.outcome.cell.id: record.outcome for record in self.records()}
+        return tuple(found[cell.id] for cell in self.plan.cells() if cell.id in found)
+
+    def records(self) -> tuple[Record, ...]:
+        """Return every stored cell with what it was computed with, those of earlier plans too.
+
+        Raises
+        ------
+        StudyStoreError
+            If a row is damaged; the message names the cell.
+        """
+        with telling(self._path):
+            tables = dict(self._connection.execute("SELECT hash, versions FROM versions").fetchall())
+            rows = self._connection.execute(_OF_SPEC, (self.spec.hash,)).fetchall()
+        return tuple(self._record(row, tables) for row in rows)
+
+    def _record(self, row: tuple[Any, ...], tables: dict[str, str]) -> Record:
+        outcome = outcome_of(row, file=self._path.name)
+        columns = dict(zip(COLUMNS, row, strict=True))
+        text = tables.get(columns["versions"], "")
+        if versions_hash(text) != columns["versions"]:
+            raise StudyStoreError(
+                f"The store '{self._path.name}' is damaged in its table of versions. Hint: put a copy of the "
+                "file back, or run the study again in another folder."
+            )
+        return Record(
+            outcome, columns["spec"], columns["seed"], columns["rng"], json.loads(text), columns["finished"]
+        )
+
+    # --- care -------------------------------------------------------------------------------------
+
+    def verify(self) -> tuple[str, ...]:
+        """Check the whole file and return what is wrong with it, in sentences; nothing if it is whole."""
+        problems: list[str] = []
+        try:
+            with telling(self._path):
+                problems += [f"The file '{self._path.name}': {fault}" for fault in self._faults()]
+                rows = self._connection.execute(_ALL).fetchall()
+                tables = dict(self._connection.execute("SELECT hash, versions FROM versions").fetchall())
+        except StudyStoreError as error:
+            return (*problems, str(error))
+        for row in rows:
+            try:
+                self._record(row, tables)
+            except StudyStoreError as error:
+                problems.append(str(error))
+        return tuple(problems)
+
+    def _faults(self) -> list[str]:
+        """Return what SQLite itself finds wrong."""
+        found = [row[0] for row in self._connection.execute("PRAGMA integrity_check(20)")]
+        return [] if found == ["ok"] else found
+
+    def close(self) -> None:
+        """Close the file, leave it as one plain file if nobody else reads it, and give the folder back."""
+        with suppress(sqlite3.Error):
+            if self._lock is not None:
+                self._connection.execute("PRAGMA busy_timeout = 0")
+                self._connection.execute("PRAGMA journal_mode = DELETE")
+        self._connection.close()
+        if self._lock is not None:
+            self._lock.free()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _refuse_lost_links(*files: Path) -> None:
+    """Refuse links that lead nowhere: SQLite would make the file that they name, wherever that is."""
+    for file in files:
+        if file.is_symlink() and not file.exists():
+            raise StudyStoreError(
+                f"'{file.name}' is a link that leads nowhere. Hint: remove it, or choose another folder."
+            )

@@ -1,0 +1,1 @@
+"""The kinds of study, one folder each."""

@@ -1,0 +1,1 @@
+"""The task collect: people randomise columns, a model is trained on the reports."""

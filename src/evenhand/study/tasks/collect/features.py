@@ -1,0 +1,133 @@
+"""From codes and reports to the numbers that a model reads, laid out alike for every setting."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenhand.collect.protocols.registry import protocol_named
+from evenhand.collect.protocols.value_reports import Naming
+from evenhand.errors import InvalidParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from evenhand.schema import Column, Schema
+    from evenhand.study.plan.cells import Setting
+
+__all__ = ["Block", "check_encoder", "feature_matrix", "layout"]
+
+
+@dataclass(frozen=True)
+class Block:
+    """The features of one column.
+
+    Parameters
+    ----------
+    column : str
+    start : int
+        The first feature.
+    width : int
+        One feature for each value, or a single one that holds the code.
+    """
+
+    column: str
+    start: int
+    width: int
+
+    @property
+    def features(self) -> slice:
+        """The features, as a slice."""
+        return slice(self.start, self.start + self.width)
+
+
+def layout(schema: Schema, encoder: str) -> tuple[Block, ...]:
+    """Return the features of every column but the target, in the schema's order.
+
+    The layout does not depend on the setting: under ``"narrow"`` a sensitive column has one feature for each
+    value also where nothing is reported, so that settings differ in what is protected and in nothing else.
+
+    Examples
+    --------
+    >>> from evenhand.schema import Column, Domain, Schema
+    >>> age, sex = Column("age", Domain.integers(18, 99)), Column("sex", Domain.categorical(["f", "m"]))
+    >>> [block.width for block in layout(Schema([age, sex], sensitive="sex"), "narrow")]
+    [1, 2]
+    >>> [block.width for block in layout(Schema([age, sex], sensitive="age"), "narrow")]
+    [82, 2]
+    """
+    blocks, start = [], 0
+    for column in schema:
+        if column.name == schema.target:
+            continue
+        one = encoder == "codes" or (
+            encoder == "narrow" and column.name not in schema.sensitive and _ordered(column)
+        )
+        blocks.append(Block(column.name, start, 1 if one else column.size))
+        start += blocks[-1].width
+    return tuple(blocks)
+
+
+def check_encoder(encoder: str, setting: Setting) -> None:
+    """Refuse ``"codes"`` for reports that do not name one value of each column."""
+    if encoder != "codes" or not setting.is_protected:
+        return
+    hint = "use the encoder 'narrow' or 'one-hot'."
+    if setting.split == "sample":
+        must_be = "'narrow' or 'one-hot' where people report one column each, for the others have no code"
+        raise InvalidParameterError("encoder", owner="Classify", must_be=must_be, got=encoder, hint=hint)
+    if not issubclass(protocol_named(setting.protocol), Naming):
+        name = setting.protocol.upper()
+        must_be = f"'narrow' or 'one-hot' for {name}: only GRR's reports are codes, besides those of optimal"
+        raise InvalidParameterError("encoder", owner="Classify", must_be=must_be, got=encoder, hint=hint)
+
+
+def feature_matrix(
+    codes: Mapping[str, NDArray[Any]],
+    *,
+    blocks: tuple[Block, ...],
+    reported: Mapping[str, NDArray[Any]] | None = None,
+    dtype: type[np.floating[Any]] = np.float64,
+) -> NDArray[np.floating[Any]]:
+    """Return one row of features for each person.
+
+    Parameters
+    ----------
+    codes : mapping of str to array
+        The true code of each person, of every column.
+    blocks : tuple of Block
+        The layout.
+    reported : mapping of str to array, optional
+        What takes the place of the codes of some columns: indicators, one column for each value, or codes.
+    dtype : type
+        Of the numbers. Single precision holds every code below 2**24 exactly.
+
+    Examples
+    --------
+    >>> blocks = (Block("age", 0, 1), Block("sex", 1, 2))
+    >>> feature_matrix({"age": np.array([3, 7]), "sex": np.array([1, 0])}, blocks=blocks)
+    array([[3., 0., 1.],
+           [7., 1., 0.]])
+    """
+    reported = {} if reported is None else reported
+    people = len(codes[blocks[0].column])
+    width = blocks[-1].start + blocks[-1].width
+    matrix = np.zeros((people, width), dtype=dtype)
+    rows = np.arange(people) * width
+    for block in blocks:
+        given = reported.get(block.column, codes[block.column])
+        if block.width == 1 and given.ndim == 1:
+            matrix[:, block.start] = given
+        elif given.ndim == 1:
+            matrix.reshape(-1)[rows + given + block.start] = 1
+        else:
+            matrix[:, block.features] = given
+    return matrix
+
+
+def _ordered(column: Column) -> bool:
+    return column.domain.kind != "categorical" or column.domain.ordered

@@ -1,0 +1,148 @@
+"""From a setting to the strategy that makes the reports, and so to the guarantee."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from evenhand.collect.fairest.group_outcomes import GroupOutcomes
+from evenhand.collect.joint.build import strategy_for
+from evenhand.collect.joint.combined import Combined
+from evenhand.collect.joint.independent import Independent, Single
+from evenhand.collect.joint.optimal_strategy import epsilons_for
+from evenhand.collect.joint.sampled import Sampled
+from evenhand.collect.joint.split import split_budget
+from evenhand.collect.protocols.assumptions import VALUES_PUBLIC
+from evenhand.collect.protocols.grr import GRR
+from evenhand.collect.protocols.optimal import Optimal
+from evenhand.collect.protocols.registry import protocol_named
+from evenhand.errors import InvalidParameterError
+from evenhand.privacy.guarantee import Guarantee
+from evenhand.privacy.inferred import state_inferred
+from evenhand.study.plan.cells import UNPROTECTED
+from evenhand.study.tasks.collect.optimal_setting import NAME, OptimalWay
+
+if TYPE_CHECKING:
+    from evenhand.collect.joint.build import Strategy
+    from evenhand.schema import Schema
+    from evenhand.study.plan.cells import Setting
+
+__all__ = ["promise_of", "strategy_of"]
+
+_ORIGINS = {
+    "pilot": "the shares and outcome rates are estimated from the reports of a pilot, {share:.3g} of all, "
+    "who report by generalized randomized response with the same epsilon and only once",
+    "noisy": "the shares and outcome rates are counted in the training rows, with noise",
+    "exact": "it holds only if the exact shares and outcome rates of all rows are public",
+}
+
+
+def strategy_of(setting: Setting, schema: Schema) -> Strategy:
+    """Return the strategy of a protected setting for the sensitive columns of the schema.
+
+    The protocol ``"optimal"`` is made anew in each cell, from what the cell knows of the groups. What stands
+    here in its place is GRR with the same columns, sizes and epsilons: what a pilot sends, and as many bits
+    and as much epsilon as everybody else; :func:`promise_of` says what is promised.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> import evenhand as eh
+    >>> from evenhand.study.plan.cells import Setting
+    >>> schema = eh.datasets.load("causal", n=10).schema
+    >>> strategy_of(Setting("grr", Fraction(1), "k-based", "independent"), schema).epsilon
+    Fraction(1, 1)
+    """
+    if not isinstance(setting.epsilon, Fraction):
+        must_be = "a protected one"
+        raise InvalidParameterError("setting", owner="strategy_of", must_be=must_be, got=str(setting))
+    sizes = {name: schema[name].size for name in schema.sensitive}
+    if setting.protocol == NAME:
+        return _in_place_of_optimal(setting, setting.epsilon, sizes, str(schema.protected))
+    shares = dict.fromkeys(sizes, setting.epsilon)
+    if setting.strategy == "independent" and setting.split != "sample":
+        shares = split_budget(
+            setting.epsilon, sizes, how=setting.split, protocol=setting.protocol, exact=True
+        )
+    kind = protocol_named(setting.protocol)
+    made = {column: kind.of_size(k, shares[column], **setting.parameters) for column, k in sizes.items()}
+    return strategy_for(
+        sizes,
+        epsilon=setting.epsilon,
+        protocol="grr" if setting.strategy == "combined" else made,
+        split="uniform" if setting.split == UNPROTECTED else setting.split,
+        strategy=setting.strategy,
+        protected=schema.protected,
+    )
+
+
+def _in_place_of_optimal(
+    setting: Setting, epsilon: Fraction, sizes: dict[str, int], protected: str
+) -> Strategy:
+    if setting.strategy == "combined":
+        return Combined(sizes, epsilon)
+    if setting.strategy == "single":
+        others = [each for each in sizes if each != protected]
+        return Single(protected, GRR(sizes[protected], epsilon), in_clear=others)
+    way = OptimalWay.of(setting)
+    known = way.outcomes if isinstance(way.outcomes, GroupOutcomes) else None
+    shares = epsilons_for(
+        sizes,
+        epsilon,
+        outcomes=known,
+        protected=protected,
+        split=setting.split,
+        target=way.target,
+        kind=way.kind,
+    )
+    made = {column: GRR(k, shares[column]) for column, k in sizes.items()}
+    if setting.split == "sample":
+        return Sampled(made, split_budget(epsilon, sizes, how="sample", exact=True))
+    return Independent(made)
+
+
+def promise_of(setting: Setting, schema: Schema) -> Guarantee:
+    """Return what a setting promises to one person in all, with what making its protocol cost.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> import evenhand as eh
+    >>> from evenhand.study.plan.cells import Setting
+    >>> schema = eh.datasets.load("causal", n=10).schema
+    >>> noisy = Setting("optimal", Fraction(1), "none", "single", {"outcomes": "noisy", "budget": "1/10"})
+    >>> promise = promise_of(noisy, schema)
+    >>> promise.epsilon, str(promise.trust)
+    (Fraction(11, 10), 'central')
+    """
+    strategy = strategy_of(setting, schema)
+    inferred = [name for name in strategy.columns if schema[name].inferred]
+    report = state_inferred(strategy.guarantee, inferred, instead_of=VALUES_PUBLIC)
+    if setting.protocol != NAME:
+        return report
+    way = OptimalWay.of(setting)
+    if isinstance(way.outcomes, GroupOutcomes):
+        origin = way.outcomes.assumptions[0]
+    else:
+        origin = _ORIGINS[way.outcomes].format(share=way.pilot)
+    proofs = [Optimal.title]
+    if way.outcomes == "pilot" or (setting.strategy == "independent" and len(schema.sensitive) > 1):
+        proofs.append(GRR.title)
+    terms = {
+        "tight": False,
+        "proof": " and ".join(proofs),
+        "assumptions": [*report.assumptions, origin],
+    }
+    made = Guarantee.from_dict(report.to_dict() | terms)
+    if way.budget is None:
+        return made
+    counted = Guarantee(
+        epsilon=way.budget,
+        unit="replace one",
+        trust="central",
+        protects=made.protects,
+        in_clear=made.in_clear,
+        proof="discrete Laplace noise on the counts of groups by outcomes",
+        assumptions=("whoever computes the noisy table sees the rows",),
+    )
+    return made + counted

@@ -1,0 +1,128 @@
+"""What the people in the training rows report, and how far apart their labels then seem."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenhand.study.tasks.collect.optimal_setting import NAME
+from evenhand.study.tasks.collect.protection import strategy_of
+from evenhand.study.tasks.collect.reported_optimal import People, optimal_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from evenhand.privacy.randomness import SeededSource
+    from evenhand.schema import Schema
+    from evenhand.study.plan.cells import Setting
+
+__all__ = ["label_disparities", "reported_columns"]
+
+
+def reported_columns(
+    codes: Mapping[str, NDArray[Any]],
+    *,
+    setting: Setting,
+    schema: Schema,
+    encoder: str,
+    source: SeededSource,
+    target: NDArray[np.uint8] | None = None,
+    everybody: People | None = None,
+) -> dict[str, NDArray[Any]]:
+    """Return what is reported of the people whose codes these are; nothing where nothing is protected.
+
+    Parameters
+    ----------
+    codes : mapping of str to array
+        Of the training rows, and of no others.
+    setting : Setting
+    schema : Schema
+    encoder : str
+        With ``"codes"`` a column's reports come as codes, else as indicators: a row per person, a column per
+        value.
+    source : SeededSource
+        Of this cell, or of this cell's fold, alone.
+    target : array, optional
+        Labels of the same rows, which are in the clear; for the protocol ``"optimal"``.
+    everybody : People, optional
+        All rows, for ``"optimal"`` with exact outcomes.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> import evenhand as eh
+    >>> from evenhand.privacy.randomness import SeededSource
+    >>> from evenhand.study import Setting
+    >>> schema = eh.datasets.load("causal", n=10).schema
+    >>> codes = {"C": np.array([0, 1]), "A": np.array([1, 1]), "M": np.array([2, 0])}
+    >>> setting = Setting("oue", Fraction(1), "uniform", "independent")
+    >>> found = reported_columns(
+    ...     codes, setting=setting, schema=schema, encoder="one-hot", source=SeededSource(0)
+    ... )
+    >>> {column: part.shape for column, part in found.items()}
+    {'C': (2, 2), 'A': (2, 2), 'M': (2, 3)}
+    """
+    if not setting.is_protected:
+        return {}
+    if setting.protocol == NAME and target is not None:
+        rows = People(codes, target)
+        return optimal_columns(
+            rows, setting=setting, schema=schema, encoder=encoder, source=source, everybody=everybody or rows
+        )
+    strategy = strategy_of(setting, schema)
+    reports = strategy.privatize({column: codes[column] for column in strategy.columns}, rng=source)
+    if encoder == "codes":
+        return {column: np.asarray(part.values) for column, part in reports.by_column.items()}
+    return dict(strategy.indicators(reports))
+
+
+def label_disparities(
+    target: NDArray[np.uint8],
+    group: NDArray[Any],
+    *,
+    privileged: int,
+    reported: NDArray[Any] | None,
+) -> dict[str, float]:
+    """Return how much more often the privileged group has the positive label than all others together.
+
+    Parameters
+    ----------
+    target, group : array
+        Labels and true groups of the training rows.
+    privileged : int
+        Code of the privileged group.
+    reported : array, optional
+        What takes the place of the groups: indicators or codes. A row counts for a group once if the report
+        supports the group's value, and for the others as many times as it supports one of their values.
+
+    Returns
+    -------
+    dict
+        ``"true"`` and ``"reported"``, NaN where a side has nobody or nothing is reported.
+
+    Examples
+    --------
+    >>> target, group = np.array([1, 1, 0, 1], np.uint8), np.array([1, 1, 0, 0])
+    >>> label_disparities(target, group, privileged=1, reported=np.array([[0, 1], [1, 1], [0, 0], [1, 0]]))
+    {'true': 0.5, 'reported': 0.0}
+    """
+    belongs = group == privileged
+    found = {"true": _difference(target, belongs, ~belongs), "reported": math.nan}
+    if reported is not None and reported.ndim == 1:
+        found["reported"] = _difference(target, reported == privileged, reported != privileged)
+    elif reported is not None:
+        supports = reported[:, privileged].astype(np.int64)
+        others = reported.sum(axis=1, dtype=np.int64) - supports
+        found["reported"] = _difference(target, supports, others)
+    return found
+
+
+def _difference(target: NDArray[np.uint8], first: NDArray[Any], second: NDArray[Any]) -> float:
+    """Return the weighted rate of the first side minus that of the second."""
+    sides = [(int(side[target == 1].sum()), int(side.sum())) for side in (first, second)]
+    rates = [hits / people if people else math.nan for hits, people in sides]
+    return rates[0] - rates[1]

@@ -1,0 +1,1 @@
+"""The task decide: rights and money follow from protected counts."""

@@ -1,0 +1,110 @@
+"""From a setting to what it decides for every entity: the one place where a study calls the decisions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenhand.study.tasks.decide.methods import way_of
+from evenhand.study.tasks.decide.names import MITIGATIONS
+from evenhand.study.tasks.decide.noise import claim_of, noise_for
+from evenhand.study.tasks.decide.prepare import entities_of
+from evenhand.study.tasks.release.steps import steps_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evenhand.decide.result.decided import Decided
+    from evenhand.privacy.randomness import SeededSource
+    from evenhand.study.plan.cells import Setting
+    from evenhand.study.tasks.decide.methods import Way
+    from evenhand.study.tasks.decide.prepare import PreparedEntities
+    from evenhand.study.tasks.decide.task import DecideTask
+
+__all__ = ["Computed", "computed", "problem_of"]
+
+
+@dataclass(frozen=True)
+class Computed:
+    """What a setting decides, and what it promises.
+
+    Parameters
+    ----------
+    decided : Decided
+    epsilon, delta : float
+        What is claimed for one person.
+    """
+
+    decided: Decided
+    epsilon: float
+    delta: float
+
+
+def problem_of(task: DecideTask, prepared: PreparedEntities) -> Any:
+    """Return the rule, or the allotment with the weights of the entities."""
+    if task.rule is not None:
+        return task.parsed()
+    from evenhand.decide.allotment.allotment import Allotment  # noqa: PLC0415 - only where money is allotted
+
+    weights = np.ones(len(prepared.names)) if prepared.weights is None else prepared.weights
+    return Allotment(np.asarray(weights), budget=task.budget, count=str(task.count))
+
+
+def computed(
+    setting: Setting,
+    *,
+    task: DecideTask,
+    prepared: PreparedEntities,
+    source: SeededSource,
+    progress: Callable[[int, int], object] | None = None,
+) -> Computed:
+    """Decide for every entity, exactly where a method applies, and otherwise from draws of the source."""
+    problem = problem_of(task, prepared)
+    if not setting.is_protected:
+        return Computed(_true(problem, prepared, task), float("nan"), 1.0)
+    from evenhand.decide.result.bias import bias  # noqa: PLC0415 - starts scipy
+
+    promised = noise_for(task, setting, problem)
+    steps, way = way_of(setting)
+    options: dict[str, Any] = {"draws": task.draws, "rng": source, "progress": progress}
+    entities = entities_of(prepared)
+    if way is not None:
+        if way.name == "fairness-payment":
+            options["post"] = steps_of(task.post) or None
+        return _mitigated(way, problem, entities, promised.mechanism, options)
+    post = steps_of(steps) or None
+    decided = bias(problem, entities, promised.mechanism, post=post, **options)
+    return Computed(decided, promised.epsilon, promised.delta)
+
+
+def _true(problem: Any, prepared: PreparedEntities, task: DecideTask) -> Decided:
+    """Return the decision from the true counts, as a result that is off by nothing."""
+    from evenhand.decide.result.decided import Decided  # noqa: PLC0415 - only where something is decided
+
+    counts: dict[str, Any] = dict(prepared.codes)
+    nothing = np.zeros(len(prepared.names))
+    truth = problem.holds(counts) if task.is_rule else problem.shares(counts[str(task.count)])
+    return Decided(
+        kind="rule" if task.is_rule else "allotment",
+        problem=task.formula,
+        noise="none",
+        names=[str(each) for each in prepared.names],
+        truth=truth,
+        bias=nothing,
+        variance=nothing,
+        method="the true counts",
+        error_bound=nothing,
+        counts=counts,
+        populations=prepared.populations,
+        budget=task.budget,
+    )
+
+
+def _mitigated(way: Way, problem: Any, entities: Any, mechanism: Any, options: dict[str, Any]) -> Computed:
+    from evenhand.decide import mitigate  # noqa: PLC0415 - only where something is mitigated
+
+    function = getattr(mitigate, MITIGATIONS[way.name].function)
+    made = function(problem, entities, mechanism, **way.parameters, **options)
+    return Computed(made.decided, *claim_of(made.guarantee))

@@ -1,0 +1,72 @@
+"""One cell of a decision: decide from noisy counts, compare with the true ones, entity by entity."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from evenhand.privacy.randomness import SeededSource
+from evenhand.study.store.outcome import Outcome
+from evenhand.study.tasks.decide.compute import computed
+from evenhand.study.tasks.decide.measures import (
+    errors_by_entity_size,
+    errors_of_a_decision,
+    kept_entities,
+    numbers_by_group,
+)
+
+if TYPE_CHECKING:
+    from evenhand.study.plan.cells import Cell
+    from evenhand.study.plan.plan import Plan
+    from evenhand.study.run.prepare import Prepared
+
+__all__ = ["STEPS_OF_A_DECISION", "execute_decision"]
+
+STEPS_OF_A_DECISION = ("decide", "measure")
+"""What is timed, in order."""
+
+
+def execute_decision(cell: Cell, *, plan: Plan, prepared: Prepared) -> Outcome:
+    """Run one cell. The same cell gives the same outcome, whatever ran before it and wherever.
+
+    Parameters
+    ----------
+    cell : Cell
+    plan : Plan
+        One whose task is a decision.
+    prepared : PreparedEntities
+        The plan's entities.
+
+    Returns
+    -------
+    Outcome
+        ``measures`` hold alpha, errors and what is promised; ``groups`` what each group of people gains or
+        loses; ``data`` the means of each class of entities by size, such as ``gain_100_299``; ``entities``
+        those that are most affected, and some of every size. Amounts are in money if there is a budget; those
+        of ``entities`` are shares.
+    """
+    from threadpoolctl import threadpool_limits  # noqa: PLC0415 - only a cell that runs needs it
+
+    task, given = _parts(plan, prepared)
+    money = 1.0 if task.budget is None else task.budget
+    source = SeededSource(plan.seed).for_cell(cell.id)
+    start = time.process_time()
+    with threadpool_limits(1):
+        found = computed(cell.setting, task=task, prepared=given, source=source)
+        between = time.process_time()
+        decided = found.decided
+        measures = errors_of_a_decision(decided, money=money)
+        measures |= {"claimed_epsilon": found.epsilon, "delta": found.delta}
+        return Outcome(
+            cell,
+            measures,
+            numbers_by_group(decided, budget=task.budget),
+            errors_by_entity_size(decided, money=money),
+            {"decide": between - start, "measure": time.process_time() - between},
+            entities=kept_entities(decided, rule=task.parsed() if task.is_rule else None),
+            notes=(decided.method, *decided.notes),
+        )
+
+
+def _parts(plan: Plan, prepared: Prepared) -> tuple[Any, Any]:
+    return plan.task, prepared

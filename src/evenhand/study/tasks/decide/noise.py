@@ -1,0 +1,123 @@
+"""The noise of a setting on every count of a decision, and what it promises to one person."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from evenhand.errors import PrivacyWarning
+from evenhand.study.tasks.release.grid import TableMechanism
+
+if TYPE_CHECKING:
+    from evenhand.privacy.guarantee import Guarantee
+    from evenhand.study.plan.cells import Setting
+    from evenhand.study.tasks.decide.task import DecideTask
+
+__all__ = ["Promised", "claim_of", "noise_for"]
+
+_GAUSSIAN, _DELTA = "discrete-gaussian", "1e-9"
+_ROUNDS = 20
+
+
+@dataclass(frozen=True)
+class Promised:
+    """A mechanism for each count, and what the release of all counts promises to one person.
+
+    Parameters
+    ----------
+    mechanism : Laplace or DiscreteGaussian
+        Of one count.
+    epsilon, delta : float
+        Of all of them; epsilon is NaN where nothing is promised.
+    """
+
+    mechanism: Any
+    epsilon: float
+    delta: float
+
+
+def noise_for(task: DecideTask, setting: Setting, problem: Any) -> Promised:
+    """Return the mechanism by which each count is published.
+
+    Counts that one person is in share epsilon: Laplace noise has the same part of it on each, and Gaussian
+    noise the same part of its rho.
+
+    Parameters
+    ----------
+    task : DecideTask
+    setting : Setting
+    problem : Rule or Allotment
+    """
+    from evenhand.decide.exact.noise import guarantee_of  # noqa: PLC0415 - only where something is decided
+
+    touched = task.counts_touched
+    parameters = {name: value for name, value in setting.parameters.items() if name != "mitigation"}
+    if setting.protocol == _GAUSSIAN and touched > 1:
+        return _gaussian(task, setting, parameters, problem)
+    share = None if setting.epsilon is None else setting.epsilon / touched
+    mechanism = TableMechanism(setting.protocol, parameters).build(epsilon=share, unit=task.unit)
+    return Promised(mechanism, *claim_of(guarantee_of(problem, mechanism, touches=touched)))
+
+
+def claim_of(guarantee: Guarantee | None) -> tuple[float, float]:
+    """Return epsilon and delta of a claim, delta never below what it is; of one in rho, at a delta of 1e-9.
+
+    >>> claim_of(None)
+    (nan, 1.0)
+    """
+    if guarantee is None or str(guarantee.trust) == "none":
+        return math.nan, 1.0
+    if guarantee.rho is not None:
+        guarantee = guarantee.to_approximate(delta=_DELTA)
+    return float(guarantee.epsilon or 0), _up(guarantee.delta)
+
+
+def _gaussian(task: DecideTask, setting: Setting, parameters: dict[str, Any], problem: Any) -> Promised:
+    """Return Gaussian noise for counts that share what one person is promised.
+
+    Losses of rho add up, so each count has its part of the rho that gives epsilon at delta.
+    """
+    from evenhand.decide.exact.noise import guarantee_of  # noqa: PLC0415 - only where something is decided
+    from evenhand.privacy.rational import exact  # noqa: PLC0415 - used here alone
+    from evenhand.release.mechanisms.noise import DiscreteGaussian  # noqa: PLC0415 - as above
+
+    touched = task.counts_touched
+    delta = exact(parameters.get("delta", _DELTA), name="delta", owner="DecideTask", above=0, most=1)
+    if setting.epsilon is None:
+        whole = exact(parameters["rho"], name="rho", owner="DecideTask", above=0)
+    else:
+        whole = _rho(setting.epsilon, delta, task.unit)
+    mechanism = DiscreteGaussian(rho=whole / touched, unit=task.unit)
+    promised = guarantee_of(problem, mechanism, touches=touched)
+    return Promised(mechanism, *claim_of(promised.to_approximate(delta=delta)))
+
+
+@cache
+def _rho(epsilon: Fraction, delta: Fraction, unit: str) -> Fraction:
+    """Return about the largest rho that promises epsilon at delta, and never more."""
+    from evenhand.privacy.guarantee import Guarantee  # noqa: PLC0415 - used here alone
+
+    def holds(rho: float) -> bool:
+        promised = Guarantee.zcdp(Fraction(rho), unit=unit, trust="central")
+        found = promised.to_approximate(delta=delta).epsilon
+        return found is not None and found <= epsilon
+
+    log = -math.log(delta)
+    low = (float(epsilon) / (math.sqrt(log + float(epsilon)) + math.sqrt(log))) ** 2 * (1 - 1e-9)
+    high = 4 * low
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyWarning)  # of a trial that is not used
+        for _ in range(_ROUNDS):
+            middle = (low + high) / 2
+            low, high = (middle, high) if holds(middle) else (low, middle)
+    return Fraction(low).limit_denominator(10**12)
+
+
+def _up(value: Any) -> float:
+    """Return the float that is not below a rational."""
+    near = float(value)
+    return near if near >= value else math.nextafter(near, math.inf)

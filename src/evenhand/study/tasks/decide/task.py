@@ -1,0 +1,329 @@
+"""The task of a decision: which right or which money follows from counts, and how these are protected."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from numbers import Real
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+
+from evenhand._validate import integer, one_of
+from evenhand.errors import InvalidParameterError
+from evenhand.privacy.rational import as_text, exact
+from evenhand.study.plan.cells import Setting
+from evenhand.study.tasks.decide.methods import JOIN, Way, check_needs, checked_post
+from evenhand.study.tasks.decide.names import (
+    MEASURES_OF_A_RULE,
+    MEASURES_OF_AN_ALLOTMENT,
+    MITIGATIONS,
+    NOISES,
+)
+from evenhand.study.tasks.decide.weight_text import weight_of
+from evenhand.study.tasks.decide.weights import Sum
+from evenhand.study.tasks.release.grid import TableMechanism
+from evenhand.study.tasks.release.task import UNITS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from fractions import Fraction
+
+    from evenhand.decide.language.rule import Rule
+
+__all__ = ["TOUCHES", "DecideTask"]
+
+TOUCHES = ("every input", "one input")
+"""How many of the counts that a rule looks at one person may be in."""
+
+_OWNER = "DecideTask"
+_LONGEST_CURRENCY = 8
+_LARGEST_BUDGET = 1e18
+
+
+@dataclass(frozen=True, init=False)
+class DecideTask:
+    """Decide from noisy counts instead of true ones, and compare entity by entity.
+
+    The data has one row for each entity, such as a county, and a column for each count. Either `rule` or
+    `count` is given.
+
+    Parameters
+    ----------
+    rule : str, optional
+        A formula over counts, see :func:`evenhand.decide.parse`, that says which entities have a right.
+    count : str, optional
+        The column of counts by which money is allotted.
+    weight : str, optional
+        A public column by which the count is weighted, or several with numbers, + - * / and brackets, such
+        as ``"index * (cost + 20) / 100"``. By default all weigh the same.
+    budget : number, optional
+        The money that is allotted. Without it the shares are compared.
+    name : str, optional
+        The column with the names of the entities; by default they are numbered.
+    groups : name or list of names, default ()
+        Columns with how many people of each group live in each entity. They are public.
+    mechanisms : name, TableMechanism, mapping, or list of them
+        ``"laplace"`` or ``"discrete-gaussian"``.
+    epsilons : number or list of numbers
+        What is promised to one person in all.
+    touches : {"every input", "one input"}
+        How many counts of a rule one person may be in. With ``"every input"``, as for nested counts, they
+        share epsilon; with ``"one input"`` each is protected with the whole of it.
+    unit : {"replace one", "add or remove one"}
+    post : name or list of names, default ()
+        Steps of post-processing in order, which are then studied beside the plain release.
+    mitigations : name, mapping, or list of them, default ()
+        Of :data:`evenhand.study.tasks.decide.names.MITIGATIONS`, each studied beside the plain release.
+    draws : int, default 20,000
+        How many releases are drawn where no exact method applies.
+    currency : str, default "$"
+
+    Raises
+    ------
+    RuleError
+        If the rule cannot be read; the message points at the place.
+    InvalidParameterError
+        If another part is not what it must be.
+
+    Examples
+    --------
+    >>> task = DecideTask(count="students", weight="cost", epsilons=[0.1, 1], post="nonnegative")
+    >>> for setting in task.settings():
+    ...     print(setting)
+    Laplace noise, ε = 0.1
+    Laplace noise, ε = 1
+    Laplace noise, nonnegative, ε = 0.1
+    Laplace noise, nonnegative, ε = 1
+    """
+
+    rule: str | None
+    count: str | None
+    weight: str | None
+    budget: float | None
+    name: str | None
+    groups: tuple[str, ...]
+    mechanisms: tuple[TableMechanism, ...]
+    epsilons: tuple[Fraction, ...]
+    touches: str
+    unit: str
+    post: tuple[str, ...]
+    mitigations: tuple[Way, ...]
+    draws: int
+    currency: str
+
+    kind: ClassVar[str] = "decide"
+    model: ClassVar[str] = "none"
+    encoder: ClassVar[str] = "none"
+    parameters: ClassVar[Mapping[str, Any]] = {}
+    folds: ClassVar[None] = None
+    test: ClassVar[float] = 0.0
+
+    def __init__(  # noqa: PLR0913 - one keyword for each part of a decision
+        self,
+        *,
+        rule: str | None = None,
+        count: str | None = None,
+        weight: str | None = None,
+        budget: float | None = None,
+        name: str | None = None,
+        groups: Any = (),
+        mechanisms: Any = ("laplace",),
+        epsilons: Any = (1,),
+        touches: str = "every input",
+        unit: str = "replace one",
+        post: Any = (),
+        mitigations: Any = (),
+        draws: int = 20_000,
+        currency: str = "$",
+    ) -> None:
+        if (rule is None) == (count is None):
+            must_be = "given, or 'count', but not both"
+            _refuse("rule", must_be, "neither" if rule is None else "both")
+        wanted = [TableMechanism.of(each) for each in _several(mechanisms, "mechanisms")]
+        amounts = [
+            exact(each, name="epsilons", owner=_OWNER, above=0, most=1_000_000)
+            for each in _several(epsilons, "epsilons")
+        ]
+        made = {
+            "rule": None if rule is None else repr(_parsed(rule)),
+            "count": None if count is None else _column("count", count),
+            "weight": None if weight is None else weight_of(weight, parameter="weight", owner=_OWNER).text,
+            "budget": None if budget is None else _money(budget),
+            "name": None if name is None else _column("name", name),
+            "groups": _distinct("groups", [_column("groups", each) for each in _listed(groups)]),
+            "mechanisms": _distinct("mechanisms", wanted),
+            "epsilons": _distinct("epsilons", amounts),
+            "touches": one_of("touches", touches, TOUCHES, owner=_OWNER),
+            "unit": one_of("unit", unit, UNITS, owner=_OWNER),
+            "post": checked_post(_listed(post)),
+            "mitigations": _distinct("mitigations", [Way.of(each) for each in _listed(mitigations)]),
+            "draws": integer("draws", draws, owner=_OWNER, low=100, high=10_000_000),
+            "currency": _currency(currency),
+        }
+        for key, value in made.items():
+            object.__setattr__(self, key, value)
+        self._check()
+
+    def _check(self) -> None:
+        """Refuse parts that do not go together."""
+        for each in self.mechanisms:
+            if each.name not in NOISES:
+                _refuse("mechanisms", f"one of {', '.join(NOISES)}, whose noise has a law", each.name)
+            each.check(epsilon=min(self.epsilons), unit=self.unit)
+        for field in ("weight", "budget"):
+            if self.rule is not None and getattr(self, field) is not None:
+                _refuse(field, "left out where a rule decides, which divides no money", "one")
+        for way in self.mitigations:
+            kind = MITIGATIONS[way.name]
+            if not (kind.of_rules if self.rule is not None else kind.of_allotments):
+                what = "allotments" if kind.of_allotments else "rules"
+                _refuse("mitigations", f"ones that fit: '{way.name}' is for {what}", way.name)
+            check_needs(way, [each.name for each in self.mechanisms])
+
+    # --- what is asked ----------------------------------------------------------------------------
+
+    @property
+    def is_rule(self) -> bool:
+        """Whether a right follows, and not money."""
+        return self.rule is not None
+
+    def parsed(self) -> Rule:
+        """Return the rule itself."""
+        return _parsed(self.rule)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The columns of counts, which are private.
+
+        >>> DecideTask(rule="sp/s > 0.05 and sp > 10").inputs
+        ('sp', 's')
+        """
+        return (str(self.count),) if self.rule is None else self.parsed().inputs
+
+    @property
+    def counts_touched(self) -> int:
+        """How many noisy counts of an entity tell about one person."""
+        return len(self.inputs) if self.touches == "every input" else 1
+
+    @property
+    def formula(self) -> str:
+        """The rule, or the share, as one reads it."""
+        if self.rule is not None:
+            return self.rule
+        if self.weight is None:
+            return str(self.count)
+        added = isinstance(weight_of(self.weight, parameter="weight", owner=_OWNER), Sum)
+        return f"{self.count} * ({self.weight})" if added else f"{self.count} * {self.weight}"
+
+    def settings(self) -> Iterator[Setting]:
+        """Yield every setting once: the plain release, post-processing, then mitigations."""
+        ways: list[tuple[str, dict[str, Any]]] = [("none", {})]
+        ways += [(JOIN.join(self.post), {})] if self.post else []
+        ways += [
+            (each.name, {"mitigation": dict(each.parameters)} if each.parameters else {})
+            for each in self.mitigations
+        ]
+        for strategy, extra in ways:
+            for mechanism in self.mechanisms:
+                for epsilon in self.epsilons if mechanism.takes_epsilon else (None,):
+                    parameters = {**mechanism.parameters, **extra}
+                    yield Setting(mechanism.name, epsilon, strategy=strategy, parameters=parameters)
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """What the cells of this task measure."""
+        return MEASURES_OF_A_RULE if self.is_rule else MEASURES_OF_AN_ALLOTMENT
+
+    @property
+    def validation(self) -> str:
+        """What is compared, in words."""
+        return "every entity is decided from its true counts and from noisy ones"
+
+    @property
+    def model_name(self) -> str:
+        """There is no model."""
+        return self.model
+
+    # --- files ------------------------------------------------------------------------------------
+
+    @property
+    def fixed(self) -> dict[str, Any]:
+        """What all cells share, in JSON's types: everything but the grid, and how money is written."""
+        return {
+            "kind": self.kind,
+            "rule": self.rule,
+            "count": self.count,
+            "weight": self.weight,
+            "budget": None if self.budget is None else {"float": self.budget.hex()},
+            "name": self.name,
+            "groups": list(self.groups),
+            "touches": self.touches,
+            "unit": self.unit,
+            "draws": self.draws,
+        }
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        """The task as a plan file holds it."""
+        asked = {"rule": self.rule, "count": self.count, "weight": self.weight, "budget": self.budget}
+        given = {key: value for key, value in {**asked, "name": self.name}.items() if value is not None}
+        return {
+            "kind": self.kind,
+            **given,
+            "groups": list(self.groups),
+            "mechanisms": [each.plain for each in self.mechanisms],
+            "epsilons": [as_text(each) for each in self.epsilons],
+            "touches": self.touches,
+            "unit": self.unit,
+            "post": list(self.post),
+            "mitigations": [each.plain for each in self.mitigations],
+            "draws": self.draws,
+            "currency": self.currency,
+        }
+
+
+def _parsed(text: object) -> Rule:
+    from evenhand.decide.language.parse import parse  # noqa: PLC0415 - only where a rule decides
+
+    if not isinstance(text, str):
+        _refuse("rule", "a formula over counts, such as 'sp/s > 0.05'", text)
+    return parse(text)
+
+
+def _several(given: Any, name: str) -> list[Any]:
+    listed = _listed(given)
+    if not listed:
+        _refuse(name, "at least one", "an empty list")
+    return listed
+
+
+def _listed(given: Any) -> list[Any]:
+    return list(given) if isinstance(given, list | tuple) else [given]
+
+
+def _distinct(name: str, values: list[Any]) -> tuple[Any, ...]:
+    if len(set(values)) < len(values):
+        _refuse(name, "distinct", "one of them twice")
+    return tuple(values)
+
+
+def _column(parameter: str, name: object) -> str:
+    if not isinstance(name, str) or not name:
+        _refuse(parameter, "the name of a column", name)
+    return name
+
+
+def _money(budget: object) -> float:
+    amount = math.nan if isinstance(budget, bool) or not isinstance(budget, Real) else float(budget)
+    if not 0 < amount <= _LARGEST_BUDGET:
+        _refuse("budget", "a number > 0 and <= 1e18", budget)
+    return amount
+
+
+def _currency(given: object) -> str:
+    if not isinstance(given, str) or not given.strip() or len(given) > _LONGEST_CURRENCY:
+        _refuse("currency", f"a sign such as '$', or a word of at most {_LONGEST_CURRENCY} letters", given)
+    return given.strip()
+
+
+def _refuse(parameter: str, must_be: str, got: object) -> NoReturn:
+    raise InvalidParameterError(parameter, owner=_OWNER, must_be=must_be, got=got)

@@ -1,0 +1,1 @@
+"""The task learn: classifiers are trained with privacy and with parity."""

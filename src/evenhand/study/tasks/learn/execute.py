@@ -1,0 +1,237 @@
+"""One cell of a study of classifiers: split, train in one way, decide on clean rows, compare the groups."""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from contextlib import contextmanager
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from evenhand.errors import PrivacyWarning
+from evenhand.measure import MEASURES, RATES, group_report
+from evenhand.privacy.guarantee import Guarantee
+from evenhand.privacy.inferred import state_inferred
+from evenhand.privacy.randomness import SeededSource
+from evenhand.privacy.units import Trust
+from evenhand.schema.text import listed
+from evenhand.study.plan.cells import Setting
+from evenhand.study.store.outcome import Outcome
+from evenhand.study.tasks.collect.parts import parts
+from evenhand.study.tasks.collect.protection import promise_of
+from evenhand.study.tasks.collect.reported import reported_columns
+from evenhand.study.tasks.learn.features import features_of, input_columns
+from evenhand.study.tasks.learn.measures import changes_by_group, fair_gap, share_unlike
+from evenhand.study.tasks.learn.methods import PLAIN, WAYS
+from evenhand.study.tasks.learn.prepare import reported_inputs
+from evenhand.study.tasks.learn.train import Learnt, Rows, plain_classifier, train
+from evenhand.study.tasks.release.wording import rounded_up
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from evenhand.measure import GroupReport
+    from evenhand.study.plan.cells import Cell
+    from evenhand.study.plan.plan import Plan
+    from evenhand.study.tasks.learn.prepare import PreparedLearning
+    from evenhand.study.tasks.learn.task import LearnTask
+
+    Labels = NDArray[np.uint8]
+
+__all__ = ["STEPS_OF_LEARNING", "execute_learning", "local_setting"]
+
+STEPS_OF_LEARNING = ("split", "protect", "train", "predict", "measure")
+"""What is timed, in order."""
+
+_plain: WeakKeyDictionary[Any, tuple[int, Labels]] = WeakKeyDictionary()
+
+
+def execute_learning(cell: Cell, *, plan: Plan, prepared: Any) -> Outcome:
+    """Run one cell. The same cell gives the same outcome, whatever ran before it and wherever.
+
+    Parameters
+    ----------
+    cell : Cell
+    plan : Plan
+        One whose task is to learn.
+    prepared : PreparedLearning
+        The plan's rows with their features.
+
+    Returns
+    -------
+    Outcome
+        ``measures`` hold those of any classifier, the gap that equal rates would show, bounds, the share of
+        predictions that changed and what is claimed; ``groups`` the rates of each group and the shares of
+        :data:`evenhand.study.tasks.learn.names.GROUP_SHARES`; ``notes`` what the claim rests on.
+    """
+    from threadpoolctl import threadpool_limits  # noqa: PLC0415 - only a cell that runs needs it
+
+    task: Any = plan.task
+    seed = plan.seed + cell.repeat
+    seconds = dict.fromkeys(STEPS_OF_LEARNING, 0.0)
+    source = SeededSource(plan.seed).for_cell(cell.id)
+    plain_classifier(1)  # loads the libraries whose threads are limited
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyWarning)  # the report says it, once
+        with _timed(seconds, "split"):
+            [(learn, test)] = parts(task, prepared.target, seed=seed)
+            tested = _rows(prepared, test)
+        learnt = _learnt(cell.setting, task, prepared, learn, source=source, seconds=seconds)
+        with _timed(seconds, "predict"):
+            decided = learnt.decide(tested)
+            before = None if learnt.before is None else learnt.before(tested)
+        with _timed(seconds, "train"):
+            plain = decided if not cell.setting.is_protected else _plain_labels(prepared, learn, test, seed)
+        with _timed(seconds, "measure"):
+            outcome = _outcome(prepared, tested, learnt, (decided, before, plain))
+    return Outcome(cell, *outcome, seconds, notes=notes_of(_with_schema(learnt.guarantee, task, prepared)))
+
+
+def _learnt(
+    setting: Setting,
+    task: LearnTask,
+    prepared: PreparedLearning,
+    learn: NDArray[np.intp],
+    *,
+    source: SeededSource,
+    seconds: dict[str, float],
+) -> Learnt:
+    """Return what is trained on the training rows, or on what their people report."""
+    way = WAYS[setting.protocol if setting.is_protected else PLAIN]
+    rows, promise = _rows(prepared, learn), None
+    if way.base == "local":
+        with _timed(seconds, "protect"):
+            features, promise = _reported(setting, task, prepared, learn, source=source)
+            rows = Rows(features, rows.target, rows.group, rows.groups)
+    with _timed(seconds, "train"):
+        found = train(way, rows, task=task, epsilon=setting.epsilon, source=source)
+    if promise is None:
+        return found
+    return Learnt(found.decide, promise, trained_on=found.trained_on)
+
+
+def _rows(prepared: PreparedLearning, rows: NDArray[np.intp]) -> Rows:
+    groups = len(prepared.facts.groups)
+    return Rows(prepared.features[rows], prepared.target[rows], prepared.group[rows], groups)
+
+
+def local_setting(epsilon: Fraction) -> Setting:
+    """Return how people report where trust is local: each column alone, with an equal part of epsilon."""
+    return Setting("grr", epsilon, split="uniform", strategy="independent")
+
+
+def _reported(
+    setting: Setting,
+    task: LearnTask,
+    prepared: PreparedLearning,
+    learn: NDArray[np.intp],
+    *,
+    source: SeededSource,
+) -> tuple[NDArray[np.float64], Guarantee]:
+    """Return the features of rows whose sensitive columns are as reported, and what a report promises."""
+    schema = prepared.facts.schema
+    asked = schema.with_roles(sensitive=reported_inputs(task, schema))
+    how = local_setting(setting.epsilon or Fraction(1))
+    codes = {name: prepared.codes[name][learn] for name in input_columns(task, schema)}
+    told = reported_columns(codes, setting=how, schema=asked, encoder="codes", source=source)
+    return features_of(task, schema, {**codes, **told}), promise_of(how, asked)
+
+
+def _plain_labels(
+    prepared: PreparedLearning, learn: NDArray[np.intp], test: NDArray[np.intp], seed: int
+) -> Labels:
+    """Return what the plain classifier says of the test rows; the last repeat's is kept for the next cell."""
+    kept = _plain.get(prepared)
+    if kept is not None and kept[0] == seed:
+        return kept[1]
+    model = plain_classifier(prepared.features.shape[1]).fit(prepared.features[learn], prepared.target[learn])
+    labels: Labels = np.asarray(model.predict(prepared.features[test])).astype(np.uint8)
+    _plain[prepared] = (seed, labels)
+    return labels
+
+
+def _outcome(
+    prepared: PreparedLearning,
+    tested: Rows,
+    learnt: Learnt,
+    labels: tuple[Labels, Labels | None, Labels],
+) -> tuple[dict[str, float], dict[str, dict[str, float]], dict[str, float]]:
+    """Return measures, numbers of groups, and nothing about the data."""
+    decided, before, plain = labels
+    facts = prepared.facts
+    report = group_report(
+        tested.target, decided, tested.group, privileged=facts.privileged, groups=range(len(facts.groups))
+    )
+    sizes = [report.rates[place].size for place in range(len(facts.groups))]
+    measures = {name: float(report.value(name)) for name in MEASURES}
+    measures |= {
+        "fair_gap": fair_gap(sizes, float(decided.mean())),
+        "bound": learnt.bound,
+        "bound_95": learnt.bound_95,
+        "changed": share_unlike(decided, plain),
+        "flipped": share_unlike(decided, before),
+        **_claimed(learnt.guarantee),
+        "noise": learnt.noise,
+        "trained_on": float(learnt.trained_on),
+    }
+    return measures, _groups(report, facts.groups, tested, labels), {}
+
+
+def _groups(
+    report: GroupReport,
+    labels: tuple[str, ...],
+    tested: Rows,
+    decisions: tuple[Labels, Labels | None, Labels],
+) -> dict[str, dict[str, float]]:
+    decided, before, plain = decisions
+    shares = changes_by_group(decided, plain=plain, before=before, group=tested.group, labels=labels)
+    found = {}
+    for place, label in enumerate(labels):
+        rates = report.rates[place]
+        found[label] = {name: float(getattr(rates, name)) for name in RATES}
+        found[label] |= {"people": float(rates.size), **shares[label]}
+    return found
+
+
+def _claimed(guarantee: Guarantee) -> dict[str, float]:
+    """Return epsilon and delta of a claim; NaN and 1 where nothing is promised to anybody."""
+    if str(guarantee.trust) == "none" or guarantee.epsilon is None:
+        return {"claimed_epsilon": math.nan, "delta": 1.0}
+    return {"claimed_epsilon": rounded_up(guarantee.epsilon), "delta": rounded_up(guarantee.delta)}
+
+
+def _with_schema(guarantee: Guarantee, task: LearnTask, prepared: PreparedLearning) -> Guarantee:
+    """Return a promise of training with what its schema does to it; reports state theirs themselves."""
+    from evenhand.learn.training.private_rows import FEATURES_PUBLIC  # noqa: PLC0415 - starts scikit-learn
+
+    if guarantee.trust is not Trust.CENTRAL:
+        return guarantee
+    schema = prepared.facts.schema
+    read = [name for name in input_columns(task, schema) if schema[name].inferred]
+    stated = state_inferred(guarantee, read, instead_of=FEATURES_PUBLIC)
+    if not schema.may_drop:
+        return stated
+    left_in = f"how many rows the rules of {listed(schema.may_drop)} leave in is public"
+    return Guarantee.from_dict(stated.to_dict() | {"assumptions": [*stated.assumptions, left_in]})
+
+
+def notes_of(guarantee: Guarantee) -> tuple[str, ...]:
+    """Return unit, trust and assumptions of a claim, a line each; nothing where nothing is promised."""
+    if str(guarantee.trust) == "none":
+        return ()
+    return (f"unit: {guarantee.unit}", f"trust: {guarantee.trust}", *guarantee.assumptions)
+
+
+@contextmanager
+def _timed(seconds: dict[str, float], step: str) -> Iterator[None]:
+    start = time.process_time()
+    try:
+        yield
+    finally:
+        seconds[step] += time.process_time() - start

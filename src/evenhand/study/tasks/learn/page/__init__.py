@@ -1,0 +1,1 @@
+"""The report of a study of classifiers, section by section."""

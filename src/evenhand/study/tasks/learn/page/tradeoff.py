@@ -1,0 +1,197 @@
+"""The sections on what can be had and on what each epsilon buys, of a report on classifiers."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from evenhand.report.charts import measures_chart, tradeoff_chart
+from evenhand.report.marks import Axis, Line, Panel, Traded
+from evenhand.report.page import Section
+from evenhand.report.words import epsilon_of
+from evenhand.study.page.wording import amount, counted, listed, mark, percent, plain, points
+from evenhand.study.tasks.collect.page.reading import LEVEL
+from evenhand.study.tasks.learn.answers import gap_heading
+from evenhand.study.tasks.learn.methods import WAYS, way_title
+from evenhand.study.tasks.learn.reading import ACCURACY, GAP, PLAIN_SETTING
+
+if TYPE_CHECKING:
+    from evenhand.study.plan.cells import Setting
+    from evenhand.study.tasks.learn.reading import LearnReading
+
+__all__ = ["epsilon_section", "tradeoff_section"]
+
+
+# --- what can be had ------------------------------------------------------------------------------
+
+
+def tradeoff_section(reading: LearnReading) -> Section | None:
+    """Return accuracy against gap with bounds as whiskers; None where there is the plain way only."""
+    if not reading.others:
+        return None
+    marks = {each: _traded(reading, each) for each in reading.others}
+    fair = reading.value("fair_gap").value
+    heading = tradeoff_heading(reading)
+    chart = tradeoff_chart(
+        list(marks.values()),
+        baseline=_traded(reading, PLAIN_SETTING),
+        chosen=marks.get(reading.chosen),
+        floor=fair if math.isfinite(fair) else None,
+        x=Axis("accuracy", "%", 100.0),
+        y=Axis("selection gap", "points", 100.0),
+        name="trade-off",
+        alt=_alt(reading, heading),
+        caption=_caption(reading),
+    )
+    bounded = any(each.bound is not None for each in marks.values())
+    lines = (
+        " The thin line above a mark is no interval of what was measured: it leads to a bound that is "
+        "proved, and holds for people like those of the rows rather than for one test."
+        if bounded
+        else ""
+    )
+    if any(each.bound is not None and each.y.value > each.bound for each in marks.values()):
+        lines += " A mark may lie above its bound where tests have few people of a group, whose rates jump."
+    return Section(
+        heading=heading,
+        lead=(
+            "Each mark is one way with one ε. Down and to the right is better; the stronger the tone, the "
+            f"more private.{lines} A smaller gap is not by itself a fairer classifier: read it beside who "
+            "changes, below."
+        ),
+        charts=(chart,),
+        anchor="trade-off",
+    )
+
+
+def tradeoff_heading(reading: LearnReading) -> str:
+    """Return the finding: where the chosen way comes to lie."""
+    if not reading.chosen.is_protected and not reading.constant():
+        return "The plain classifier is what the others are compared with"
+    return gap_heading(reading)
+
+
+def _traded(reading: LearnReading, setting: Setting) -> Traded:
+    bounds = [reading.bound(name, setting) for name in ("bound", "bound_95")]
+    known = [each if math.isfinite(each) else None for each in bounds]
+    return Traded(
+        label=way_title(setting.protocol),
+        epsilon=None if setting.epsilon is None else float(setting.epsilon),
+        x=mark(reading.value(ACCURACY, setting)),
+        y=mark(reading.value(GAP, setting)),
+        bound=known[0],
+        far_bound=known[1],
+        is_private=reading.is_private(setting),
+    )
+
+
+def _alt(reading: LearnReading, heading: str) -> str:
+    told = [
+        f"{reading.name(each)}: {percent(reading.value(ACCURACY, each).value)} and "
+        f"{points(reading.value(GAP, each).value)} points"
+        for each in (PLAIN_SETTING, *reading.beside)
+    ]
+    return f"Accuracy against selection gap. {heading}. {'. '.join(told)}."
+
+
+def _caption(reading: LearnReading) -> str:
+    repeats = counted(reading.results.plan.repeats, "repeat")
+    if reading.results.plan.repeats > 1:
+        start = (
+            f"**Marks: means of {repeats}. Cross: {LEVEL:.0%} interval** of the ringed setting; those of "
+            "the others are in the CSV."
+        )
+    else:
+        start = "**Marks: values of one repeat, so there are no intervals.**"
+    fair = reading.value("fair_gap").value
+    floor = (
+        f" Dotted: {points(fair)} points, the gap that equal rates would show on average on as many rows."
+        if math.isfinite(fair)
+        else ""
+    )
+    return (
+        f"{start}{floor} Bounds are means over repeats. Heights go by the square root of the gap, so that "
+        "small gaps can be read."
+    )
+
+
+# --- what each epsilon buys -----------------------------------------------------------------------
+
+_MEASURES = (
+    (ACCURACY, Axis("accuracy", "%; higher is better", 100.0)),
+    (GAP, Axis("selection gap", "points; 0 = no gap", 100.0)),
+    ("eo_gap", Axis("error-rate gap", "points; 0 = no gap", 100.0)),
+    ("changed", Axis("unlike the plain classifier", "% of predictions", 100.0)),
+)
+
+
+def epsilon_section(reading: LearnReading) -> Section | None:
+    """Return measures against epsilon, one line for each way; None where fewer than two were tested."""
+    tested = sorted({float(each.epsilon) for each in reading.others if each.epsilon is not None})
+    if len(tested) < 2:
+        return None
+    panels = [
+        Panel(
+            row="",
+            axis=axis,
+            lines=[
+                Line(
+                    way_title(name),
+                    [float(each.epsilon) for each in settings if each.epsilon is not None],
+                    [mark(reading.value(measure, each)) for each in settings],
+                    spotlight=name == reading.chosen.protocol,
+                )
+                for name, settings in reading.ways.items()
+                if WAYS[name].takes_epsilon
+            ],
+            baseline=None if measure == "changed" else mark(reading.value(measure, PLAIN_SETTING)),
+        )
+        for measure, axis in _MEASURES
+    ]
+    heading = epsilon_heading(reading)
+    chart = measures_chart(
+        panels,
+        chosen_epsilon=None if reading.chosen.epsilon is None else float(reading.chosen.epsilon),
+        name="epsilons",
+        alt=f"Accuracy, selection gap, error-rate gap and changed predictions against ε. {heading}.",
+        caption=_bars(reading),
+        base="plain",
+    )
+    lit = reading.chosen.protocol in WAYS and WAYS[reading.chosen.protocol].takes_epsilon
+    ink = f" {way_title(reading.chosen.protocol)} is drawn in ink, the other ways are grey." if lit else ""
+    void = [way_title(name) for name in reading.ways if WAYS[name].voids]
+    not_private = f" {listed(void)} is private at no ε." if void else ""
+    return Section(
+        heading=heading,
+        lead=f"One panel per measure, one line per way.{ink}{not_private} The error-rate gap is the larger "
+        "of the gaps in true and in false positive rates.",
+        charts=(chart,),
+        anchor="epsilons",
+    )
+
+
+def epsilon_heading(reading: LearnReading) -> str:
+    """Return what the largest epsilon has over the smallest, for the chosen way, as far as it is clear."""
+    settings = [each for each in reading.ways.get(reading.chosen.protocol, []) if each.epsilon is not None]
+    if len(settings) < 2:
+        return "What each ε buys"
+    first, last = settings[0], settings[-1]
+    more = reading.change(ACCURACY, last, against=first, many=len(reading.ways))
+    name = way_title(reading.chosen.protocol)
+    ends = f"from ε = {epsilon_of(first.epsilon or 0)} to {epsilon_of(last.epsilon or 0)}"
+    if not more.has_interval:
+        return f"One repeat cannot tell what a larger ε buys {name}"
+    if not more.is_clear:
+        return f"{name} is not clearly more accurate {ends}"
+    return f"{name} {'gains' if more.value > 0 else 'loses'} {amount(more)} of accuracy {ends}"
+
+
+def _bars(reading: LearnReading) -> str:
+    if reading.results.plan.repeats == 1:
+        return "**One repeat, so there are no intervals.**"
+    repeats = counted(reading.results.plan.repeats, "repeat")
+    target = plain(reading.results.facts.schema.target)
+    return (
+        f"**Bars and band: {LEVEL:.0%} interval over {repeats}.** A tick stands at every tested ε. "
+        f"Predictions of {target} are compared with those of the plain classifier of the same repeat."
+    )

@@ -1,0 +1,112 @@
+"""What a study of classifiers asks of a schema and the rows, and the features that its cells share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, NoReturn
+
+import numpy as np
+
+from evenhand.collect.reports.dropping import refuse_dropping
+from evenhand.errors import MissingExtraError, PlanError
+from evenhand.schema.text import brief
+from evenhand.study.run.prepare import Prepared
+from evenhand.study.tasks.learn.features import features_of, input_columns, width_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evenhand.schema import Schema
+    from evenhand.study.tasks.learn.task import LearnTask
+
+__all__ = ["PreparedLearning", "check_learning", "prepare_learning", "reported_inputs"]
+
+_MOST_NUMBERS = 500_000_000  # 4 GB in double precision
+_PACKAGE = "dp_accounting"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PreparedLearning(Prepared):
+    """The rows of a study of classifiers, and their features, which are encoded once for all cells.
+
+    Parameters
+    ----------
+    facts, codes, target, group
+        As of any study.
+    features : array of (rows, features)
+        What :class:`evenhand.learn.PublicEncoder` makes of the rows.
+    """
+
+    features: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 0)))
+
+
+def check_learning(task: LearnTask, schema: Schema) -> None:
+    """Refuse a schema that lacks a role, or whose roles do not go with the ways of the task.
+
+    Raises
+    ------
+    PlanError
+        If a role is missing or in the way of another; the message names the field and no value of the rows.
+    SchemaError
+        If a rule may leave people out for a column that they report.
+    MissingExtraError
+        If a way needs the package that counts the privacy of training, and it is not installed.
+    """
+    for role, what in (
+        ("target", "the column to predict"),
+        ("positive", "the value of the target that people hope for"),
+        ("protected", "the column whose groups are compared"),
+        ("privileged", "the group that the others are compared with"),
+    ):
+        if getattr(schema, role) is None:
+            _refuse(f"schema.roles.{role}", f"is missing. Hint: name {what}.")
+    if schema.target == schema.protected:
+        _refuse("schema.roles.protected", "is the target too. Hint: compare the groups of another column.")
+    if schema[str(schema.protected)].domain.size < 2:
+        why = (
+            f"names '{brief(str(schema.protected))}', which has one group only: there is nothing to compare."
+        )
+        _refuse("schema.roles.protected", f"{why} Hint: name another column, or declare all its values.")
+    if not input_columns(task, schema):
+        why = "leaves no column to learn from."
+        _refuse("schema", f"{why} Hint: declare more columns, or set group_as_input = true in the task.")
+    if "local" in task.ways and not reported_inputs(task, schema):
+        why = "holds 'local', but no sensitive column is among the features, so nothing would be reported."
+        hint = "name sensitive columns besides the protected one, or set group_as_input = true"
+        _refuse("task.ways", f"{why} Hint: {hint}, or leave 'local' out.")
+    if "local" in task.ways:
+        refuse_dropping(schema[name] for name in reported_inputs(task, schema))
+    if task.needs_accounting and find_spec(_PACKAGE) is None:
+        raise MissingExtraError("dp-accounting", feature="Training with differential privacy", extra="dp")
+
+
+def reported_inputs(task: LearnTask, schema: Schema) -> tuple[str, ...]:
+    """Return the sensitive columns that are features, which people report where trust is local."""
+    return tuple(name for name in input_columns(task, schema) if name in schema.sensitive)
+
+
+def prepare_learning(task: LearnTask, prepared: Prepared) -> PreparedLearning:
+    """Return prepared rows with their features.
+
+    Raises
+    ------
+    PlanError
+        If the rows are too few, or the features would fill the memory of a usual machine.
+    """
+    schema, people = prepared.facts.schema, prepared.facts.people
+    if len(prepared.facts.groups) < 2:
+        why = (
+            f"names '{brief(str(schema.protected))}', which has one group only: there is nothing to compare."
+        )
+        _refuse("schema.roles.protected", f"{why} Hint: name another column.")
+    width = width_of(task, schema)
+    if people * width > _MOST_NUMBERS:
+        why = f"make {width:,} features, more than memory holds for so many rows."
+        _refuse("schema.columns", f"{why} Hint: use fewer rows, or put long lists of values into bins.")
+    features = features_of(task, schema, prepared.codes)
+    return PreparedLearning(prepared.facts, prepared.codes, prepared.target, prepared.group, features)
+
+
+def _refuse(field_name: str, why: str) -> NoReturn:
+    raise PlanError(f"The plan field '{field_name}' {why}", field=field_name) from None

@@ -1,0 +1,234 @@
+"""The task of learning: which classifiers are trained in which ways, with how much privacy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+
+from evenhand._validate import integer, one_of
+from evenhand.errors import InvalidParameterError
+from evenhand.privacy.rational import as_text, exact
+from evenhand.study.plan.cells import Setting
+from evenhand.study.tasks.learn.methods import DEFAULT_WAYS, PLAIN, WAYS, way_named
+from evenhand.study.tasks.learn.names import MEASURES_OF_LEARNING
+from evenhand.study.tasks.release.names import NO_GUARANTEE
+from evenhand.study.tasks.release.task import UNITS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from fractions import Fraction
+
+__all__ = ["LearnTask"]
+
+_OWNER = "LearnTask"
+_LARGEST_STRENGTH = 1e6
+
+
+@dataclass(frozen=True, init=False)
+class LearnTask:
+    """Train a classifier in each way with each epsilon, test it on true rows, and compare the groups.
+
+    All ways learn from the same features, which :class:`evenhand.learn.PublicEncoder` makes from the schema
+    alone, and are compared with plain logistic regression, which is always part of the study.
+
+    Parameters
+    ----------
+    ways : name or list of names
+        Of :data:`evenhand.study.tasks.learn.methods.WAYS`: ``"plain"``, ``"plain+parity"``, ``"dp"``,
+        ``"dp+parity"``, ``"fermi"``, ``"fermi+parity"``, ``"dp+projection"`` and ``"local"``.
+    epsilons : number or list of numbers
+        What one person is promised in all; for ``"local"`` by their report.
+    delta : number, default 1e-5
+        Of every private way but ``"local"``, which has none.
+    gap : float, default 0
+        How far apart the rates of two groups may be after parity.
+    unit : {"add or remove one", "replace one"}
+        What may change between two sets of training rows. Training and parity each have the whole epsilon,
+        as a coin for each row, whatever is in it, says which of the two sees it.
+    holdout : float, default 0.25
+        The share of training rows that go to parity and not to training.
+    test : float, default 0.25
+        The share of rows that are held out for the test, stratified by the target.
+    group_as_input : bool, default False
+        Whether the protected column is one of the features.
+    strength : float, optional
+        How much DP-FERMI weighs independence against accuracy; its own default if left out.
+    epochs : int, optional
+        How often training goes through the rows on average; each classifier's own default if left out.
+
+    Examples
+    --------
+    >>> task = LearnTask(["dp", "dp + parity"], [1, 3])
+    >>> for setting in task.settings():
+    ...     print(setting)
+    DP, ε = 1
+    DP, ε = 3
+    DP + parity, ε = 1
+    DP + parity, ε = 3
+    """
+
+    ways: tuple[str, ...]
+    epsilons: tuple[Fraction, ...]
+    delta: Fraction
+    gap: float
+    unit: str
+    holdout: float
+    test: float
+    group_as_input: bool
+    strength: float | None
+    epochs: int | None
+
+    kind: ClassVar[str] = "learn"
+    model: ClassVar[str] = "logistic"
+    encoder: ClassVar[str] = "public"
+    parameters: ClassVar[Mapping[str, Any]] = {}
+    folds: ClassVar[None] = None
+
+    def __init__(
+        self,
+        ways: Any = DEFAULT_WAYS,
+        epsilons: Any = (1, 3),
+        *,
+        delta: Any = "1e-5",
+        gap: float = 0.0,
+        unit: str = "add or remove one",
+        holdout: float = 0.25,
+        test: float = 0.25,
+        group_as_input: bool = False,
+        strength: float | None = None,
+        epochs: int | None = None,
+    ) -> None:
+        named = [way_named(each) for each in _several("ways", ways)]
+        amounts = [
+            exact(each, name="epsilons", owner=_OWNER, above=0, most=1_000)
+            for each in _several("epsilons", epsilons)
+        ]
+        switch: object = group_as_input
+        if not isinstance(switch, bool):
+            _refuse("group_as_input", "true or false", switch)
+        made = {
+            "ways": _distinct("ways", named),
+            "epsilons": _distinct("epsilons", amounts),
+            "delta": _delta(delta),
+            "gap": _number("gap", gap, low=0.0, high=1.0),
+            "unit": one_of("unit", unit, UNITS, owner=_OWNER),
+            "holdout": _share("holdout", holdout),
+            "test": _share("test", test),
+            "group_as_input": group_as_input,
+            "strength": None
+            if strength is None
+            else _number("strength", strength, low=0.0, high=_LARGEST_STRENGTH),
+            "epochs": None if epochs is None else integer("epochs", epochs, owner=_OWNER, low=1, high=10_000),
+        }
+        for name, value in made.items():
+            object.__setattr__(self, name, value)
+
+    # --- what is asked ----------------------------------------------------------------------------
+
+    def settings(self) -> Iterator[Setting]:
+        """Yield every setting once, but for the plain one: each way with each epsilon if it has one."""
+        for name in self.ways:
+            if name == PLAIN:
+                continue
+            for epsilon in self.epsilons if WAYS[name].takes_epsilon else (None,):
+                yield Setting(name, epsilon)
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """What the cells of this task measure."""
+        return MEASURES_OF_LEARNING
+
+    @property
+    def needs_accounting(self) -> bool:
+        """Whether a way's noise is calibrated by the package of the extra ``dp``."""
+        return any(WAYS[name].needs_accounting for name in self.ways)
+
+    @property
+    def validation(self) -> str:
+        """How rows are split, in words.
+
+        >>> LearnTask().validation
+        '75 % of the rows train, 25 % test'
+        """
+        return f"{100 * (1 - self.test):.0f} % of the rows train, {100 * self.test:.0f} % test"
+
+    @property
+    def model_name(self) -> str:
+        """The name of the model."""
+        return self.model
+
+    # --- files ------------------------------------------------------------------------------------
+
+    @property
+    def fixed(self) -> dict[str, Any]:
+        """What all cells share, in JSON's types: everything but the grid."""
+        numbers = {name: getattr(self, name) for name in ("gap", "holdout", "test", "strength")}
+        return {
+            "kind": self.kind,
+            "delta": as_text(self.delta),
+            "unit": self.unit,
+            "group_as_input": self.group_as_input,
+            "epochs": self.epochs,
+            **{
+                name: None if value is None else {"float": float(value).hex()}
+                for name, value in numbers.items()
+            },
+        }
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        """The task as a plan file holds it."""
+        chosen = {"strength": self.strength, "epochs": self.epochs}
+        return {
+            "kind": self.kind,
+            "ways": list(self.ways),
+            "epsilons": [as_text(each) for each in self.epsilons],
+            "delta": as_text(self.delta),
+            "gap": self.gap,
+            "unit": self.unit,
+            "holdout": self.holdout,
+            "test": self.test,
+            "group_as_input": self.group_as_input,
+            **{name: value for name, value in chosen.items() if value is not None},
+        }
+
+
+def _several(name: str, given: Any) -> list[Any]:
+    listed = list(given) if isinstance(given, list | tuple) else [given]
+    if not listed:
+        _refuse(name, "at least one", "an empty list")
+    return listed
+
+
+def _delta(given: object) -> Fraction:
+    must_be = f"a number > 0 and < {NO_GUARANTEE:g}, from which on nothing meaningful is promised"
+    try:
+        delta = exact(given, name="delta", owner=_OWNER, above=0, most=1)
+    except InvalidParameterError:
+        _refuse("delta", must_be, given)
+    if float(delta) >= NO_GUARANTEE:
+        _refuse("delta", must_be, given)
+    return delta
+
+
+def _distinct(name: str, values: list[Any]) -> tuple[Any, ...]:
+    if len(set(values)) < len(values):
+        _refuse(name, "distinct", "one of them twice")
+    return tuple(values)
+
+
+def _share(name: str, share: object) -> float:
+    if isinstance(share, Integral) or not isinstance(share, Real) or not 0 < float(share) < 1:
+        _refuse(name, "between 0 and 1", share)
+    return float(share)
+
+
+def _number(name: str, value: object, *, low: float, high: float) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real) or not low <= float(value) <= high:
+        _refuse(name, f"a number from {low:g} to {high:g}", value)
+    return float(value)
+
+
+def _refuse(parameter: str, must_be: str, got: object) -> NoReturn:
+    raise InvalidParameterError(parameter, owner=_OWNER, must_be=must_be, got=got)

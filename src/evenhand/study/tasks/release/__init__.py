@@ -1,0 +1,1 @@
+"""The task release: a table is published and compared with the true one."""

@@ -1,0 +1,190 @@
+"""One cell of a release: count the table, publish it, compare it with the truth, learn from it."""
+
+from __future__ import annotations
+
+import math
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenhand.privacy.randomness import SeededSource
+from evenhand.study.store.outcome import Outcome
+from evenhand.study.tasks.collect.parts import parts
+from evenhand.study.tasks.release.grid import built
+from evenhand.study.tasks.release.measures import errors_by_group, errors_by_size, errors_of_a_table
+from evenhand.study.tasks.release.names import KINDS
+from evenhand.study.tasks.release.rebuild import learnt_from
+from evenhand.study.tasks.release.steps import steps_of
+from evenhand.study.tasks.release.wording import rounded_up
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from evenhand.privacy.guarantee import Guarantee
+    from evenhand.release.table.histogram import Histogram
+    from evenhand.study.plan.cells import Cell, Setting
+    from evenhand.study.plan.plan import Plan
+    from evenhand.study.run.prepare import Prepared
+    from evenhand.study.tasks.release.task import ReleaseTask
+
+__all__ = ["STATED", "STEPS_OF_A_RELEASE", "execute_release", "table_counts"]
+
+STEPS_OF_A_RELEASE = ("count", "release", "bias", "train", "measure")
+"""What is timed, in order."""
+
+STATED = 1
+"""The epsilon at which delta is stated for a mechanism that has no epsilon of its own."""
+
+
+_STRAIGHT = ("nonnegative", "integral")
+
+
+@dataclass(frozen=True)
+class _Table:
+    """What one cell publishes: counts, what nothing was said of, the bias, and what is promised."""
+
+    published: NDArray[Any]
+    suppressed: NDArray[np.bool_] | None
+    bias: NDArray[np.float64]
+    claim: dict[str, float]
+
+
+def execute_release(cell: Cell, *, plan: Plan, prepared: Prepared) -> Outcome:
+    """Run one cell. The same cell gives the same outcome, whatever ran before it and wherever.
+
+    Parameters
+    ----------
+    cell : Cell
+    plan : Plan
+        One whose task is a release.
+    prepared : Prepared
+        The plan's rows.
+
+    Returns
+    -------
+    Outcome
+        ``measures`` hold the error, bias, alpha and delta of the table, and those of the model if one is
+        trained; ``groups`` the people whom the table loses or gains of each group, and errors per cell and
+        per person; ``data`` the means of each class of cells by size, such as ``error_1_2``.
+    """
+    from threadpoolctl import threadpool_limits  # noqa: PLC0415 - only a cell that runs needs it
+
+    task: Any = plan.task
+    seconds = dict.fromkeys(STEPS_OF_A_RELEASE, 0.0)
+    source = SeededSource(plan.seed).for_cell(cell.id)
+    schema = prepared.facts.schema
+    with threadpool_limits(1):
+        with _timed(seconds, "count"):
+            counted, tested = _rows(plan, prepared, repeat=cell.repeat)
+            true = table_counts(prepared, counted)
+        table = _published(cell.setting, task, true, prepared=prepared, source=source, seconds=seconds)
+        with _timed(seconds, "measure"):
+            axis = schema.names.index(str(schema.protected))
+            measures = errors_of_a_table(true, table.published, table.bias, suppressed=table.suppressed)
+            measures |= table.claim
+            labels = prepared.facts.groups
+            groups = errors_by_group(true, table.published, table.bias, axis=axis, labels=labels)
+            data = errors_by_size(true, table.published, table.bias)
+        if tested is not None:
+            with _timed(seconds, "train"):
+                found = learnt_from(table.published, prepared, tested, seed=plan.seed + cell.repeat)
+            measures |= found.measures
+            groups = {label: {**groups[label], **found.groups[label]} for label in labels}
+    return Outcome(cell, measures, groups, data, seconds)
+
+
+def _rows(plan: Plan, prepared: Prepared, *, repeat: int) -> tuple[Any, Any]:
+    """Return which rows are counted, and which test the model; all and nothing if none is trained."""
+    task: Any = plan.task
+    if not task.classify:
+        return slice(None), None
+    [(train, test)] = parts(task, prepared.target, seed=plan.seed + repeat)
+    return train, test
+
+
+def table_counts(prepared: Prepared, rows: Any = slice(None)) -> NDArray[np.int64]:
+    """Return the true counts of every declared cell, from the rows that are counted.
+
+    Examples
+    --------
+    >>> from evenhand.study import DataSource, Plan
+    >>> from evenhand.study.run.prepare import prepare
+    >>> from evenhand.study.tasks.release.task import ReleaseTask
+    >>> data = DataSource(dataset="causal", options={"n": 1000})
+    >>> table_counts(prepare(Plan(data=data, task=ReleaseTask(["A", "Y"])))).sum()
+    np.int64(1000)
+    """
+    shape = tuple(prepared.facts.schema.sizes.values())
+    codes = [prepared.codes[name][rows].astype(np.int64) for name in prepared.facts.schema.names]
+    numbers = np.ravel_multi_index(codes, shape)
+    return np.bincount(numbers, minlength=math.prod(shape)).reshape(shape).astype(np.int64)
+
+
+def _published(
+    setting: Setting,
+    task: ReleaseTask,
+    true: NDArray[np.int64],
+    *,
+    prepared: Prepared,
+    source: SeededSource,
+    seconds: dict[str, float],
+) -> _Table:
+    from evenhand.release.table.histogram import Histogram  # noqa: PLC0415 - starts what it needs
+
+    if not setting.is_protected:  # the true table, as it is
+        claim = {"delta": 1.0, "claimed_epsilon": math.nan, "delta_tight": 1.0, "bias_exact": 1.0}
+        return _Table(true, None, np.zeros(true.shape), claim)
+    mechanism, post = built(setting, unit=task.unit), steps_of(task.post)
+    histogram = Histogram.of(true, prepared.facts.schema, bound=task.bound)
+    weighing = [mechanism.weighted()] if hasattr(mechanism, "weighted") else []  # a sample stands for all
+    with _timed(seconds, "release"):
+        made = mechanism.release(histogram, rng=source.for_cell("release"), post=[*weighing, *post])
+    with _timed(seconds, "bias"):
+        lasting = [*weighing, *steps_of(_lasting(setting, task))]
+        bias = mechanism.bias(histogram, post=lasting, draws=task.draws, rng=source.for_cell("bias"))
+    clamped = np.asarray(histogram.counts) - true  # nought unless a count is above the public bound
+    claim = _claimed(_guarantee(mechanism, histogram, setting))
+    claim["bias_exact"] = float(bias.exact)
+    suppressed = made.unpublished
+    return _Table(np.asarray(made.values), suppressed, np.asarray(bias.values) + clamped, claim)
+
+
+def _lasting(setting: Setting, task: ReleaseTask) -> tuple[str, ...]:
+    """Return the steps that change what is expected of a count.
+
+    To round up or down by chance does not, unless a step that bends follows, and to set negative counts to
+    nought does not where none is published; without such steps the bias has a formula more often.
+    """
+    straight = all(step in _STRAIGHT or step.startswith("sum_to=") for step in task.post)
+    steps = tuple(step for step in task.post if step != "integral" or not straight)
+    if not KINDS[setting.protocol].may_be_negative and set(steps) <= {"nonnegative"}:
+        return ()
+    return steps
+
+
+def _guarantee(mechanism: Any, histogram: Histogram, setting: Setting) -> Guarantee:
+    stated = STATED if setting.epsilon is None else setting.epsilon
+    found: Guarantee = mechanism.guarantee_for(histogram, epsilon=stated)
+    return found
+
+
+def _claimed(guarantee: Guarantee) -> dict[str, float]:
+    """Return epsilon and delta of a claim; delta is 1 where nothing is promised to anybody."""
+    nothing = str(guarantee.trust) == "none" or guarantee.epsilon is None
+    delta = 1.0 if nothing else rounded_up(guarantee.delta)
+    epsilon = math.nan if nothing else float(guarantee.epsilon or 0)
+    return {"delta": delta, "claimed_epsilon": epsilon, "delta_tight": float(guarantee.tight)}
+
+
+@contextmanager
+def _timed(seconds: dict[str, float], step: str) -> Iterator[None]:
+    start = time.process_time()
+    try:
+        yield
+    finally:
+        seconds[step] += time.process_time() - start

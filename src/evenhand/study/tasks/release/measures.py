@@ -1,0 +1,111 @@
+"""What a published table is off by: in all, in cells of one size, and for the people of one group."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenhand.measure.alpha import alpha_fairness, l1_bias
+from evenhand.study.tasks.release.names import SIZES, size_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    Values = NDArray[np.float64]
+
+__all__ = ["errors_by_group", "errors_by_size", "errors_of_a_table"]
+
+
+def errors_of_a_table(
+    true: NDArray[Any], published: NDArray[Any], bias: Values, *, suppressed: NDArray[np.bool_] | None = None
+) -> dict[str, float]:
+    """Return the error and the bias of all cells together, and how unevenly the bias falls.
+
+    A cell of which nothing is published counts as published empty.
+
+    Examples
+    --------
+    >>> found = errors_of_a_table(np.array([5, 0, 2]), np.array([4, 3, 2]), np.array([-0.5, 1.0, 0.0]))
+    >>> found["l1_error"], found["alpha"], found["net_people"]
+    (4.0, 1.5, 2.0)
+    """
+    flat = bias.reshape(-1)
+    return {
+        "l1_error": float(np.abs(published - true).sum()),
+        "l1_bias": float(l1_bias(flat)),
+        "alpha": float(alpha_fairness(flat)),
+        "largest_bias": float(np.abs(flat).max(initial=0.0)),
+        "suppressed": 0.0 if suppressed is None else float(np.mean(suppressed)),
+        "net_people": float(published.sum() - true.sum()),
+    }
+
+
+def errors_by_size(true: NDArray[Any], published: NDArray[Any], bias: Values) -> dict[str, float]:
+    """Return, for each class of cells by their true size, how many there are and their means.
+
+    Examples
+    --------
+    >>> found = errors_by_size(np.array([0, 0, 5]), np.array([2, 0, 4]), np.array([0.5, 0.5, -1.0]))
+    >>> found["error_0"], found["cells_0"], found["error_3_9"], found["bias_3_9"]
+    (1.0, 2.0, 1.0, -1.0)
+    """
+    classes = size_of(true).reshape(-1)
+    error = np.abs(published - true).astype(np.float64).reshape(-1)
+    cells = np.bincount(classes, minlength=len(SIZES)).astype(np.float64)
+    found: dict[str, float] = {f"cells_{size.key}": float(cells[at]) for at, size in enumerate(SIZES)}
+    with np.errstate(invalid="ignore"):
+        for name, values in (("size", true), ("error", error), ("bias", bias)):
+            totals = np.bincount(
+                classes, weights=np.asarray(values, dtype=np.float64).reshape(-1), minlength=len(SIZES)
+            )
+            found |= {f"{name}_{size.key}": float(totals[at] / cells[at]) for at, size in enumerate(SIZES)}
+    return found
+
+
+def errors_by_group(
+    true: NDArray[Any], published: NDArray[Any], bias: Values, *, axis: int, labels: Sequence[str]
+) -> dict[str, dict[str, float]]:
+    """Return what the table says of each group: people counted, lost or gained, and mean errors.
+
+    Parameters
+    ----------
+    true, published, bias : array
+        In the shape of the table.
+    axis : int
+        The axis of the protected column.
+    labels : sequence of str
+        Of its groups, in order; codes beyond them are left out.
+
+    Returns
+    -------
+    dict
+        For each group ``counted`` (true), ``published``, ``net`` (published minus true), ``expected_net``
+        (the sum of the bias), ``cell_error`` (mean absolute error of a cell) and ``person_error`` (absolute
+        errors per person; NaN for a group of nobody).
+
+    Examples
+    --------
+    >>> true = np.array([[4, 0], [1, 1]])
+    >>> found = errors_by_group(true, true + 1, np.ones((2, 2)), axis=0, labels=["a", "b"])
+    >>> found["b"]["net"], found["b"]["person_error"], found["a"]["cell_error"]
+    (2.0, 1.0, 1.0)
+    """
+    rows = [np.moveaxis(each, axis, 0).reshape(true.shape[axis], -1) for each in (true, published, bias)]
+    error = np.abs(rows[1] - rows[0]).astype(np.float64)
+    found = {}
+    for place, label in enumerate(labels):
+        people = float(rows[0][place].sum())
+        total = float(error[place].sum())
+        found[label] = {
+            "counted": people,
+            "published": float(rows[1][place].sum()),
+            "net": float(rows[1][place].sum()) - people,
+            "expected_net": float(rows[2][place].sum()),
+            "cell_error": total / error.shape[1],
+            "person_error": total / people if people else math.nan,
+        }
+    return found

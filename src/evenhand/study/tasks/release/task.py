@@ -1,0 +1,194 @@
+"""The task of a release: which table is published by which mechanisms, and what is made of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from evenhand._validate import integer, one_of
+from evenhand.errors import InvalidParameterError
+from evenhand.measure import MEASURES
+from evenhand.privacy.rational import as_text, exact
+from evenhand.study.plan.cells import Setting
+from evenhand.study.tasks.release.grid import TableMechanism, several
+from evenhand.study.tasks.release.names import MEASURES_OF_A_RELEASE
+from evenhand.study.tasks.release.steps import checked_step
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from fractions import Fraction
+
+__all__ = ["UNITS", "ReleaseTask"]
+
+UNITS = ("replace one", "add or remove one")
+"""What may change between two tables that nobody can tell apart."""
+
+_OWNER = "ReleaseTask"
+
+
+@dataclass(frozen=True, init=False)
+class ReleaseTask:
+    """Publish a table of counts by each mechanism with each epsilon, and compare it with the true one.
+
+    Parameters
+    ----------
+    columns : name or list of names
+        The columns of the table. The protected column is one of them, and so is the target if a model is
+        trained.
+    mechanisms : name, TableMechanism, mapping, or list of them
+        Of :data:`evenhand.release.MECHANISMS`; one that has no epsilon is run once.
+    epsilons : number or list of numbers
+    unit : {"replace one", "add or remove one"}
+        Sets the noise of mechanisms that have one.
+    bound : int, optional
+        A public bound on the count of a cell. Never one that was read from the rows.
+    post : name or list of names, default ()
+        Steps of post-processing in order, such as ``"nonnegative"`` or ``"sum_to=5000"``; see
+        :mod:`evenhand.study.tasks.release.steps`.
+    classify : bool, default True
+        Whether to train logistic regression on the rows that the published counts stand for, and test it on
+        true rows. Then the table is that of the training rows, otherwise that of all.
+    test : float, default 0.2
+        The share of rows that are held out for that, stratified by the target.
+    draws : int, default 100
+        How many releases are averaged where the bias has no formula.
+
+    Examples
+    --------
+    >>> task = ReleaseTask(["race", "sex"], ["laplace", "suppression"], [0.5, 1], classify=False)
+    >>> for setting in task.settings():
+    ...     print(setting)
+    Laplace noise, ε = 0.5
+    Laplace noise, ε = 1
+    Suppression, threshold=6
+    """
+
+    columns: tuple[str, ...]
+    mechanisms: tuple[TableMechanism, ...]
+    epsilons: tuple[Fraction, ...]
+    unit: str
+    bound: int | None
+    post: tuple[str, ...]
+    classify: bool
+    test: float
+    draws: int
+
+    kind: ClassVar[str] = "release"
+    model: ClassVar[str] = "logistic"
+    encoder: ClassVar[str] = "one-hot"
+    parameters: ClassVar[Mapping[str, Any]] = {}
+    folds: ClassVar[None] = None
+
+    def __init__(
+        self,
+        columns: Any,
+        mechanisms: Any = ("laplace",),
+        epsilons: Any = (1,),
+        *,
+        unit: str = "replace one",
+        bound: int | None = None,
+        post: Any = (),
+        classify: bool = True,
+        test: float = 0.2,
+        draws: int = 100,
+    ) -> None:
+        named = several(columns, "columns")
+        for name in named:
+            if not isinstance(name, str) or not name:
+                raise InvalidParameterError("columns", owner=_OWNER, must_be="names of columns", got=name)
+        wanted = [TableMechanism.of(each) for each in several(mechanisms, "mechanisms")]
+        amounts = [
+            exact(each, name="epsilons", owner=_OWNER, above=0, most=1_000_000)
+            for each in several(epsilons, "epsilons")
+        ]
+        unit = one_of("unit", unit, UNITS, owner=_OWNER)
+        steps = tuple(post) if isinstance(post, list | tuple) else (post,)
+        switch: object = classify
+        if not isinstance(switch, bool):
+            raise InvalidParameterError("classify", owner=_OWNER, must_be="true or false", got=switch)
+        made = {
+            "columns": _distinct("columns", named),
+            "mechanisms": _distinct("mechanisms", wanted),
+            "epsilons": _distinct("epsilons", amounts),
+            "unit": unit,
+            "bound": None if bound is None else integer("bound", bound, owner=_OWNER, low=1, high=2**40),
+            "post": tuple(checked_step(each) for each in steps),
+            "classify": classify,
+            "test": _share(test),
+            "draws": integer("draws", draws, owner=_OWNER, low=2, high=1_000_000),
+        }
+        for each in wanted:
+            each.check(epsilon=min(amounts), unit=unit)
+        for name, value in made.items():
+            object.__setattr__(self, name, value)
+
+    def settings(self) -> Iterator[Setting]:
+        """Yield every setting once: each mechanism with each epsilon, and without one where it has none."""
+        for mechanism in self.mechanisms:
+            for epsilon in self.epsilons if mechanism.takes_epsilon else (None,):
+                yield Setting(mechanism.name, epsilon, parameters=mechanism.parameters)
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """What the cells of this task measure."""
+        return (*MEASURES_OF_A_RELEASE, *(MEASURES if self.classify else ()))
+
+    @property
+    def validation(self) -> str:
+        """How rows are split, in words.
+
+        >>> ReleaseTask("race", classify=False).validation
+        'every row is counted in the table'
+        """
+        if not self.classify:
+            return "every row is counted in the table"
+        return f"{1 - self.test:.0%} of the rows are counted in the table, {self.test:.0%} test the model"
+
+    @property
+    def model_name(self) -> str:
+        """The name of the model."""
+        return self.model
+
+    @property
+    def fixed(self) -> dict[str, Any]:
+        """What all cells share, in JSON's types: everything but the grid."""
+        return {
+            "kind": self.kind,
+            "columns": list(self.columns),
+            "unit": self.unit,
+            "bound": self.bound,
+            "post": list(self.post),
+            "classify": self.classify,
+            "test": {"float": self.test.hex()} if self.classify else None,
+            "draws": self.draws,
+        }
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        """The task as a plan file holds it."""
+        bound = {} if self.bound is None else {"bound": self.bound}
+        return {
+            "kind": self.kind,
+            "columns": list(self.columns),
+            "mechanisms": [each.plain for each in self.mechanisms],
+            "epsilons": [as_text(each) for each in self.epsilons],
+            "unit": self.unit,
+            **bound,
+            "post": list(self.post),
+            "classify": self.classify,
+            "test": self.test,
+            "draws": self.draws,
+        }
+
+
+def _distinct(name: str, values: list[Any]) -> tuple[Any, ...]:
+    if len(set(values)) < len(values):
+        raise InvalidParameterError(name, owner=_OWNER, must_be="distinct", got="one of them twice")
+    return tuple(values)
+
+
+def _share(share: object) -> float:
+    if isinstance(share, Integral) or not isinstance(share, Real) or not 0 < float(share) < 1:
+        raise InvalidParameterError("test", owner=_OWNER, must_be="between 0 and 1", got=share)
+    return float(share)

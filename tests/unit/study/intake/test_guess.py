@@ -1,0 +1,142 @@
+"""Guesses of roles: made only from what is there, each with its reason."""
+
+import pyarrow as pa
+import pytest
+
+from evenhand.datasets import load
+from evenhand.schema import Domain, Schema
+from evenhand.study.intake.guess import guess
+from evenhand.study.intake.opening import Opened
+from evenhand.study.intake.setup import Words
+from evenhand.study.plan.source import DataSource
+
+
+def opened(schema=None, **columns):
+    return Opened(DataSource(path="people.csv"), pa.table(columns), schema)
+
+
+def many(*values):
+    return list(values) * (60 // len(values))
+
+
+def test_a_plain_file_is_guessed_whole():
+    found = guess(
+        opened(
+            Gender=many("f", "m"), age=list(range(20, 50)) * 2, job=many("a", "b", "c"),
+            approved=many("no", "yes", "yes", "yes"),
+        )
+    )  # fmt: skip
+
+    assert found.words == Words(
+        target="approved", positive="yes", protected="Gender", privileged="m", sensitive=("Gender", "age")
+    )
+    assert [reason.split()[0] for reason in found.reasons] == [
+        "target", "positive", "protected", "privileged", "sensitive",
+    ]  # fmt: skip
+
+
+def test_what_is_given_stays_and_is_no_guess():
+    given = Words(target="b", positive="0", protected="c", privileged="y", sensitive=("a",))
+    found = guess(opened(a=many(1, 2), b=many(0, 1), c=many("x", "y")), given)
+
+    assert found.words == given
+    assert found.reasons == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "positive"),
+    [
+        ("hired", ("no", "yes"), "yes"),
+        ("outcome", (0, 1), "1"),
+        ("default", (0, 1), "0"),
+        ("two_year_recid", (0, 1), "0"),
+        ("loanStatus", ("Rejected", "Approved"), "Approved"),
+        ("income", ("<=50K", ">50K"), ">50K"),
+        ("class", ("bad", "good"), "good"),
+        ("result", ("fail", "with honours"), "with honours"),
+        ("y", (False, True), "True"),
+        ("label", ("red", "blue"), None),
+    ],
+)
+def test_the_welcome_value_is_read_from_words(name, values, positive):
+    found = guess(opened(age=list(range(60)), **{name: many(*values)}))
+
+    assert found.words.target == name
+    assert found.words.positive == positive
+
+
+def test_names_are_taken_as_a_person_means_them():
+    found = guess(opened(sex=many("f", "m"), **{"Hired ": many("no", "yes", "yes")}), Words(target="Hired"))
+
+    assert found.words.target == "Hired "
+    assert found.words.positive == "yes"
+
+
+def test_bins_have_no_positive_value_that_could_be_guessed():
+    found = guess(
+        opened(sex=many("f", "m"), pay=[row / 7 for row in range(60)]), Words(target="pay", positive="5")
+    )
+
+    assert found.words.protected == "sex"
+    assert found.words.privileged is None
+
+
+def test_the_last_column_is_the_target_if_no_name_says_more():
+    assert guess(opened(a=many(1, 2), b=many(1, 2))).words.target == "b"
+    assert guess(opened(a=many(1, 2), sex=many("f", "m"))).words.target is None
+    assert guess(opened(a=many(1, 2), b=many(1, 2, 3))).words.target is None
+
+
+def test_nothing_is_guessed_from_nothing():
+    """A guess out of the blue would be believed."""
+    found = guess(opened(a=many(1, 2, 3), b=many(1, 2, 3, 4)))
+
+    assert found.words == Words()
+    assert found.reasons == ()
+
+
+def test_the_privileged_group_has_the_most_positive_outcomes_and_is_not_tiny():
+    race = ["a"] * 30 + ["b"] * 29 + ["c"]
+    hired = ["no", "yes"] * 15 + ["no"] * 20 + ["yes"] * 9 + ["yes"]
+    found = guess(opened(race=race, hired=hired))
+
+    assert found.words.privileged == "a"
+
+
+def test_a_column_that_is_left_out_is_not_guessed():
+    found = guess(
+        opened(sex=many("f", "m"), race=many("x", "y"), hired=many(0, 1, 1, 1)), Words(drop=("sex",))
+    )
+
+    assert found.words.protected == "race"
+    assert found.words.sensitive == ("race",)
+
+
+def test_many_groups_or_bins_have_no_privileged_one():
+    found = guess(opened(age=list(range(60)), ok=many("no", "yes")), Words(protected="age"))
+
+    assert found.words.privileged is None
+
+
+def test_what_a_schema_declares_is_no_guess():
+    people = load("causal", n=200, backend="pyarrow")
+    found = guess(Opened(DataSource(dataset="causal"), people.frame, people.schema), Words(target="Y"))
+
+    assert found.reasons == ()
+    assert (found.words.protected, found.words.privileged, found.words.positive) == ("A", "1", "1")
+
+
+def test_a_schema_without_roles_is_guessed_from():
+    schema = Schema.infer(pa.table({"sex": [True, False], "ok": [True, False]}))
+    found = guess(opened(schema, sex=[True, False] * 30, ok=[True, True, False] * 20))
+
+    assert found.words.target == "ok"
+    assert found.words.protected == "sex"
+    assert Domain.categorical([False, True]) == schema["ok"].domain
+
+
+def test_a_group_with_all_the_rows_is_compared_with_nobody():
+    found = guess(opened(sex=["m"] * 59 + ["f"], hired=many(0, 1)))
+
+    assert found.words.protected == "sex"
+    assert found.words.privileged is None

@@ -1,0 +1,144 @@
+"""Means over repeats and what their intervals cover."""
+
+import math
+import statistics
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from evenhand.errors import InvalidParameterError
+from evenhand.study.results.intervals import check_kind, kind_words, means, overlap
+from evenhand.study.tasks.collect.task import Classify
+
+RUNS = [0.31, 0.28, 0.35, 0.30, 0.29]
+
+
+def test_the_interval_of_the_mean_is_students():
+    """Tables and pictures show it; a wrong quantile would make chance look like a finding."""
+    found = means(np.array(RUNS), level=0.9)
+    error = statistics.stdev(RUNS) / math.sqrt(len(RUNS))
+    low, high = stats.t.interval(0.9, len(RUNS) - 1, loc=statistics.mean(RUNS), scale=error)
+
+    assert float(found.value) == pytest.approx(statistics.mean(RUNS), rel=1e-14)
+    assert float(found.standard_error) == pytest.approx(error, rel=1e-12)
+    assert (float(found.low), float(found.high)) == pytest.approx((low, high), rel=1e-12)
+    assert int(found.runs) == 5
+
+
+def test_the_corrected_interval_is_wider_by_the_printed_factor():
+    """Nadeau and Bengio: the variance of the mean has 1/n + test/train in place of 1/n."""
+    extra = overlap(Classify(test=0.2), "corrected")
+    plain, corrected = (means(np.array(RUNS), level=0.95, extra=each) for each in (0.0, extra))
+
+    assert extra == pytest.approx(0.25)
+    assert float(corrected.standard_error) == pytest.approx(
+        float(plain.standard_error) * math.sqrt((1 / 5 + 0.25) / (1 / 5)), rel=1e-12
+    )
+    assert float(corrected.value) == float(plain.value)
+
+
+def test_the_correction_of_folds_is_that_of_their_single_tests():
+    """Under equal correlations the mean of k r tests has the variance s2 (1/(kr) + test/train)."""
+    folds, repeats = 5, 4
+    of_a_repeat = 0.03**2
+    of_a_test = folds * of_a_repeat  # what r means of k tests say about one test
+    extra = overlap(Classify(folds=folds), "corrected")
+
+    assert of_a_repeat * (1 / repeats + extra) == pytest.approx(
+        of_a_test * (1 / (folds * repeats) + 1 / (folds - 1))
+    )
+
+
+def test_undefined_values_are_left_out_and_counted():
+    """A NaN that became 0 would invent a group without any disparity."""
+    found = means(np.array([[0.2, np.nan, 0.4, np.inf], [np.nan] * 4]), level=0.95)
+
+    assert found.value[0] == pytest.approx(0.3)
+    assert found.runs.tolist() == [2, 0]
+    assert np.isnan(found.value[1])
+    assert np.isnan([found.low[1], found.high[1], found.standard_error[1]]).all()
+
+
+def test_a_single_run_has_no_interval():
+    """One draw says nothing about the spread of draws."""
+    found = means(np.array([0.5]), level=0.95)
+
+    assert float(found.value) == 0.5
+    assert np.isnan([found.low, found.high, found.standard_error]).all()
+
+
+def test_equal_runs_have_no_spread_at_all():
+    """Rounding of a sum must not pass for variation: 0.1 three times is 0.1."""
+    found = means(np.array([0.1, 0.1, 0.1]), level=0.95)
+
+    assert (float(found.low), float(found.value), float(found.high)) == (0.1, 0.1, 0.1)
+    assert float(found.standard_error) == 0
+
+
+def test_no_repeats_are_no_crash():
+    """An array without repeats has neither mean nor interval."""
+    found = means(np.empty((2, 0)), level=0.95)
+
+    assert np.isnan(found.value).all()
+    assert found.runs.tolist() == [0, 0]
+
+
+def test_seeds_are_not_corrected():
+    """Of the three kinds one alone is about people who are not in the data."""
+    assert overlap(Classify(), "seeds") == overlap(Classify(), "student") == 0
+    assert "seeds" in kind_words("seeds", 0.9)
+    assert "Nadeau" in kind_words("corrected", 0.9)
+    assert kind_words("corrected", 0.9).startswith("90 % ")
+
+
+def test_another_kind_is_refused_by_name():
+    with pytest.raises(InvalidParameterError, match="must be one of 'seeds', 'corrected', 'student'"):
+        check_kind("bootstrap", owner="summary")
+
+
+TAIL = [0.30, 0.31, 0.29, 0.30, 0.10]
+
+
+def test_the_half_on_the_side_of_the_tail_is_longer():
+    """Few repeats miss a tail more often than they show all of it."""
+    plain, found = means(np.array(TAIL), level=0.95), means(np.array(TAIL), level=0.95, spread="tailed")
+    mirrored = means(-np.array(TAIL), level=0.95, spread="tailed")
+
+    assert found.value - found.low > found.high - found.value > 0
+    assert found.value - found.low > 2 * (plain.value - plain.low)
+    assert (float(-mirrored.high), float(-mirrored.low)) == pytest.approx(
+        (float(found.low), float(found.high))
+    )
+    assert float(found.standard_error) == float(plain.standard_error)
+
+
+def test_the_stretch_of_five_repeats_is_the_printed_formula():
+    """The numbers of the table, written out again."""
+    lean = float(stats.skew(TAIL)) * math.sqrt(4) / 3
+    plain, found = (means(np.array(TAIL), level=0.99, spread=each) for each in (None, "tailed"))
+    growth = stats.t.ppf(0.995, 4) / stats.t.ppf(0.975, 4)
+
+    assert -1 < lean < 0
+    assert float(found.value - found.low) == pytest.approx(
+        (1.5 + 4 * growth * -lean) * float(plain.value - plain.low), rel=1e-9
+    )
+    assert float(found.high - found.value) == pytest.approx(
+        max(1.5 + 1.2 / growth * lean, 0.3) * float(plain.high - plain.value), rel=1e-9
+    )
+
+
+def test_many_repeats_need_little_stretch():
+    """The correction is for few repeats: with many, the interval is nearly Student's."""
+    runs = np.sin(np.arange(2000.0))
+    plain = means(runs, level=0.95)
+    for spread in ("even", "tailed", "group"):
+        found = means(runs, level=0.95, spread=spread)
+        assert float(found.high - found.low) == pytest.approx(float(plain.high - plain.low), rel=0.01)
+
+
+def test_a_ratio_has_a_mean_and_a_standard_error_and_no_limits():
+    found = means(np.array(RUNS), level=0.95, spread="none")
+
+    assert np.isnan([found.low, found.high]).all()
+    assert float(found.standard_error) > 0

@@ -1,0 +1,202 @@
+"""The mechanism "optimal" in a plan: what it may be told, and what it is called."""
+
+from fractions import Fraction
+
+import pytest
+
+from evenhand.collect.fairest.group_outcomes import GroupOutcomes
+from evenhand.errors import InvalidParameterError, PlanError
+from evenhand.study.page.wording import protocol_name
+from evenhand.study.plan.cells import Cell
+from evenhand.study.plan.plan import Plan
+from evenhand.study.tasks.collect.grid import Collect, Mechanism
+from evenhand.study.tasks.collect.optimal_setting import OptimalWay, check_optimal
+from evenhand.study.tasks.collect.protection import promise_of, strategy_of
+from unit.study._small_studies import schema
+
+TABLE = {"weights": [5, 3, 2], "rates": [0.2, 0.3, 0.6]}
+LSAC = """
+format = 1
+[collect]
+epsilons = [1]
+[[collect.protocols]]
+name = "optimal"
+error = "minimum"
+[collect.protocols.outcomes]
+weights = [5, 3, 2]
+rates = [0.2, 0.3, 0.6]
+source = "census"
+"""
+
+
+def optimal(**parameters):
+    return Mechanism("optimal", parameters)
+
+
+def setting(strategy="independent", split="uniform", epsilon=1, **parameters):
+    made = Collect([optimal(**parameters)], epsilon, splits=split, strategies=strategy)
+    return next(made.settings())
+
+
+def test_defaults_do_not_make_another_mechanism():
+    """The name of a cell is its seed: a default that is spelled out must not change what is drawn."""
+    spelled = optimal(outcomes="pilot", pilot=0.1, error="grr", kind="ratio", as_printed=False)
+
+    assert spelled == optimal() == Mechanism.of("OPTIMAL")
+    assert spelled.parameters == {}
+    assert hash(spelled) == hash(optimal())
+
+
+def test_tables_are_equal_by_value_and_kept_in_plans():
+    first, second = (
+        optimal(outcomes=TABLE),
+        optimal(outcomes={"rates": (0.2, 0.3, 0.6), "weights": (0.5, 0.3, 0.2)}),
+    )
+
+    assert first == second
+    assert first != optimal(outcomes=TABLE | {"source": "census"})
+    plan = Plan(collect=Collect([first, "grr", optimal(outcomes="noisy", budget=0.1)], [1, 2]))
+    assert Plan.from_toml(plan.to_toml()) == plan
+    for cell in plan.cells():
+        assert Cell.from_id(cell.id) == cell
+
+
+def test_a_plan_file_holds_a_table():
+    plan = Plan.from_toml(LSAC)
+    way = OptimalWay.read(plan.collect.protocols[0].parameters)
+
+    assert way.error == "minimum"
+    assert isinstance(way.outcomes, GroupOutcomes)
+    assert way.outcomes.source == "census"
+    assert Plan.from_toml(plan.to_toml()) == plan
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "field"),
+    [
+        ("weights = [5, 3, 2]", "weights = [5, 3, -2]", "collect.protocols.optimal.outcomes.weights"),
+        ("weights = [5, 3, 2]", "weights = 'x'", "collect.protocols.optimal.outcomes.weights"),
+        ("rates = [0.2, 0.3, 0.6]", "rates = [0.2, 0.3]", "collect.protocols.optimal.outcomes.rates"),
+        ("rates = [0.2, 0.3, 0.6]", "rate = 1", "collect.protocols.optimal.outcomes"),
+        ('error = "minimum"', 'error = "least"', "collect.protocols.optimal.error"),
+        ('error = "minimum"', "error = 3", "collect.protocols.optimal.error"),
+        ('error = "minimum"', "error = 0.1", "collect.protocols.optimal.error"),  # 0.4202 is the least
+        ('error = "minimum"', 'kind = "sum"', "collect.protocols.optimal.kind"),
+        ('error = "minimum"', 'as_printed = "yes"', "collect.protocols.optimal.as_printed"),
+        ('error = "minimum"', "pilot = 0.2", "collect.protocols.optimal.pilot"),
+        ('error = "minimum"', "budget = 1", "collect.protocols.optimal.budget"),
+        ('error = "minimum"', "target = 1", "collect.protocols.optimal.target"),
+        ('error = "minimum"', "targets = 1", "collect.protocols.optimal.targets"),
+    ],
+)
+def test_every_fault_of_a_plan_names_its_field(before, after, field):
+    with pytest.raises(PlanError) as caught:
+        Plan.from_toml(LSAC.replace(before, after))
+    assert caught.value.field == field
+    assert "instead. instead" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"outcomes": "guess"},
+        {"outcomes": 5},
+        {"outcomes": "noisy"},
+        {"outcomes": "noisy", "budget": 0},
+        {"budget": 1},
+        {"pilot": 0},
+        {"pilot": True},
+        {"pilot": 1},
+        {"outcomes": "exact", "pilot": 0.1},
+        {"target": 0.5},
+        {"outcomes": "exact", "target": 0.5},
+    ],
+)
+def test_what_cannot_be_is_refused(parameters):
+    with pytest.raises(InvalidParameterError):
+        optimal(**parameters)
+
+
+@pytest.mark.parametrize(
+    ("roles", "collect", "field"),
+    [
+        ({"sensitive": ["age"]}, Collect("optimal"), "schema.roles.sensitive"),
+        ({}, Collect("optimal", strategies="combined"), "collect.protocols"),  # 3 x 50 combinations
+        ({"protected": "age", "privileged": 18, "sensitive": ["age"]},
+         Collect([optimal(outcomes=TABLE)]), "collect.protocols.optimal.outcomes"),
+        ({}, Collect([optimal(as_printed=True)]), "collect.protocols.optimal.as_printed"),
+        ({}, Collect([optimal(outcomes=TABLE, target=0.5)], strategies="single"),
+         "collect.protocols.optimal.target"),
+        ({}, Collect([optimal(outcomes=TABLE, error=0.421)], [1], splits="uniform"),  # half of it a column
+         "collect.protocols.optimal.error"),
+    ],
+)  # fmt: skip
+def test_a_mechanism_that_does_not_fit_the_columns_is_refused_before_anything_runs(roles, collect, field):
+    with pytest.raises(PlanError) as caught:
+        check_optimal(schema(**roles), collect)
+    assert caught.value.field == field
+
+
+def test_other_mechanisms_need_nothing_of_the_columns():
+    check_optimal(schema(sensitive=["age"]), Collect("grr"))
+
+
+def test_combinations_are_reported_by_grr_and_optimal_only():
+    grid = Collect(["optimal", "oue"], 1, strategies="combined")
+
+    assert [each.protocol for each in grid.settings()] == ["optimal"]
+    with pytest.raises(InvalidParameterError, match="'grr' or 'optimal'"):
+        Collect("oue", 1, strategies="combined")
+
+
+# --- what is promised -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("strategy", ["independent", "single", "combined"])
+@pytest.mark.parametrize("parameters", [{}, {"outcomes": "exact"}, {"outcomes": TABLE}])
+def test_a_setting_promises_its_epsilon_as_a_bound(strategy, parameters):
+    promise = promise_of(setting(strategy, **parameters), schema(sensitive=["region"]))
+
+    assert promise.epsilon == 1
+    assert not promise.tight
+    assert "fairness-optimal" in promise.proof
+
+
+def test_where_the_numbers_come_from_is_assumed_in_words():
+    region = schema(sensitive=["region"])
+
+    assert any("pilot" in each for each in promise_of(setting(), region).assumptions)
+    exact = promise_of(setting(outcomes="exact"), region)
+    assert any("only if the exact shares" in each for each in exact.assumptions)
+    table = promise_of(setting(outcomes=TABLE | {"source": "census"}), region)
+    assert any("census" in each for each in table.assumptions)
+
+
+def test_noise_is_paid_on_top_and_somebody_is_trusted():
+    promise = promise_of(setting(outcomes="noisy", budget="1/4"), schema())
+
+    assert promise.epsilon == Fraction(5, 4)
+    assert str(promise.trust) == "central"
+    assert any("sees the rows" in each for each in promise.assumptions)
+
+
+def test_a_target_limits_the_protected_column_of_what_is_promised():
+    made = strategy_of(setting(epsilon=8, outcomes=TABLE, target=0.1), schema())
+
+    assert made.epsilon_within_report("region") < 1
+    assert made.epsilon == 8
+
+
+def test_a_table_has_a_short_name_that_tells_it_from_others():
+    names = {protocol_name(setting(outcomes=each)) for each in (TABLE, TABLE | {"source": "census"})}
+
+    assert len(names) == 2
+    assert all(len(name) < 40 for name in names)
+
+
+@pytest.mark.parametrize("error", [0.421, 0.5, 1.0, "minimum"])
+def test_an_error_that_some_channel_has_is_taken(error):
+    """Of these three groups the least is 0.4202 at epsilon 1, and GRR has 0.4239."""
+    grid = Collect([optimal(outcomes=TABLE, error=error), optimal(error=0.1)], [1, 2], strategies="single")
+
+    check_optimal(schema(), grid)

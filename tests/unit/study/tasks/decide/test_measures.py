@@ -1,0 +1,209 @@
+"""Measures of a decision against slow, obvious versions of themselves."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from evenhand.decide.language.parse import parse
+from evenhand.decide.result.decided import Decided
+from evenhand.study.tasks.decide.measures import (
+    distances,
+    entity_columns,
+    errors_by_entity_size,
+    errors_of_a_decision,
+    kept_entities,
+    numbers_by_group,
+    typical_errors,
+)
+from evenhand.study.tasks.decide.names import ENTITY_NUMBERS, ENTITY_SIZES
+
+
+def shares(bias, *, truth=None, variance=None, counts=None, **more):
+    truth = [1 / len(bias)] * len(bias) if truth is None else truth
+    return Decided(
+        kind="allotment", problem="p", noise="n", names=[f"e{place}" for place in range(len(bias))],
+        truth=truth, bias=bias, variance=[0.0] * len(bias) if variance is None else variance, method="m",
+        counts={"x": counts or [10] * len(bias)}, **more,
+    )  # fmt: skip
+
+
+def rights(truth, flip, *, counts=None, **more):
+    flips = [-each if right else each for right, each in zip(truth, flip, strict=True)]
+    return Decided(
+        kind="rule", problem="p", noise="n", names=[f"e{place}" for place in range(len(truth))], truth=truth,
+        bias=flips, variance=[each * (1 - each) for each in flip], method="made up",
+        counts={"x": counts or [10] * len(truth)}, **more,
+    )  # fmt: skip
+
+
+def test_an_allotment_is_measured_in_money():
+    found = errors_of_a_decision(
+        shares([0.1, -0.3, 0.2], variance=[0.0, 0.07, 0.0], error_bound=[0, 1e-9, 0]), money=1000
+    )
+
+    assert found["alpha"] == pytest.approx(500)
+    assert found["moved"] == pytest.approx(300)
+    assert found["cost_of_privacy"] == pytest.approx(300)
+    assert found["largest_misallocation"] == pytest.approx(300)
+    assert found["largest_error"] == pytest.approx(400)
+    assert found["mean_error"] == pytest.approx(700 / 3)
+    assert found["overspent"] == pytest.approx(0, abs=1e-9)
+    assert found["error_bound"] == pytest.approx(1e-6)
+    assert found["exact"] == 1.0
+
+
+def test_shares_that_add_up_to_more_are_overspent():
+    """A proxy that pays everybody too much has no losers, and somebody pays for it."""
+    found = errors_of_a_decision(shares([0.1, 0.0]), money=100)
+
+    assert found["cost_of_privacy"] == 0
+    assert found["overspent"] == pytest.approx(10)
+
+
+def test_an_error_that_is_not_known_is_not_invented():
+    found = errors_of_a_decision(shares([0.1, -0.1], variance=[math.nan, 0.0]))
+
+    assert math.isnan(found["mean_error"])
+    assert math.isnan(found["largest_error"])
+    assert math.isnan(found["error_bound"])
+
+
+def test_a_rule_is_measured_in_decisions():
+    found = errors_of_a_decision(rights([True, False, True], [0.5, 0.05, 0.01]), money=7)
+
+    assert found["expected_wrong"] == pytest.approx(0.56)
+    assert found["expected_refused"] == pytest.approx(0.51)
+    assert found["expected_granted"] == pytest.approx(0.05)
+    assert found["largest_flip"] == 0.5
+    assert found["mean_error"] == pytest.approx(0.56 / 3)
+    assert found["alpha"] == pytest.approx(0.49)
+    assert (found["at_risk"], found["at_risk_of_loss"]) == (2, 1)
+
+
+def test_what_was_drawn_says_so():
+    drawn = rights([True, False], [0.5, 0.1], standard_error=[0.02, 0.01], draws=500)
+    found = errors_of_a_decision(drawn)
+
+    assert found["exact"] == 0.0
+    assert found["error_bound"] == 0.02
+    assert typical_errors(drawn).tolist() == [0.5, 0.1]
+
+
+def test_classes_of_sizes_agree_with_a_loop():
+    rng = np.random.default_rng(3)
+    counts = [0, 0, *rng.integers(1, 3_000_000, 60).tolist()]
+    bias = rng.normal(size=62) / 100
+    truth = [0.0, *[0.01] * 61]
+    decided = shares(bias, truth=truth, variance=rng.random(62), counts=counts)
+    found = errors_by_entity_size(decided, money=50)
+
+    errors = typical_errors(decided)
+    for size in ENTITY_SIZES:
+        inside = [
+            at
+            for at, count in enumerate(counts)
+            if size.least <= count <= (10**9 if size.most is None else size.most)
+        ]
+        assert found[f"entities_{size.key}"] == len(inside)
+        if not inside:
+            assert math.isnan(found[f"gain_{size.key}"])
+            continue
+        assert found[f"gain_{size.key}"] == pytest.approx(np.mean([50 * bias[at] for at in inside]))
+        assert found[f"error_{size.key}"] == pytest.approx(np.mean([50 * errors[at] for at in inside]))
+        relative = [errors[at] / truth[at] for at in inside if truth[at]]
+        assert found[f"relative_{size.key}"] == pytest.approx(np.mean(relative))
+        assert math.isnan(found[f"flip_{size.key}"])
+
+
+def test_the_size_of_an_entity_is_its_largest_count():
+    decided = Decided(
+        kind="rule", problem="p", noise="n", names=["a", "b"], truth=[True, False], bias=[-0.1, 0.2],
+        variance=[0, 0], method="m", counts={"s": [5, 700], "sp": [8, 20]},
+    )  # fmt: skip
+
+    assert entity_columns(decided)["size"].tolist() == [8, 700]
+    assert errors_by_entity_size(decided)["flip_3_9"] == pytest.approx(0.1)
+
+
+def test_groups_have_their_numbers_and_none_without_populations():
+    people = {"young": [30, 0], "old": [10, 40]}
+    money = numbers_by_group(shares([0.1, -0.1], populations=people), budget=1000)
+    right = numbers_by_group(rights([True, False], [0.5, 0.25], populations=people))
+
+    assert money["young"]["gain"] == pytest.approx(75)
+    assert money["young"]["gain_per_head"] == pytest.approx(2.5)
+    assert money["old"]["gain"] == pytest.approx(25 - 100)
+    assert right["young"] == {"people": 30, "due": 30, "refused": 15, "granted": 0}
+    assert right["old"] == {"people": 50, "due": 10, "refused": 5, "granted": 10}
+    assert numbers_by_group(shares([0.1, -0.1])) == {}
+
+
+# --- entities that are kept -------------------------------------------------------------------------
+
+
+def test_few_entities_are_all_kept_the_most_affected_first():
+    kept = kept_entities(shares([0.1, -0.3, 0.2]))
+
+    assert [name for name, _ in kept] == ["e1", "e2", "e0"]
+    assert set(kept[0][1]) == set(ENTITY_NUMBERS)
+    assert kept[0][1]["place"] == 1.0
+
+
+def test_of_many_the_most_affected_are_kept_and_some_of_every_size():
+    """A picture of the most affected alone would show small places only."""
+    size = 5_000
+    counts = np.arange(1, size + 1)
+    kept = kept_entities(shares(1e-6 / counts, counts=counts.tolist()), most=100)
+    sizes = sorted(numbers["size"] for _, numbers in kept)
+
+    assert len(kept) == len({name for name, _ in kept}) == 100
+    assert sizes[:50] == list(range(1, 51))
+    assert sizes[-1] == size
+    assert max(np.diff(sizes[50:])) < 2.2 * size / 50
+
+
+# --- distance ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "x", "y", "expected"),
+    [
+        ("x > 10", 13, 0, 3),
+        ("not x > 10", 13, 0, 3),
+        ("x > 10 or y > 10", 13, 30, 20),
+        ("x > 10 and y > 10", 13, 4, 6),
+        ("x > 10 xor y > 10", 13, 30, 3),
+        ("x > 10 xor y > 10 xor x > 20", 13, 30, 3),
+        ("x/y > 0.5", 30, 40, 10),
+        ("x > 2*y", 30, 10, 5),
+    ],
+)
+def test_the_distance_is_what_people_would_count(text, x, y, expected):
+    found = distances(parse(text), {"x": np.array([x]), "y": np.array([y])})
+
+    assert found.tolist() == [pytest.approx(expected)]
+
+
+@pytest.mark.parametrize(
+    "text", ["x > 10 and y > 5", "x > 10 or y > 5", "x > 10 xor y > 5", "not (x > 10 or y > 5)"]
+)
+def test_no_change_within_the_distance_changes_the_decision(text):
+    """Inputs one by one: the distance of a box around the counts in which the rule says the same."""
+    rule = parse(text)
+    for x, y in itertools.product(range(0, 20, 3), repeat=2):
+        reach = float(distances(rule, {"x": np.array([x]), "y": np.array([y])})[0])
+        inside = [step for step in range(-20, 21) if abs(step) < reach]
+        moved = list(itertools.product(inside, repeat=2)) or [(0, 0)]
+        says = rule.holds(
+            {"x": np.array([x + a for a, _ in moved]), "y": np.array([y + b for _, b in moved])}
+        )
+        beyond = math.floor(reach) + 1
+        near = list(itertools.product(range(-beyond, beyond + 1), repeat=2))
+        others = rule.holds(
+            {"x": np.array([x + a for a, _ in near]), "y": np.array([y + b for _, b in near])}
+        )
+
+        assert len(set(says.tolist())) == 1
+        assert len(set(others.tolist())) == 2

@@ -1,0 +1,377 @@
+"""The page on classifiers: what it says follows from the numbers, and no more than they carry."""
+
+import pytest
+
+from evenhand.report.drawing import Drawing
+from evenhand.report.html import render
+from evenhand.study.page.findings import answers
+from evenhand.study.page.page import page_of
+from evenhand.study.tasks.learn.page.tradeoff import epsilon_heading
+from evenhand.study.tasks.learn.reading import read_learning
+from evenhand.study.tasks.release.wording import delta_text
+from unit.study._learn_studies import JITTER, made, measures, of_group, sections, small_study, usual
+
+PICTURE = '<svg width="10" height="10"><rect width="5" height="5" fill="#000"/></svg>'
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch):
+    """Leave out pictures, which have tests of their own."""
+    monkeypatch.setattr(Drawing, "svg", lambda _: PICTURE)
+    monkeypatch.setattr(Drawing, "_add", lambda *_, **__: None)
+
+
+# --- sections ---------------------------------------------------------------------------------------
+
+
+def test_the_promise_names_neighbours_rows_and_what_it_rests_on():
+    notes = ("unit: add or remove one", "trust: central", "each person is one row", "the classes are public")
+    page = page_of(made(usual, notes=notes))
+    section = sections(page)["promise"]
+    facts = {fact.term: fact.text for fact in section.facts}
+
+    assert section.heading == f"Fermi + parity promises one person ε = 1 and δ = {delta_text(1e-5)}"
+    assert facts["Neighbouring data"].startswith("add or remove one: one row is added or removed")
+    assert facts["Rows in the accounting"] == "900, taken as public, with a noise multiplier of 1.500"
+    assert "each person is one row; the classes are public" in facts["Rests on"]
+    assert "each of the two has the whole ε" in facts["Rates for parity"]
+    assert facts["At decision time"].startswith("everybody's group must be known")
+    assert "simulation" in facts["Noise"]
+
+
+def test_the_promise_is_said_for_the_neighbours_it_is_about():
+    removed, replaced = (
+        sections(page_of(made(usual, ways=["dp"], unit=unit)))["promise"].lead
+        for unit in ("add or remove one", "replace one")
+    )
+    local = sections(page_of(made(usual, ways=["local"], epsilons=(30,))))["promise"].lead
+
+    assert removed.startswith("Whether one person's row is among the rows changes the chance")
+    assert "by at most a factor of 2.72 plus" in removed
+    assert replaced.startswith("Another row in the place of one person's changes the chance")
+    assert local.startswith("Another answer in one person's report")
+    assert "by a factor too large to be a promise." in local
+
+
+def test_a_domain_that_was_read_from_the_rows_is_not_covered():
+    leak = "The domains of the columns were read from the rows, and that is a leak."
+    page = page_of(made(usual, facts_notes=[leak, "The study uses 500 of the rows."]))
+
+    assert any(
+        "does not cover how the columns were declared" in n.text for n in sections(page)["promise"].notes
+    )
+    assert any(leak in note.text for note in page.notes)
+    assert "The study uses 500 of the rows." in page.method
+
+
+def test_a_delta_of_one_person_is_warned_of():
+    page = page_of(made(lambda s, r: usual(s, r, delta=0.005) if s.is_protected else usual(s, r)))
+
+    assert any("δ is at least one in the 800 rows" in note.text for note in sections(page)["promise"].notes)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "heading", "decided"),
+    [
+        (
+            "dp+projection 1",
+            "DP + projection promises nothing to anybody",
+            "everybody's group must be known.",
+        ),
+        (
+            "plain+parity",
+            "Plain + parity promises nothing to anybody",
+            "everybody's group must be known. Parity",
+        ),
+        ("local 1", "Local promises one person ε = 1", "nobody's group need be known"),
+        ("unprotected", "Plain promises nothing to anybody", "nobody's group need be known"),
+    ],
+)
+def test_other_ways_say_what_they_promise(chosen, heading, decided):
+    ways = ["plain+parity", "dp", "dp+projection", "local"]
+    page = page_of(made(usual, ways=ways, notes=("unit: one report", "trust: local")), chosen=chosen)
+    section = sections(page)["promise"]
+
+    assert section.heading == heading
+    assert {fact.term: fact.text for fact in section.facts}["At decision time"].startswith(decided)
+    assert render(page)
+
+
+def test_a_group_that_is_a_feature_must_be_known():
+    page = page_of(made(usual, ways=["dp"], group_as_input=True))
+    facts = {fact.term: fact.text for fact in sections(page)["promise"].facts}
+
+    assert facts["At decision time"] == "everybody's group must be known, as it is a feature"
+    assert [row[-1] for row in sections(page)["numbers"].tables[0].rows] == ["yes"] * 3
+
+
+def test_what_is_not_private_is_tagged_and_explained():
+    page = page_of(made(usual, ways=["dp", "dp+projection"]))
+    section = sections(page)["numbers"]
+    [table] = section.tables
+
+    assert section.heading == "Of 5 settings, 2 are private"
+    assert [table.rows[row][1].partition("\n")[0] for row, _ in table.tags] == ["not private"] * 2
+    assert "DP + projection is not private" in section.notes[0].text
+
+
+def test_the_table_has_what_equal_rates_show_beside_the_gap_and_the_bounds():
+    [table] = sections(page_of(made(usual)))["numbers"].tables
+    rows = {(row[0], row[1]): row for row in table.rows}
+    row = rows["DP + parity", f"ε = 1\nδ\u00a0=\u00a0{delta_text(1e-5)}"]
+
+    assert row[3].startswith("**1.2**\n")
+    assert row[4:7] == ["1.0", "2.0", "4.0"]
+    assert table.data["way"][0] == "plain"
+    assert table.sunk == 0
+
+
+def test_who_moves_is_told_by_group_and_in_every_way():
+    section = sections(page_of(made(usual)))["changes"]
+    [table] = section.tables
+
+    assert (
+        section.heading
+        == "With Fermi + parity at ε = 1, selected more often: sex = f; selected less often: sex = m"
+    )
+    assert [row[0] for row in table.rows] == ["DP", "DP + parity", "Fermi + parity"]
+    assert table.rows[0][-1] == "none"
+    assert table.rows[1][-1].startswith("5.0")
+    assert table.chosen == 2
+
+
+def test_groups_that_do_not_move_are_not_said_to():
+    def still(setting, repeat):
+        people = {"f": of_group(0.3, 20.0), "m": of_group(0.3 + 0.0001 * repeat)}
+        return usual(setting, repeat)[0], people
+
+    section = sections(page_of(made(still)))["changes"]
+
+    assert section.heading == "No group's selection rate clearly changes with Fermi + parity at ε = 1"
+    assert "Few people: on average a test has 20 of sex = f" in section.notes[0].text
+
+
+def test_many_groups_are_cut_to_the_largest():
+    groups = tuple(f"group {place}" for place in range(14))
+    results = made(lambda s, r: usual(s, r)[0], groups=groups, sizes=range(10, 24), ways=["dp"])
+    section = sections(page_of(results))["changes"]
+
+    assert len(section.charts[0].data["group"]) == 36
+    assert "Not drawn: 2 smaller groups." in section.charts[0].caption
+    assert "10 smaller groups in the CSV" in section.tables[0].caption
+
+
+def test_what_a_larger_epsilon_buys_is_said_of_the_chosen_way():
+    def better(setting, repeat):
+        numbers, people = usual(setting, repeat)
+        rise = 0.03 if setting.epsilon == 3 else 0.0
+        return {**numbers, "acc": numbers["acc"] + rise + JITTER[repeat] * bool(rise)}, people
+
+    assert epsilon_heading(read_learning(made(better))).startswith("Fermi + parity gains 3.0 points")
+    assert "not clearly more accurate from ε = 1 to 3" in epsilon_heading(read_learning(made(usual)))
+    assert epsilon_heading(read_learning(made(usual), chosen="unprotected")) == "What each ε buys"
+    assert "epsilons" not in sections(page_of(made(usual, epsilons=(1,))))
+
+
+def test_a_large_epsilon_is_for_comparison_only():
+    page = page_of(made(usual, epsilons=(1, 20)))
+
+    assert any("ε above 10 is for comparison only" in note.text for note in page.notes)
+
+
+def test_the_page_says_first_that_it_is_not_private():
+    page = page_of(made(usual))
+
+    assert page.notes[0].text.startswith("**Not private, not for publication.**")
+    assert next(number.label for number in page.numbers) == "Promised to one person"
+    assert page.numbers[3].value == "1.0"
+
+
+def test_a_study_that_was_run_makes_a_page():
+    page = page_of(small_study())
+    html = str(render(page))
+
+    assert "simulation with a seed" in html
+    assert len(page.sections) == 4
+    for word in ("anonymous", "unbiased", "fair model"):
+        assert word not in html
+
+
+def test_method_tells_of_the_ways_that_were_tried_and_of_no_others():
+    every = " ".join(page_of(made(usual, ways=["dp", "fermi", "dp+projection", "local"], strength=5)).method)
+    plain = " ".join(page_of(made(usual, ways=["plain+parity"])).method)
+
+    assert "of strength 5" in every
+    assert "Projection moves scores" in every
+    assert "randomized response" in every
+    assert "Private training" not in plain
+    assert "Parity flips" in plain
+
+
+def test_what_a_way_is_ahead_in_is_said_of_each_rival():
+    def ahead(setting, repeat):
+        numbers, people = usual(setting, repeat)
+        changes = {"dp": {"acc": 0.8 + JITTER[repeat]}, "fermi": {"acc": 0.83 - JITTER[repeat]}}
+        return {**numbers, **changes.get(setting.protocol, {})}, people
+
+    choice = answers(made(ahead, ways=["dp", "fermi", "fermi+parity"], epsilons=(1,)))[2]
+
+    assert choice.startswith(
+        "**Fermi + parity is more accurate than DP, with a smaller gap and has a smaller gap than Fermi, "
+        "with no clear difference of accuracy**"
+    )
+
+
+def test_a_mark_above_its_bound_is_explained():
+    def above(setting, repeat):
+        numbers, people = usual(setting, repeat)
+        return {**numbers, "bound": 0.001, "bound_95": 0.0005}, people
+
+    assert "A mark may lie above its bound" in sections(page_of(made(above)))["trade-off"].lead
+    assert "A mark may lie above its bound" not in sections(page_of(made(usual)))["trade-off"].lead
+
+
+def test_what_voids_its_promise_is_called_so_in_every_part():
+    page = page_of(made(usual, ways=["dp", "dp+projection"]), chosen="dp+projection 1")
+    parts = sections(page)
+    name = "DP + projection (not private, trained with ε = 1)"
+
+    assert page.answers[1].startswith(f"**{name} narrows the gap by")
+    assert parts["changes"].tables[0].rows[1][0] == "DP + projection\nnot private"
+    assert parts["trade-off"].charts[0].data["private"] == [True, True, False, False, False]
+    assert name in parts["trade-off"].charts[0].alt
+    assert "DP + projection is private at no ε" in parts["epsilons"].lead
+
+
+def test_a_bound_that_says_nothing_is_not_called_one():
+    """Of a group with a few rows only that its rate is between 0 and 1 can be proved."""
+
+    def loose(setting, repeat):
+        numbers, people = usual(setting, repeat)
+        return {**numbers, "bound": 1.0, "bound_95": 0.6 if setting.epsilon == 3 else 1.0}, people
+
+    page = page_of(made(loose))
+    later = answers(made(loose), chosen="fermi+parity 3")[1]
+    [table] = sections(page)["numbers"].tables
+
+    assert page.answers[1].endswith(
+        " Nothing useful bounds the gap of other people: a group has too few rows for it."
+    )
+    assert later.endswith("is at most 60.0 points with 95% (mean over repeats).")
+    assert table.rows[1][5:7] == ["none", "none"]
+    assert page.numbers[3].detail == "no useful bound on the gap"
+    assert set(sections(page)["trade-off"].charts[0].data["bound_on_the_mean"]) == {None}
+
+
+def test_intervals_of_changes_hold_what_is_possible_only():
+    def jumping(setting, repeat):
+        numbers, people = usual(setting, repeat)
+        wild = float(repeat == 1) if setting.is_protected else 0.5
+        return {**numbers, "acc": wild}, {**people, "f": of_group(wild)}
+
+    reading = read_learning(made(jumping))
+
+    assert (reading.change("acc").low, reading.change("acc").high) == (-1.0, 1.0)
+    assert (reading.moved("f", "selection").low, reading.moved("f", "selection").high) == (-1.0, 1.0)
+
+
+@pytest.mark.parametrize(("rate", "whom"), [(0.0, "nobody"), (1.0, "everybody")])
+def test_the_same_answer_for_all_is_not_praised_for_its_gap(rate, whom):
+    """It has no gap whatever the groups are like, and would win against every classifier."""
+
+    def constant(setting, repeat):
+        numbers, people = usual(setting, repeat)
+        if setting.protocol != "fermi+parity":
+            return numbers, people
+        return {**numbers, "sp_gap": 0.0}, {"f": of_group(rate), "m": of_group(rate)}
+
+    page = page_of(made(constant), chosen="fermi+parity 1")
+
+    assert page.answers[1].startswith(
+        f"**Fermi + parity at ε = 1 selects {whom} in any test, so that its gap of 0 says nothing**"
+    )
+    assert "narrows" not in page.answers[1]
+    assert sections(page)["trade-off"].heading.endswith("so that its gap of 0 says nothing")
+    assert any(f"Fermi + parity selects {whom}" in note.text for note in sections(page)["numbers"].notes)
+    assert read_learning(made(constant)).chosen.protocol == "dp+parity"
+    assert "Fermi + parity" not in page_of(made(constant)).answers[2]
+    assert "Fermi + parity gives everybody the same answer" in page.answers[2]
+    two = made(constant, ways=["dp", "fermi+parity"])
+    assert "every other private way at this ε gives everybody the same answer" in answers(two)[2]
+
+
+def test_what_a_local_report_protects_is_said_wherever_it_is_compared():
+    """An epsilon of a report is of another kind: the label and other columns are in the clear."""
+    local = page_of(made(usual, ways=["local", "dp"], notes=("unit: one report", "trust: local")))
+    facts = {fact.term: fact.text for fact in sections(local)["promise"].facts}
+    [table] = sections(local)["numbers"].tables
+
+    assert table.rows[1][1] == "ε = 1\nreported columns only"
+    assert local.numbers[0].detail == "for one report, Local"
+    assert "Local promises something else: it hides reported columns from whoever trains" in local.answers[2]
+    assert "Local promises something else" not in page_of(made(usual)).answers[2]
+    assert facts["At decision time"].endswith("true features are needed of whoever is decided on")
+
+
+def test_what_is_taken_as_public_is_said():
+    page = page_of(made(usual, notes=("unit: add or remove one", "trust: central")))
+    facts = {fact.term: fact.text for fact in sections(page)["promise"].facts}
+    local = page_of(made(usual, ways=["local"], notes=("unit: one report", "trust: local")))
+
+    assert facts["Taken as public"] == (
+        "the columns with their lists of values and ranges, the two classes, the 2 groups and how many rows "
+        "are expected to train"
+    )
+    assert "Taken as public" not in {fact.term for fact in sections(local)["promise"].facts}
+
+
+def test_a_difference_that_has_a_sign_is_not_called_a_gap():
+    [table] = sections(page_of(made(usual)))["numbers"].tables
+
+    assert table.header[7] == "True-positive difference\npoints"
+    assert "privileged group less the others" in table.caption
+
+
+def test_a_few_repeats_that_agree_do_not_prove_a_change_of_one_row():
+    """Two tests of eight rows that both change by one would otherwise have an interval without width."""
+
+    def one_row(setting, repeat):
+        row = 1 / 8 + repeat * 1e-15 if setting.is_protected else 0.0
+        return measures(0.5 + row, row, epsilon=setting.epsilon), {g: of_group(row, 4.0) for g in "fm"}
+
+    def many_rows(setting, repeat):
+        numbers, people = one_row(setting, repeat)
+        return numbers, {group: {**each, "people": 4_000.0} for group, each in people.items()}
+
+    small, large = (answers(made(each, repeats=2, ways=["dp"])) for each in (one_row, many_rows))
+
+    assert "does not clearly change accuracy" in small[0]
+    assert "does not clearly change the gap" in small[1]
+    assert "gains 12.5 points" in large[0]
+    assert "widens the gap by 12.5 points" in large[1]
+
+
+def test_the_plain_way_alone_is_a_page_too():
+    page = page_of(made(usual, ways=["plain"]))
+
+    assert page.answers[1].startswith("**The plain classifier has a gap of 20.0 points**")
+    assert page.answers[2].startswith("**Plain logistic regression promises nothing to anybody**")
+    assert set(sections(page)) == {"promise", "numbers"}
+    assert render(page)
+
+
+def test_cells_that_failed_are_said_and_their_way_is_unknown():
+    def some(setting, repeat):
+        return None if setting.protocol == "fermi+parity" else usual(setting, repeat)
+
+    results = made(some, failures=["DP + parity, ε = 1"])
+    page = page_of(results, chosen="dp+parity 1")
+
+    assert any("Cells are missing: 3 failed, 6 not run" in note.text for note in page.notes)
+    assert (
+        page.answers[1]
+        == "**What becomes of the gap is not known**: no cell of DP + parity at ε = 1 is done."
+    )
+    rows = {row[0]: row for row in sections(page)["numbers"].tables[0].rows}
+    assert rows["Fermi + parity"][1] == "unknown"
+    assert render(page)

@@ -1,0 +1,492 @@
+"""What a report on releases says: only what its intervals bear, and delta before everything."""
+
+import functools
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from evenhand.errors import InvalidParameterError
+from evenhand.report.html import render
+from evenhand.study.page.findings import answers
+from evenhand.study.page.page import page_of
+from evenhand.study.plan.cells import Setting
+from evenhand.study.results.estimates import Estimated
+from evenhand.study.tasks.release.answers import error_answer, error_heading, promise_heading
+from evenhand.study.tasks.release.page.errors import _alpha_heading, _alpha_source
+from evenhand.study.tasks.release.page.groups import _accuracy_heading, groups_section
+from evenhand.study.tasks.release.page.groups import _heading as _groups_heading
+from evenhand.study.tasks.release.page.method import release_limits, release_method
+from evenhand.study.tasks.release.page.page import notes
+from evenhand.study.tasks.release.page.tables import promise_section
+from evenhand.study.tasks.release.reading import ReleaseReading, read_release
+from evenhand.study.tasks.release.wording import (
+    delta_text,
+    mechanism_name,
+    promise,
+    share_text,
+    tone_of,
+    way_text,
+)
+from unit.study._page_studies import headline, section
+from unit.study._release_studies import MEN, ONE, WOMEN, by_name, made
+
+NEVER = re.compile(
+    r"\b(?:[Ss]afe|(?<!k-)[Aa]nonym\w*|[Ss]ignifican\w*|[Uu]nbiased|nan|inf|None|users?)\b|!|±|(?<![e^\w])-\d"
+)
+PROMISES = {"suppression": {"delta": 1.0}, "noisy-suppression": {"delta": 0.6}}
+
+
+def study(table=None, **options):
+    otherwise = {"lost": options.pop("lost", (0.0, 0.0)), "growth": options.pop("growth", 0.0)}
+    return made(by_name({**PROMISES, **(table or {})}, **otherwise), **options)
+
+
+@functools.cache
+def usual():
+    """Return the page of the usual study, drawn once."""
+    return page_of(study())
+
+
+# --- which mechanism --------------------------------------------------------------------------------
+
+
+def test_the_page_is_about_a_mechanism_that_promises_something():
+    """A table that protects nobody must not be held up for its small error."""
+    results = study({"suppression": {"delta": 1.0, "error": 0.01}, "laplace": {"error": 5.0}})
+
+    assert read_release(results).chosen == Setting("laplace", ONE)
+
+
+def test_of_two_with_a_promise_the_clearly_better_one_is_taken():
+    better = study({"noisy-suppression": {"delta": 0.0, "error": 1.0}, "laplace": {"error": 5.0}})
+    same = study({"noisy-suppression": {"delta": 0.0, "error": 2.0}, "laplace": {"error": 2.0}})
+
+    assert read_release(better).chosen.protocol == "noisy-suppression"
+    assert read_release(same).chosen.protocol == "laplace"
+
+
+def test_if_nothing_promises_anything_there_is_still_a_page():
+    results = study({"laplace": {"delta": 0.5}})
+
+    assert promise_heading(read_release(results)).startswith("None of the 3 mechanisms promises anything")
+    assert "Nothing here can be recommended." in answers(results)[2]
+
+
+def test_a_setting_may_be_asked_for():
+    said = answers(study(), chosen="suppression")
+
+    assert "Suppression (threshold 6)" in said[0]
+    with pytest.raises(InvalidParameterError, match="chosen"):
+        page_of(study(), chosen="unprotected")
+
+
+def test_mechanisms_are_set_side_by_side_at_the_epsilon_nearest_to_one():
+    reading = read_release(study(epsilons=("1/2", 4)))
+
+    assert {each.epsilon for each in reading.beside} == {None, ONE / 2}
+
+
+# --- answers ----------------------------------------------------------------------------------------
+
+
+def test_who_is_lost_is_named_only_if_it_is_clear():
+    """A group that is said to lose people by chance alone is a false alarm about people."""
+    unclear = answers(study(lost=(0.0, 0.0), noise=1.0))
+    lost = answers(study(lost=(-0.2, 0.0), noise=0.05))
+    both = answers(study(lost=(-0.2, 0.05), noise=0.05))
+    gained = answers(study(lost=(0.2, 0.1), noise=0.05))
+    every = answers(study(lost=(-0.2, -0.1), noise=0.05))
+
+    assert headline(unclear[0]) == "No group clearly gains or loses people"
+    assert headline(lost[0]) == "women loses people"
+    assert "fewer of women than there are" in lost[0]
+    assert headline(both[0]) == "women loses people in the published table"
+    assert "more of men" in both[0]
+    assert headline(gained[0]) == "Every group gains people who do not exist"
+    assert headline(every[0]) == "Every group loses people"
+
+
+def test_one_repeat_names_nobody():
+    said = answers(study(lost=(-0.5, 0.0), repeats=1))
+
+    assert headline(said[0]) == "One repeat cannot tell who is lost"
+
+
+def test_many_groups_are_counted_not_listed():
+    groups = tuple(f"group {place}" for place in range(7))
+    lost = tuple(-0.1 - 0.01 * place for place in range(7))
+    given = by_name(PROMISES, lost=lost)
+    said = answers(made(given, groups=groups, noise=0.01))[0]
+
+    assert headline(said) == "Every group loses people"
+    assert "and fewer of 5 other groups than there are" in said
+
+
+def test_groups_beyond_the_second_are_not_said_to_be_better_off():
+    """Where all lose alike, "less so" of some of them would be made up."""
+    groups = tuple(f"group {place}" for place in range(4))
+    empty = answers(made(by_name(PROMISES, lost=(-1.0,) * 4), groups=groups, noise=0.0))[0]
+    twice = answers(made(by_name(PROMISES, lost=(1.0,) * 4), groups=groups, noise=0.0))[0]
+
+    assert "less" not in empty
+    assert "and fewer of 2 other groups than there are" in empty
+    assert "and more of 2 other groups than there are" in twice
+
+
+def test_a_table_that_is_the_true_one_leaves_no_group_furthest_off():
+    said = answers(study(noise=0.0))[0]
+
+    assert headline(said) == "No group gains or loses people"
+    assert "as many people of each group as there are" in said
+
+
+@pytest.mark.parametrize(
+    ("growth", "noise", "start"),
+    [
+        (0.0, 0.1, "Large cells do not err clearly more, so small cells carry the error"),
+        (0.001, 0.1, "Small cells carry the error"),
+        (1.0, 0.1, "Large cells carry the error"),
+        (0.0043, 40.0, "Small and large cells do not differ clearly"),
+    ],
+)
+def test_what_is_said_of_small_cells_follows_the_numbers(growth, noise, start):
+    results = study(growth=growth, noise=noise)
+
+    assert error_heading(read_release(results)).startswith(start)
+    assert answers(results)[1].startswith(f"**{start}")
+
+
+def test_errors_per_person_are_compared_if_they_differ_clearly():
+    """Noise of one size is a larger share of a small group."""
+    said = answers(study())[1]
+
+    assert "errors per person are 0.12 for women and 0.01 for men" in said
+
+
+class _Apart(ReleaseReading):
+    """Eight groups, one of which is above the others at a t value of 4 in five repeats."""
+
+    def person_error(self, group, setting=None):
+        del setting
+        return 10 + (
+            1 + 0.25 * np.array([-2, -1, 0, 1, 2]) * 2**0.5 if group == self.groups[0] else np.zeros(5)
+        )
+
+
+def test_the_two_groups_that_differ_most_are_chosen_and_so_must_differ_very_clearly():
+    """Of many pairs that differ by chance alone, one in twenty seems to differ."""
+    pair = made(by_name(PROMISES), groups=("a", "b"))
+    many = made(by_name(PROMISES, lost=(0.0,) * 8), groups=tuple("abcdefgh"))
+    said = [error_answer(_Apart(each, Setting("laplace", ONE), ONE)) for each in (pair, many)]
+
+    assert "errors per person are 11.0 for" in said[0]
+    assert said[1].endswith("per person the groups do not differ clearly.")
+
+
+def test_the_promise_counts_mechanisms_and_names_those_without_one():
+    said = answers(study())[2]
+
+    assert headline(said) == "2 of 3 mechanisms promise nothing that matters at ε = 1"
+    assert "Suppression (threshold 6)" in said
+    assert "Only Laplace noise at ε = 1 is left" in said
+
+
+def test_several_promises_are_compared_by_their_error():
+    same = answers(study({"noisy-suppression": {"delta": 1e-9, "error": 2.0}, "laplace": {"error": 2.0}}))
+    best = answers(study({"noisy-suppression": {"delta": 1e-9, "error": 9.0}, "laplace": {"error": 2.0}}))
+
+    assert "cannot be told apart" in same[2]
+    assert "Laplace noise errs least" in best[2]
+    assert "Of the others" in same[2]
+    assert "Of the others" in best[2]
+    assert headline(best[2]) == "1 of 3 mechanisms promises nothing that matters at ε = 1"
+
+
+def test_nothing_is_called_the_rest_where_nothing_was_left_out():
+    good = {"suppression": {"delta": 0.0, "error": 9.0}, "noisy-suppression": {"delta": 0.0, "error": 9.0}}
+    every, alone = answers(study(good))[2], answers(study(good, grid=["laplace"]))[2]
+
+    assert "others" not in every
+    assert ". Laplace noise errs least:" in every.replace("**", "")
+    assert "is left" not in alone
+    assert ". It is off by 2." in alone.replace("**", "")
+
+
+def test_all_mechanisms_may_promise_something():
+    good = {"suppression": {"delta": 0.0}, "noisy-suppression": {"delta": 0.0}}
+
+    assert headline(answers(study(good))[2]) == "All 3 mechanisms keep a promise at ε = 1"
+    assert headline(answers(study(good, grid=["laplace"]))[2]) == "The mechanism keeps a promise at ε = 1"
+    alone = answers(study({"laplace": {"delta": 1.0}}, grid=["laplace"]))[2]
+    assert headline(alone) == "The mechanism promises nothing that matters at ε = 1"
+
+
+def test_a_grid_without_any_epsilon_has_a_page():
+    results = study(grid=["suppression"])
+
+    assert "ε = 1" not in answers(results)[2]
+    assert promise_section(read_release(results)).tables[0].header[0].startswith("δ")
+
+
+# --- the page ---------------------------------------------------------------------------------------
+
+
+def test_delta_stands_first_and_sorts_the_table():
+    """Whoever reads the error first chooses a table that protects nobody."""
+    table = section(usual(), "promise").tables[0]
+    deltas = list(table.data["delta"])
+
+    assert table.header[0].startswith("δ")
+    assert deltas == sorted(deltas)
+    assert [row[0] for row in table.rows] == ["**0**", "**0.600**", "**1.000**"]
+
+
+def test_a_delta_of_one_percent_is_no_meaningful_guarantee():
+    """At and above 0.01 the words are the same wherever the mechanism appears."""
+    results = study({"laplace": {"delta": 0.01}, "noisy-suppression": {"delta": 0.00999}})
+    page = page_of(results)
+    table = section(page, "promise").tables[0]
+    rows = {row[2].partition("\n")[0]: (row[1], table.tags[place, 1]) for place, row in enumerate(table.rows)}
+
+    assert rows["Laplace noise"] == ("no meaningful guarantee", "bad")
+    assert rows["Noisy suppression (noise on the count, threshold 6)"][1] == "warn"
+    assert "no meaningful guarantee" in section(page, "sizes").charts[0].wide
+    assert "no meaningful guarantee" in section(page, "groups").charts[0].wide
+
+
+def test_the_page_says_first_that_it_is_not_for_publication():
+    page = usual()
+
+    assert page.notes[0].tone == "warn"
+    assert page.notes[0].text.startswith("**Computed from the true data, not for publication.**")
+
+
+@pytest.mark.parametrize("classify", [True, False])
+def test_every_figure_has_its_numbers_and_a_sentence(classify):
+    """A picture that cannot be heard or recomputed is not evidence."""
+    page = page_of(study(classify=classify, post=["nonnegative"]))
+    anchors = [each.anchor for each in page.sections]
+    charts = [chart for each in page.sections for chart in each.charts]
+    tables = [table for each in page.sections for table in each.tables]
+
+    assert anchors == ["promise", "sizes", "alpha", "groups", *(["accuracy"] if classify else []), "numbers"]
+    assert all(chart.data and chart.alt and chart.caption.startswith("**") for chart in charts)
+    assert all(table.data and table.name for table in tables)
+    assert len({len(values) for values in tables[-1].data.values()}) == 1
+    assert len(next(iter(tables[-1].data.values()))) == 5 * (1 + 2 + 1 + 2)
+
+
+@pytest.mark.parametrize(("repeats", "lost", "exact"), [(1, (0.0, 0.0), True), (3, (-0.3, 3.0), False)])
+def test_no_page_says_what_no_page_may_say(repeats, lost, exact):
+    """Words such as "safe", values that are not numbers, and minus signs that are hyphens."""
+    page = page_of(study(lost=lost, repeats=repeats, noise=0.4, exact=exact, post=["nonnegative"]))
+    text = render(page)
+    words = _visible(text)
+
+    assert not NEVER.search(words), NEVER.search(words)
+    assert ("sampled" in words) == (not exact)
+
+
+class _Words(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.found, self.hidden = [], 0
+
+    def handle_starttag(self, tag, attrs):
+        self.hidden += tag in {"style", "svg"}
+
+    def handle_endtag(self, tag):
+        self.hidden -= tag in {"style", "svg"}
+
+    def handle_data(self, data):
+        if not self.hidden:
+            self.found.append(data)
+
+
+def _visible(text):
+    reader = _Words()
+    reader.feed(text)
+    return " ".join(reader.found)
+
+
+def test_failures_and_missing_cells_are_told():
+    told = notes(read_release(study(failures=(1, 2))))
+
+    assert any("2 failed" in note.text for note in told)
+
+
+def test_a_study_in_which_everything_failed_has_a_page():
+    """The page is where a person looks for why."""
+    page = page_of(study(failures=range(99)))
+
+    assert "no cell is done" in page.answers[0]
+    assert render(page)
+
+
+def test_large_epsilons_and_leaks_are_warned_of():
+    leak = "The domains were read from the rows, and that is a leak."
+    told = " ".join(note.text for note in notes(read_release(study(epsilons=(1, 20), notes=(leak,)))))
+
+    assert "ε above 10" in told
+    assert "leak" in told
+
+
+def test_labels_from_the_data_cannot_break_the_page():
+    groups = ("**a**", "<script>alert(1)</script>", "漢字" * 40)
+    given = by_name(PROMISES, lost=(-0.1, 0.2, 0.0))
+    text = render(page_of(made(given, groups=groups)))
+
+    assert "<script>alert" not in text
+
+
+# --- headings ---------------------------------------------------------------------------------------
+
+
+def alphas(**of):
+    return study({name.replace("_", "-"): {"delta": 0.0, "alpha": value} for name, value in of.items()})
+
+
+def test_the_heading_on_alpha_follows_the_numbers():
+    heads = [
+        _alpha_heading(read_release(results))
+        for results in (
+            alphas(laplace=0.0, suppression=0.0, noisy_suppression=0.0),
+            alphas(laplace=0.5, suppression=5.0, noisy_suppression=3.0),
+            alphas(laplace=2.0, suppression=5.0, noisy_suppression=3.0),
+            study(failures=range(99)),
+        )
+    ]
+
+    assert heads[0] == "No mechanism favours any cell on average"
+    assert heads[1].startswith("Suppression (threshold 6) favours some cells over others by up to 5.0")
+    assert heads[1].endswith("1 of 3 mechanisms by less than one")
+    assert heads[2].startswith("The bias of cells differs by up to 5.0 people")
+    assert heads[3] == "No α is known"
+
+
+def test_where_alpha_comes_from_is_said():
+    exact, sampled = read_release(study()), read_release(study(exact=False))
+
+    assert _alpha_source(exact).startswith("Exact from formulas")
+    assert _alpha_source(sampled).startswith("Sampled")
+
+
+def test_the_heading_on_groups_follows_the_numbers():
+    """A heading is read alone."""
+    names = ("lost", "gained", "both", "nobody", "other")
+    studies = {
+        "lost": study(lost=(-0.2, 0.0), noise=0.05),
+        "gained": study(lost=(0.2, 0.0), noise=0.05),
+        "both": study(lost=(-0.2, 0.1), noise=0.05),
+        "nobody": study(lost=(0.0, 0.0), noise=1.0, repeats=1),
+        "other": study({"suppression": {"delta": 1.0, "lost": (-0.4, 0.0)}}, noise=0.1),
+    }
+    lost, gained, both, nobody, other = (_groups_heading(read_release(studies[name])) for name in names)
+
+    assert lost == "Laplace noise loses people of women"
+    assert gained == "Laplace noise adds people to women"
+    assert both == "Laplace noise loses people of women and adds people to men"
+    assert nobody.endswith("as far as can be told")
+    assert "Suppression (threshold 6) is −39.8% off for women" in other
+
+
+def test_a_mechanism_that_is_furthest_off_is_one_of_many_and_so_must_be_very_clearly_off():
+    """Among many mechanisms and groups one is clearly off by chance."""
+    results = study({"suppression": {"delta": 1.0, "lost": (-0.02, 0.0)}}, noise=0.29)
+    reading = read_release(results)
+    suppressed = next(each for each in reading.beside if each.protocol == "suppression")
+
+    assert reading.lost(WOMEN, suppressed).is_clear
+    assert _groups_heading(reading).endswith("as far as can be told")
+
+
+def test_that_clipping_adds_people_is_said_only_where_it_does():
+    """Without noise nothing is below nought, and a total that is kept adds nobody."""
+    noisy = read_release(study(post=["nonnegative"]))
+    plain = read_release(study(post=["integral"]))
+    still = read_release(study(post=["nonnegative"], grid=[{"name": "suppression", "threshold": 6}]))
+    kept = read_release(study(post=["nonnegative_sum_to=500"]))
+    after = read_release(study(post=["nonnegative", "sum_to=500"]))
+
+    assert [len(groups_section(each).notes) for each in (noisy, plain, still, kept, after)] == [1, 0, 0, 0, 0]
+
+
+def test_the_heading_on_accuracy_follows_the_numbers():
+    worse = study({"laplace": {"accuracy": 0.6}}, noise=0.1)
+    same = study({"laplace": {"accuracy": 0.8}}, noise=5.0)
+    none = study(failures=range(99))
+
+    assert _accuracy_heading(read_release(worse)).startswith("A model learns less from Laplace noise")
+    assert "does not differ clearly" in _accuracy_heading(read_release(same))
+    assert _accuracy_heading(read_release(none)).startswith("No model could be trained")
+
+
+def test_method_and_limits_say_what_was_done():
+    small = release_limits(read_release(study(grid=["generalized-sampling"], classify=False, bound=9)))
+    said = " ".join(
+        release_method(read_release(study(grid=["generalized-sampling"], bound=9, post="integral")))
+    )
+
+    assert "divided by its rate" in said
+    assert "bounded by 9" in said
+    assert "They cover what is drawn" in " ".join(small)
+
+
+# --- words ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("delta", "shown"),
+    [
+        (0.0, "0"),
+        (1.0, "1.000"),
+        (0.9996, "1.000"),
+        (0.0123, "0.013"),
+        (0.001, "0.001"),
+        (9.96e-4, "1.0 × 10⁻³"),
+        (2.3e-5, "2.3 × 10⁻⁵"),
+        (1.1e-300, "1.1 × 10⁻³⁰⁰"),
+        (float("nan"), "unknown"),
+    ],
+)
+def test_delta_is_never_shown_smaller_than_it_is(delta, shown):
+    assert delta_text(delta).replace("\u00a0", " ") == shown
+
+
+def test_a_delta_that_lets_a_random_row_out_is_weak():
+    assert [tone_of(each, people=100) for each in (0, 0.0099, 0.01, float("nan"))] == [
+        "ok",
+        "ok",
+        "bad",
+        "bad",
+    ]
+    assert promise(0.002, people=1000).startswith("weak")
+
+
+def test_mechanisms_that_differ_never_read_the_same():
+    several = [
+        Setting("suppression", parameters={"threshold": 5}),
+        Setting("suppression", parameters={"threshold": 6}),
+        Setting("noisy-suppression", ONE, parameters={"threshold": 5, "noise": "count"}),
+        Setting("noisy-suppression", ONE, parameters={"threshold": 5, "noise": "threshold"}),
+        Setting("swapping", parameters={"fraction": 0.1, "pairing": "nearest"}),
+        Setting("swapping", parameters={"fraction": 0.1, "pairing": "discrepancy"}),
+        Setting("discrete-gaussian", ONE, parameters={"delta": 1e-6}),
+        Setting("discrete-gaussian", ONE, parameters={"delta": 1e-9}),
+        Setting("discrete-gaussian", parameters={"rho": "1/10"}),
+        Setting("example", parameters={"strict": True, "loose": False}),
+        Setting(),
+    ]
+
+    assert len({mechanism_name(each) for each in several}) == len(several)
+
+
+def test_shares_are_worded_with_their_interval():
+    assert share_text(Estimated(0.0, -0.01, 0.01)) == "0.0% (−1.0 to +1.0)"
+    assert share_text(Estimated(float("nan"))) == "undefined"
+    assert share_text(Estimated(0.5)) == "+50.0%"
+    assert share_text(Estimated(0.0004, 0.0003, 0.0005)) == "+0.04% (+0.03 to +0.05)"
+    assert way_text(Estimated(-0.5, -0.6, -0.4)) == "50.0% (40.0 to 60.0) fewer"
+    assert (WOMEN, MEN) == ("women", "men")
