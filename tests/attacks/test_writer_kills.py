@@ -13,12 +13,12 @@ from evenhand.collect import GRR
 from evenhand.engine.arrow import privatize_file
 from evenhand.errors import UnreadableFileError
 from evenhand.learn.parity.key import PersonKey
+from evenhand.papers.reproduction import Reproduction
+from evenhand.papers.trials import Trials
 from evenhand.release import Histogram, KAnonymity, Laplace
 from evenhand.report import Chart, Page, Section
 from evenhand.report.html import write as write_page
 from evenhand.schema import Column, Domain, Schema
-from evenhand.study.papers.reproduction import Reproduction
-from evenhand.study.papers.trials import Trials
 from evenhand.study.plan.plan import Plan
 from evenhand.table.write import replacing, write_csv, write_parquet
 

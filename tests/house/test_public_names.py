@@ -33,7 +33,7 @@ PUBLIC_MODULES = [
     "evenhand.schema",
     "evenhand.study",
     "evenhand.study.advise",
-    "evenhand.study.papers",
+    "evenhand.papers",
     "evenhand.study.profile",
     "evenhand.table",
 ]

@@ -14,7 +14,7 @@ from evenhand.cli.console import FAILED, Terminal
 from evenhand.cli.ending import stop_code
 
 if TYPE_CHECKING:
-    from evenhand.study.papers.reproduction import Reproduction
+    from evenhand.papers.reproduction import Reproduction
 
 __all__ = ["reproduce"]
 
@@ -27,7 +27,7 @@ _STYLES = {"agrees": "green", "differs": "yellow", "cannot be checked": "dim"}
 
 
 def _named(incomplete: str) -> list[str]:
-    from evenhand.study.papers import PAPERS  # noqa: PLC0415 - starts numpy
+    from evenhand.papers import PAPERS  # noqa: PLC0415 - starts numpy
 
     return [name for name in PAPERS if name.startswith(incomplete)]
 
@@ -59,9 +59,9 @@ def reproduce(
 
     Finished cells are kept in the folder, and the same command goes on where it was stopped.
     """
+    from evenhand import papers  # noqa: PLC0415 - starts numpy
     from evenhand.cli.options import listed  # noqa: PLC0415 - a list
     from evenhand.cli.progress import followed  # noqa: PLC0415 - only where something runs
-    from evenhand.study import papers  # noqa: PLC0415 - starts numpy
 
     terminal = Terminal(as_json=as_json, quiet=quiet)
     if paper is None:

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from evenhand.study.papers import PAPERS, ClaimRow
+from evenhand.papers import PAPERS, ClaimRow
 from unit._study_results import failed
 from unit.cli.conftest import finished
 

@@ -1,0 +1,207 @@
+"""Reading the trials of fioretto2021, and the rule for its numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenhand.papers.claims import AGREES, DIFFERS, Checked
+from evenhand.papers.fioretto2021.data import AREAS, TABLES
+from evenhand.papers.fioretto2021.printed import CHANCES
+from evenhand.papers.fioretto2021.trials import (
+    ALLOTMENT,
+    COUNTY_DRAWS,
+    DRAWS,
+    LANGUAGE,
+    LANGUAGE_DRAWS,
+    PROXIES,
+)
+from evenhand.study.results.estimates import Estimated
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from numpy.typing import NDArray
+
+    from evenhand.papers.claims import Evidence
+
+    Values = NDArray[np.float64]
+
+__all__ = [
+    "ALLOWED",
+    "allotment",
+    "area_errors",
+    "biases",
+    "by_truth",
+    "county_draws",
+    "dollars",
+    "drawn_alpha",
+    "drawn_biases",
+    "drawn_errors",
+    "language",
+    "listed",
+    "margins",
+    "money",
+    "number",
+    "of_allotment",
+    "of_proxies",
+    "ranked",
+    "verdict",
+    "wrong_shares",
+]
+
+ALLOWED = 0.05
+"""What a printed amount of money may be off, as a share of it."""
+
+
+def allotment(evidence: Evidence, name: str = "students") -> Mapping[str, Any]:
+    """Return what is known exactly about one of the allotments."""
+    return evidence.trials[ALLOTMENT][list(TABLES).index(name)]
+
+
+def of_allotment(
+    evidence: Evidence, epsilon: str, way: str, measure: str, *, name: str = "students"
+) -> float:
+    """Return a number about a way to allot at an epsilon."""
+    return float(allotment(evidence, name)["epsilons"][epsilon]["summary"][way][measure])
+
+
+def biases(evidence: Evidence, epsilon: str, way: str, *, name: str = "students") -> Values:
+    """Return the exact bias of each district of New York."""
+    return np.asarray(allotment(evidence, name)["epsilons"][epsilon]["bias"][way])
+
+
+def drawn_biases(evidence: Evidence, epsilon: str, way: str) -> Values:
+    """Return the average error of each district of New York, over all repetitions that were drawn."""
+    records = evidence.trials[DRAWS].values()
+    return np.asarray(np.mean([each["epsilons"][epsilon][way]["bias"] for each in records], axis=0))
+
+
+def drawn_alpha(evidence: Evidence, epsilon: str, way: str) -> float:
+    """Return alpha of the districts of New York as the paper estimates it."""
+    return float(np.ptp(drawn_biases(evidence, epsilon, way)))
+
+
+def drawn_errors(evidence: Evidence, epsilon: str, way: str, *, place: str = "all") -> Values:
+    """Return mean absolute errors of shares, one for each part of the simulation."""
+    key = "error" if place == "all" else "error, New York"
+    return np.array([each["epsilons"][epsilon][way][key] for each in evidence.trials[DRAWS].values()])
+
+
+def language(evidence: Evidence, name: str = "determined") -> Mapping[str, Any]:
+    """Return what is known exactly about one of the tables of areas."""
+    return evidence.trials[LANGUAGE][list(AREAS).index(name)]
+
+
+def area_errors(
+    evidence: Evidence, epsilon: str, part: str, *, name: str = "determined", touches: str = "1"
+) -> Values:
+    """Return how often noise turns a part of the rule round, for each area."""
+    return np.asarray(language(evidence, name)["errors"][touches][epsilon][part])
+
+
+def wrong_shares(evidence: Evidence, epsilon: str) -> tuple[Values, int]:
+    """Return how often the rule was wrong in the simulation, for each area, and of how many repetitions."""
+    records = list(evidence.trials[LANGUAGE_DRAWS].values())
+    number = sum(each["repetitions"] for each in records)
+    return np.sum([each["wrong"][epsilon] for each in records], axis=0) / number, number
+
+
+def county_draws(evidence: Evidence, epsilon: str, measure: str) -> Values:
+    """Return means or variances of the counties' noisy ratios, experiments x counties."""
+    records = evidence.trials[COUNTY_DRAWS].values()
+    return np.array([each["epsilons"][epsilon][measure] for each in records])
+
+
+def of_proxies(evidence: Evidence, epsilon: str, model: str, measure: str) -> Values:
+    """Return a number about a model in figure 7, groupings x groups."""
+    records = evidence.trials[PROXIES].values()
+    return np.array([[row[model][measure] for row in each["epsilons"][epsilon]] for each in records])
+
+
+# --- what is made of them -------------------------------------------------------------------------
+
+
+def margins(record: Mapping[str, Any]) -> Values:
+    """Return how far each area is from being refused, as a part of the threshold that decides.
+
+    >>> margins({"s": [1000], "sp": [60], "spe": [6]}).round(3).tolist()
+    [0.2]
+    """
+    s, sp, spe = (np.asarray(record[column], dtype=float) for column in ("s", "sp", "spe"))
+    share, number, schooling = CHANCES
+    many = np.maximum(sp / s / share, sp / number)
+    little = spe / np.maximum(sp, 1.0) / schooling
+    return np.asarray(np.minimum(many, little) - 1.0)
+
+
+def ranked(first: Any, second: Any) -> float:
+    """Return the rank correlation, ties sharing their rank.
+
+    >>> round(ranked([1, 2, 3], [9, 4, 1]), 9)
+    -1.0
+    """
+    from scipy.stats import rankdata  # noqa: PLC0415 - slow to import
+
+    return float(np.corrcoef(rankdata(first), rankdata(second))[0, 1])
+
+
+def by_truth(
+    record: Mapping[str, Any], errors: Values, first: str, second: str
+) -> dict[tuple[bool, bool], tuple[float, int]]:
+    """Return the mean error of areas by the true answers of two parts, and how many areas there are."""
+    one, two = (np.asarray(record["truth"][part], dtype=bool) for part in (first, second))
+    found = {}
+    for pair in ((True, True), (True, False), (False, True), (False, False)):
+        inside = (one == pair[0]) & (two == pair[1])
+        if inside.any():
+            found[pair] = float(errors[inside].mean()), int(inside.sum())
+    return found
+
+
+# --- verdicts -------------------------------------------------------------------------------------
+
+
+def verdict(agrees: bool, why: str, *, paper: str = "", ours: float | None = None) -> Checked:  # noqa: FBT001 - it is what is said
+    """Return a verdict with its reason."""
+    return Checked(AGREES if agrees else DIFFERS, why, None if ours is None else Estimated(ours), paper)
+
+
+def number(ours: float, paper: str, *, why: str = "") -> Checked:
+    """Check a number against the printed one: it must round to it.
+
+    >>> number(0.00305, "0.003").verdict, number(0.0035001, "0.003").verdict
+    ('agrees', 'differs')
+    """
+    unit = 10.0 ** -len(paper.partition(".")[2])
+    off = abs(ours - float(paper))
+    told = f"Ours is {ours:.3g}. {why}".strip()
+    return Checked(AGREES if off <= unit / 2 * (1 + 1e-9) else DIFFERS, told, None, paper, float(paper))
+
+
+def money(ours: float, paper: float, *, why: str = "") -> Checked:
+    """Check an amount in dollars: it may be off by :data:`ALLOWED` of the printed one."""
+    off = ours / paper - 1
+    signed = f"{off:+.1%}".replace("-", "\N{MINUS SIGN}").replace("%", " %")
+    told = f"Ours is ${ours:,.0f}, off by {signed}, allowed {ALLOWED:.0%}. {why}".replace("5%", "5 %").strip()
+    return Checked(AGREES if abs(off) <= ALLOWED else DIFFERS, told, Estimated(ours), dollars(paper), paper)
+
+
+def dollars(amount: float) -> str:
+    """Return an amount as the paper prints it.
+
+    >>> dollars(43281.0), dollars(865.6)
+    ('$43,281', '$865.6')
+    """
+    return f"${amount:,.1f}".removesuffix(".0")
+
+
+def listed(values: Iterable[Any], form: str = ".3g") -> str:
+    """Return numbers one after another.
+
+    >>> listed([0.5, 2.0])
+    '0.5, 2'
+    """
+    texts = [f"{each:{form}}" for each in values]
+    return ", ".join(f"\N{MINUS SIGN}{text[1:]}" if text.startswith("-") else text for text in texts)

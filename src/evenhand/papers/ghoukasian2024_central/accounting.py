@@ -1,0 +1,165 @@
+"""The privacy of DP-SGD in tables 3.1 to 3.4 of ghoukasian2024: as accounted there, and for the real rows.
+
+The accounting of the published code has a share of rows in a batch and a number of steps of its own. Whether
+these are the ones of the training depends on how many rows the file had. Everything here is exact accounting
+of Poisson-sampled batches with Gaussian noise; the thesis used another accountant of the same kind.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from evenhand.papers.ghoukasian2024_central.printed import BATCH, DELTA, TABLES
+from evenhand.papers.trials import Trials
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evenhand.papers.ghoukasian2024_central.printed import Table
+
+__all__ = [
+    "ACCOUNTING",
+    "AS_PRINTED",
+    "CLEAN",
+    "LOADER",
+    "REAL",
+    "THIRDS",
+    "TWICE",
+    "Reading",
+    "accounting_trials",
+    "person_epsilon",
+    "readings",
+]
+
+ACCOUNTING = "accounting"
+"""The name of the trials, and of their table."""
+
+AS_PRINTED = "as accounted in the thesis"
+CLEAN, TWICE, THIRDS = "45,222 rows", "60,324 rows", "two thirds of 45,222 rows"
+REAL = "30,000 rows"
+LOADER = "one batch in as many as an epoch has"
+"""Readings: whose rows the batches are drawn from, and how."""
+
+_FITTING = {CLEAN: 22_611, TWICE: 30_162, THIRDS: 30_148, REAL: 15_000}
+_ADD, _REPLACE = "add or remove one", "replace one"
+_HALVINGS, _STRIDE = 10, 1.0
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the accounting needs besides the noise: the share of rows in a batch, and how many steps."""
+
+    name: str
+    sampling: Fraction
+    steps: int
+
+
+def _of_rows(name: str, rows: int, table: Table) -> Reading:
+    """Return batches of 1,024 rows in expectation, as many in an epoch as it takes to see all rows."""
+    return Reading(name, Fraction(BATCH, rows), table.epochs * -(-rows // BATCH))
+
+
+def readings(table: Table) -> tuple[Reading, ...]:
+    """Return what may have been run, the thesis's own accounting first.
+
+    Examples
+    --------
+    >>> for each in readings(TABLES["table-3.1"]):
+    ...     print(f"{each.name}: {float(each.sampling):.5f}, {each.steps}")
+    as accounted in the thesis: 0.03400, 1500
+    45,222 rows: 0.04529, 1150
+    45,222 rows, one batch in as many as an epoch has: 0.04348, 1150
+    60,324 rows: 0.03395, 1500
+    two thirds of 45,222 rows: 0.03397, 1500
+    """
+    first = Reading(AS_PRINTED, Fraction(table.sampling), table.steps)
+    names = (CLEAN, TWICE, THIRDS) if table.dataset == "adult" else (REAL,)
+    found = [_of_rows(name, _FITTING[name], table) for name in names]
+    clean = found[0]
+    loader = Reading(f"{clean.name}, {LOADER}", Fraction(table.epochs, clean.steps), clean.steps)
+    return (first, clean, loader, *found[1:])
+
+
+def person_epsilon(delta: Callable[[float], float], *, rows: int = 2, most: float = 15.0) -> float:
+    r"""Return an epsilon at :data:`DELTA` of somebody with several rows, by group privacy.
+
+    A mechanism that is :math:`(\varepsilon, \delta')`-private for a row is
+    :math:`(g \varepsilon, \delta' \sum_{i<g} e^{i\varepsilon})`-private for :math:`g` of them.
+
+    Parameters
+    ----------
+    delta : callable
+        From the epsilon of a row to its delta.
+    rows : int
+    most : float
+        The largest epsilon of a row that is tried.
+
+    Returns
+    -------
+    float
+        Infinite if no epsilon does it; deltas that double precision cannot tell from 0 are to blame.
+
+    Examples
+    --------
+    >>> round(person_epsilon(lambda epsilon: 0.0 if epsilon >= 1 else 1.0), 2)
+    2.0
+    """
+
+    def enough(epsilon: float) -> bool:
+        return delta(epsilon) * sum(math.exp(i * epsilon) for i in range(rows)) <= DELTA
+
+    tried = (each * _STRIDE for each in range(1, math.ceil(most / _STRIDE) + 1))
+    high = next((each for each in tried if enough(each)), math.inf)
+    low = high - _STRIDE
+    for _ in range(_HALVINGS if math.isfinite(high) else 0):
+        middle = (low + high) / 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return rows * high
+
+
+def _accounted(table: Table, reading: Reading) -> dict[str, Any]:
+    from evenhand.privacy.accounting import SampledGaussian  # noqa: PLC0415 - needs the extra dp
+
+    mechanism = SampledGaussian(table.multiplier, reading.sampling, reading.steps)
+    found: dict[str, Any] = {
+        "sampling": float(reading.sampling),
+        "steps": reading.steps,
+        "epsilon": float(mechanism.epsilon(DELTA, unit=_ADD)),
+    }
+    if reading.name == TWICE:
+        person = person_epsilon(lambda epsilon: float(mechanism.delta(epsilon, unit=_ADD)))
+        found["person"] = person if math.isfinite(person) else None
+    if reading.name in {AS_PRINTED, CLEAN, REAL}:
+        found["replaced"] = float(mechanism.epsilon(DELTA, unit=_REPLACE))
+    return found
+
+
+def _trial(number: int) -> dict[str, Any]:
+    from evenhand.privacy.accounting import noise_for  # noqa: PLC0415 - needs the extra dp
+
+    name = list(TABLES)[number]
+    table = TABLES[name]
+    every = readings(table)
+    needed = {
+        each.name: float(
+            noise_for(
+                table.training_epsilon, DELTA, sampling=each.sampling, steps=each.steps, unit=_ADD
+            )
+        )
+        for each in every[:2]
+    }  # fmt: skip
+    return {
+        "table": name,
+        "noise": table.multiplier,
+        "target": table.training_epsilon,
+        "readings": {each.name: _accounted(table, each) for each in every},
+        "needed": needed,
+    }
+
+
+def accounting_trials() -> Trials:
+    """Return the accounting of each table as a trial."""
+    return Trials(ACCOUNTING, len(TABLES), _trial, label="table")

@@ -1,0 +1,169 @@
+"""The tables of the reproduction of ghoukasian2024, chapter 3: printed numbers, accounting and bounds."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenhand.papers.claims import AGREES, DIFFERS, UNCHECKED
+from evenhand.papers.ghoukasian2024_central import checks
+from evenhand.papers.ghoukasian2024_central.accounting import ACCOUNTING
+from evenhand.papers.ghoukasian2024_central.bounds import BOUNDS, ETA
+from evenhand.papers.ghoukasian2024_central.printed import CLIP, TABLES
+from evenhand.papers.ghoukasian2024_central.training import RANDOM, ZERO, training_name
+from evenhand.papers.ghoukasian2024_local.matched import estimated
+from evenhand.papers.tables import COLUMNS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from evenhand.papers.claims import Evidence
+    from evenhand.study.results.estimates import Estimated
+
+    Row = dict[str, Any]
+
+__all__ = ["tables"]
+
+_DIGITS = 6
+_NAMES = {"acc": "acc", "gap": "sp_gap"}
+_ALONE = "no printed number"
+_FERMI = "published formula, relies on an assumed bound"
+_STAGES = (
+    (RANDOM, ("DP-SGD, before Algorithm 2", "before")),
+    (ZERO, ("DP-SGD from 0, before Algorithm 2", "before")),
+    (ZERO, ("Algorithm 2, DP-SGD from 0", "after")),
+)
+_BLANK = {"epsilon", "ours", "standard_error", "runs", "paper"}
+
+
+def tables(evidence: Evidence) -> dict[str, dict[str, list[Any]]]:
+    """Return tables 3.1 to 3.4 in every reading, the accounting, and the bounds beside simulations."""
+    found: dict[str, list[Row]] = {}
+    for name, table in TABLES.items():
+        if any(training_name(file) in evidence.trials for file in checks.files_of(table)):
+            found[name] = list(_table(evidence, name))
+    found[ACCOUNTING] = [
+        row for record in evidence.trials.get(ACCOUNTING, {}).values() for row in _accounting(record)
+    ]
+    found[BOUNDS] = [
+        row
+        for record in evidence.trials.get(BOUNDS, {}).values()
+        for case in record["cases"]
+        for row in _bounds(case)
+    ]
+    return {name: _columns(rows) for name, rows in found.items() if rows}
+
+
+def _columns(rows: list[Row]) -> dict[str, list[Any]]:
+    return {column: [row.get(column, None if column in _BLANK else "") for row in rows] for column in COLUMNS}
+
+
+def _row(table: str, dataset: str, measure: str, ours: Estimated | float | None, **more: Any) -> Row:
+    found: Row = {
+        "table": table, "dataset": dataset, "mechanism": "none", "split": "none", "strategy": "none",
+        "measure": measure, "verdict": UNCHECKED, **more,
+    }  # fmt: skip
+    if ours is None or isinstance(ours, float):
+        return {**found, "ours": None if ours is None else round(ours, _DIGITS)}
+    error = ours.standard_error
+    numbers = {"ours": round(ours.value, _DIGITS), "runs": ours.runs}
+    return {**found, **numbers, "standard_error": None if error is None else round(error, _DIGITS)}
+
+
+# --- tables 3.1 to 3.4 ----------------------------------------------------------------------------
+
+
+def _table(evidence: Evidence, name: str) -> Iterator[Row]:
+    table = TABLES[name]
+    for line in table.lines:
+        for reading in checks.readings(evidence, table):
+            place: Row = {
+                "mechanism": line.method, "strategy": reading.words, "epsilon": float(table.epsilon),
+            }  # fmt: skip
+            for measure, word in _NAMES.items():
+                found = checks.of_reading(evidence, name, reading, line, measure)
+                why = f"{found.why} Epsilon: {_FERMI}." if line.strength else found.why
+                yield _row(
+                    name, table.dataset, word, found.ours, **place,
+                    paper=found.paper_value, verdict=found.verdict, note=why,
+                )  # fmt: skip
+            for measure in ("men", "women"):
+                runs = checks.runs_of(evidence, name, reading, line.strength, measure)
+                measured = f"positive rate, {measure}"
+                yield _row(name, table.dataset, measured, estimated(runs), **place, note=_ALONE)
+    yield from _beside(evidence, name)
+
+
+def _beside(evidence: Evidence, name: str) -> Iterator[Row]:
+    """Yield DP-SGD before its post-processing, and the accuracy of refusing everybody."""
+    table = TABLES[name]
+    for reading in checks.readings(evidence, table):
+        place: Row = {"strategy": reading.words, "epsilon": float(table.epsilon)}
+        for (start, (mechanism, stage)), (measure, word) in product(_STAGES, _NAMES.items()):
+            runs = checks.runs_of(evidence, name, reading, "", measure, stage=stage, start=start)
+            yield _row(
+                name, table.dataset, word, estimated(runs), mechanism=mechanism, **place,
+                note=f"DP-SGD {start}; {_ALONE}",
+            )  # fmt: skip
+        records = evidence.trials[training_name(reading.file)].values()
+        refused = float(np.mean([record["majority"] for record in records]))
+        yield _row(name, table.dataset, "acc", refused, mechanism="refuse everybody", **place, note=_ALONE)
+        chance = checks.by_chance(evidence, name, reading)
+        yield _row(
+            name, table.dataset, "sp_gap", chance, mechanism="no gap", **place,
+            note="expected by chance on the test rows at the positive rate of Algorithm 2",
+        )  # fmt: skip
+
+
+# --- accounting -----------------------------------------------------------------------------------
+
+
+def _accounting(record: Mapping[str, Any]) -> Iterator[Row]:
+    table = TABLES[record["table"]]
+    place: Row = {"mechanism": "DP-SGD", "epsilon": float(table.epsilon)}
+    for reading, found in record["readings"].items():
+        inputs = f"q = {found['sampling']:.5f}, {found['steps']:,} steps, noise {record['noise']:.4f}"
+        units = {
+            "epsilon": ("epsilon", "adding or removing a row"),
+            "replaced": ("epsilon, replacing", "replacing a row"),
+            "person": ("epsilon, two rows", "adding or removing two rows, by group privacy"),
+        }
+        for key, (measure, words) in units.items():
+            if found.get(key) is not None:
+                yield _row(
+                    ACCOUNTING, table.dataset, measure, float(found[key]), strategy=reading, **place,
+                    paper=record["target"],
+                    verdict=AGREES if found[key] <= record["target"] else DIFFERS,
+                    note=f"{words}; {inputs}; agrees if at most what is claimed for training",
+                )  # fmt: skip
+    for reading, needed in record["needed"].items():
+        enough = needed * CLIP <= table.noise
+        yield _row(
+            ACCOUNTING, table.dataset, "noise needed", float(needed * CLIP), strategy=reading, **place,
+            paper=table.noise, verdict=AGREES if enough else DIFFERS,
+            note=f"standard deviation for epsilon {record['target']:g}; agrees if at most the printed one",
+        )  # fmt: skip
+
+
+# --- bounds ---------------------------------------------------------------------------------------
+
+
+def _bounds(case: Mapping[str, Any]) -> Iterator[Row]:
+    people = f"{case['first']:,} and {case['second']:,} people"
+    rates = f"rates {case['alpha']:g} and {case['beta']:g}"
+    place: Row = {"mechanism": "Algorithm 2", "strategy": rates, "epsilon": case["epsilon"]}
+    numbers = (
+        ("sp_gap, mean", "mean gap", case["expected bound"], "Proposition 9"),
+        (f"sp_gap, {1 - ETA:.0%} quantile", "high gap", case["bound"], "Theorem 8, corrected"),
+        (f"sp_gap, {1 - ETA:.0%} quantile", "high gap", case["printed bound"], "Theorem 8, as printed"),
+        ("changes beyond the fewest, mean", "mean extra", 2.5 * case["expected bound"], "Proposition 9"),
+        ("sp_gap, mean, other size", "mean gap, other size", case["expected bound"], "rates as printed"),
+    )
+    for measure, key, limit, words in numbers:
+        holds = case[key] <= limit
+        yield _row(
+            BOUNDS, people, measure.replace("%", " %"), float(case[key]), **place,
+            paper=round(limit, _DIGITS), verdict=AGREES if holds else DIFFERS, note=f"bound: {words}",
+        )  # fmt: skip

@@ -1,0 +1,204 @@
+"""Figures 5.1 to 5.10 of ghoukasian2024, redrawn, and data unfairness against the gaps after training."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evenhand.papers.ghoukasian2024_local import checks
+from evenhand.papers.ghoukasian2024_local.checks import EO, NONE, SHARE
+from evenhand.papers.ghoukasian2024_local.data import DATA
+from evenhand.papers.ghoukasian2024_local.plans import BUDGETED, GRR, LABELS, OPT, SS
+from evenhand.papers.ghoukasian2024_local.prediction import (
+    PREDICTED,
+    correlation,
+    predictions,
+    record_of,
+)
+from evenhand.papers.rules import number_text
+from evenhand.report.charts._panels import PHONE, panel_width, title_words
+from evenhand.report.charts.measures import measures_chart
+from evenhand.report.drawing import Dot, Drawing, Margins, Segment, Word
+from evenhand.report.marks import Axis, Estimate, Line, Panel
+from evenhand.report.page import Chart, LegendKey
+from evenhand.report.scales import Linear
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from evenhand.papers.claims import Evidence
+    from evenhand.papers.ghoukasian2024_local.prediction import Predicted
+    from evenhand.study.results.estimates import Estimated
+    from evenhand.study.results.results import Results
+
+__all__ = ["figures", "measures_figure", "unfairness_figure"]
+
+_SHOWN = (
+    (("acc", "Accuracy"), ("f1", "F1")),
+    (("sp_gap", "Statistical-parity gap"), (EO, "Equal-opportunity gap")),
+)
+_ROWS = {OPT: "OPT as in the thesis", BUDGETED: "OPT at GRR's error: our default"}
+_LOOKS = {
+    GRR: ("circle", "grey", None),
+    SS: ("triangle-up", "grey", None),
+    BUDGETED: ("square", "card", "ink"),
+    OPT: ("circle", "ink", None),
+    NONE: ("diamond", "card", "ink"),
+}
+_SIZES = {"circle": 50, "square": 60, "triangle-up": 60, "diamond": 90}
+_PLOT = 190.0
+
+
+def figures(evidence: Evidence) -> list[Chart]:
+    """Return the figures of the studies that were run."""
+    drawn = [
+        measures_figure(name, results, place)
+        for name, results in evidence.studies.items()
+        for place in (0, 1)
+    ]
+    drawn.sort(key=lambda chart: int(chart.name.rpartition(".")[2]))
+    known = {
+        name: (results, record)
+        for name, results in evidence.studies.items()
+        if (record := record_of(evidence, name)) is not None
+    }
+    return [*drawn, *(unfairness_figure(known, measure) for measure in PREDICTED if known)]
+
+
+# --- measures against epsilon ---------------------------------------------------------------------
+
+
+def measures_figure(name: str, results: Results, place: int) -> Chart:
+    """Return two measures against epsilon, the thesis's mechanism above and our default below."""
+    source = DATA[name]
+    number = source.figures[place]
+    panels = [
+        Panel(row, Axis(title), _lines(results, measure, way), _shown(_mean(results, NONE, None, measure)))
+        for way, row in _ROWS.items()
+        for measure, title in _SHOWN[place]
+    ]
+    words = ("Accuracy and F1", "Statistical-parity and equal-opportunity gap")[place]
+    chart = measures_chart(
+        panels,
+        chosen_epsilon=None,
+        name=f"fig{number}",
+        alt=f"{words} on {source.title} against epsilon, for OPT, GRR and SS",
+        caption=(
+            f"As figure {number} of the thesis: {source.title}, {_repeats(results)}; below, the "
+            "same with the error that GRR has. Bars and band: 95 % t intervals of the mean over repeats."
+        ),
+    )
+    legend = (LegendKey("OPT of the row, with its interval", "line", "ink"), *chart.legend[len(_ROWS) :])
+    return replace(chart, legend=legend)
+
+
+def _repeats(results: Results) -> str:
+    number = results.plan.repeats
+    return "1 repeat" if number == 1 else f"{number} repeats"
+
+
+def _lines(results: Results, measure: str, spotlight: str) -> list[Line]:
+    amounts = checks.epsilons(results)
+    return [
+        Line(
+            LABELS[way],
+            [float(each) for each in amounts],
+            [_shown(_mean(results, way, each, measure)) for each in amounts],
+            spotlight=way == spotlight,
+        )
+        for way in (GRR, SS, spotlight)
+    ]
+
+
+def _mean(results: Results, way: str, epsilon: Any, measure: str) -> Estimated:
+    setting = checks.at(results, way, epsilon)
+    return checks.mean_of(results, checks.values(results, setting, measure), within=SHARE)
+
+
+def _shown(each: Estimated) -> Estimate:
+    return Estimate(each.value, each.low, each.high)
+
+
+# --- data unfairness against gaps -----------------------------------------------------------------
+
+
+def unfairness_figure(known: Mapping[str, tuple[Results, Mapping[str, Any]]], measure: str) -> Chart:
+    """Return the gap of every setting against the data unfairness of its reports, a panel per experiment."""
+    columns = min(3, len(known))
+    title = PREDICTED[measure]
+    listed = {name: predictions(*both, measure) for name, both in known.items()}
+    pictures = []
+    for width in (min(panel_width(columns), 520.0), PHONE):
+        drawn = [_scatter(name, listed[name], correlation(*known[name], measure), width) for name in known]
+        pictures.append("".join(drawn))
+    return Chart(
+        name=f"unfairness-{measure.replace('_', '-')}",
+        wide=pictures[0],
+        narrow=pictures[1],
+        alt=f"{title} after training against the data unfairness of the reports, one mark per setting",
+        caption=(
+            f"{title} after training (mean over repeats) against the data unfairness of the reports, "
+            "exactly: one mark for each mechanism and epsilon. \N{GREEK SMALL LETTER RHO} is the mean rank "
+            "correlation of repeats, with its 95 % t interval. Nothing says that the marks must lie on a "
+            "line: Theorem 15 does not apply after local privacy."
+        ),
+        data=_data(listed),
+        legend=tuple(
+            LegendKey(
+                "unprotected" if way == NONE else LABELS[way], shape, fill if stroke is None else stroke,
+                hollow=stroke is not None,
+            )
+            for way, (shape, fill, stroke) in _LOOKS.items()
+        ),
+        columns=columns,
+    )  # fmt: skip
+
+
+def _scatter(name: str, listed: Sequence[Predicted], found: Estimated, width: float) -> str:
+    margins = Margins(44, 52, 22, 46)
+    across = Linear.over(
+        [each.unfairness for each in listed], pixels=width - 66, most_ticks=5, nought=True, within=(0, 1e9)
+    )
+    means = {id(each): float(np.nanmean(each.runs)) for each in listed if np.isfinite(each.runs).any()}
+    up = Linear.over(means.values(), pixels=_PLOT, most_ticks=6, within=(0, 1))
+    drawing = Drawing(width, _PLOT + margins.top + margins.bottom, margins, x=across, y=up)
+    said = f"\N{GREEK SMALL LETTER RHO} = {number_text(found.value)}"
+    if found.low is not None and found.high is not None:
+        said += f" ({number_text(found.low)} to {number_text(found.high)})"
+    drawing.words(*title_words(drawing, Axis(DATA[name].title, said), cut=up.cut))
+    plot_width, plot_height = drawing.plot
+    drawing.words(
+        Word(plot_width, plot_height + 38, "data unfairness of reports", "right", "ink2", halo=False)
+    )
+    drawing.rules([Segment(across.low, up.low, across.high, up.low)], stroke="ghost", width=1)
+    for way, (shape, fill, stroke) in _LOOKS.items():
+        dots = [
+            Dot(each.unfairness, means[id(each)], _tip(each, means[id(each)]))
+            for each in listed
+            if each.way == way and id(each) in means
+        ]
+        drawing.dots(dots, shape=shape, size=_SIZES[shape], fill=fill, stroke=stroke, stroke_width=1.5)
+    return drawing.svg()
+
+
+def _tip(each: Predicted, gap: float) -> str:
+    if each.epsilon is None:
+        return f"unprotected: data unfairness {each.unfairness:.3f}, gap {gap:.3f}"
+    return (
+        f"{LABELS[each.way]}, \N{GREEK SMALL LETTER EPSILON} = {each.epsilon:g}: data unfairness "
+        f"{each.unfairness:.3f}, gap {gap:.3f}"
+    )
+
+
+def _data(listed: Mapping[str, Sequence[Predicted]]) -> dict[str, list[Any]]:
+    rows = [(name, each) for name, points in listed.items() for each in points]
+    return {
+        "experiment": [name for name, _ in rows],
+        "mechanism": [each.way for _, each in rows],
+        "epsilon": [each.epsilon for _, each in rows],
+        "data_unfairness": [each.unfairness for _, each in rows],
+        "gap": [float(np.mean(each.runs)) for _, each in rows],
+    }

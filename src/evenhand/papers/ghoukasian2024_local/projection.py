@@ -1,0 +1,289 @@
+"""The trials behind tables 5.1 to 5.4: OPT before training against Fair Projection after it.
+
+A trial is a split into training and test rows. Its record has the classifier without any intervention, the
+one trained and asked with OPT's reports in the place of race, and the whole trade-off curve of both forms of
+Fair Projection, on training and on test rows. Which point of a curve is compared is decided when records are
+read.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from evenhand.papers.trials import Trials
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from evenhand.privacy.randomness import Source
+
+    Numbers = NDArray[Any]
+
+__all__ = ["DIVERGENCES", "EPSILONS", "KINDS", "SETS", "TRIALS", "Rows", "projection_trials", "rows", "trial"]
+
+EPSILONS = ("0.2", "1", "4")
+KINDS: dict[str, Literal["parity", "odds"]] = {"sp": "parity", "meo": "odds"}
+"""Statistical parity and mean equalised odds, and what FairProjection calls them."""
+
+DIVERGENCES: tuple[Literal["kl", "ce"], ...] = ("kl", "ce")
+TRIALS = 10
+
+_TEST = 0.3
+_STATE = 42
+_HALF = 0.5
+_DENSE, _SPARSE, _FROM = 40, 5, 0.4
+
+
+@dataclass(frozen=True)
+class _Set:
+    """One data set: its options, its title, and up to which tolerance the curves go, by kind."""
+
+    dataset: str
+    options: Mapping[str, Any]
+    title: str
+    top: Mapping[str, float]
+
+
+SETS = {
+    "compas-projection": _Set("compas", {"version": "fair_projection"}, "COMPAS", {"sp": 0.19, "meo": 0.16}),
+    "adult-projection": _Set("adult", {"version": "fair_projection"}, "Adult", {"sp": 0.47, "meo": 0.11}),
+}
+"""The data sets by the name of their trials. At the largest tolerance a curve is back at no intervention."""
+
+_NUMBERS = {"quick": (3, 1), "reduced": (TRIALS, TRIALS), "full": (TRIALS, TRIALS)}
+
+
+def projection_trials(design: str) -> tuple[Trials, ...]:
+    """Return the trials of a design, a data set each."""
+    return tuple(
+        Trials(name, number, partial(trial, name), "split")
+        for name, number in zip(SETS, _NUMBERS[design], strict=True)
+    )
+
+
+# --- rows -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Features with race among them, labels and race.
+
+    Parameters
+    ----------
+    features : array
+        A row per person.
+    labels, race : array of 0 and 1
+        Race is 1 for white.
+    place : int
+        The column of race.
+    """
+
+    features: Numbers
+    labels: Numbers
+    race: Numbers
+    place: int
+
+    def with_race(self, race: Numbers) -> Numbers:
+        """Return the features with something else in the place of race."""
+        changed = self.features.copy()
+        changed[:, self.place] = race
+        return changed
+
+
+@cache
+def rows(name: str) -> Rows:
+    """Return the rows of a data set: categories of two as 0 and 1, of more one-hot, numbers as they are."""
+    from evenhand.datasets import load  # noqa: PLC0415 - only where rows are needed
+    from evenhand.table import Table  # noqa: PLC0415 - starts pyarrow
+
+    dataset = load(SETS[name].dataset, backend="pyarrow", **SETS[name].options)
+    schema = dataset.schema
+    codes = Table.encode(dataset.frame, schema).codes
+    columns: list[Numbers] = []
+    place = 0
+    for column in schema:
+        if column.name == schema.target:
+            continue
+        if column.name == schema.protected:
+            place = len(columns)
+        if column.domain.ordered or column.size == 2:
+            columns.append(codes[column.name].astype(float))
+        else:
+            columns += [(codes[column.name] == code).astype(float) for code in range(column.size)]
+    target, race = str(schema.target), str(schema.protected)
+    return Rows(
+        np.column_stack(columns),
+        (codes[target] == schema[target].domain.code(schema.positive)).astype(np.int64),
+        (codes[race] == schema[race].domain.code(schema.privileged)).astype(np.int64),
+        place,
+    )
+
+
+# --- one split ------------------------------------------------------------------------------------
+
+
+def trial(name: str, number: int) -> dict[str, Any]:
+    """Return the record of one split."""
+    from sklearn.model_selection import train_test_split  # noqa: PLC0415 - slow to import
+    from threadpoolctl import threadpool_limits  # noqa: PLC0415 - as above
+
+    from evenhand.privacy.randomness import SeededSource  # noqa: PLC0415 - starts numba
+
+    data = rows(name)
+    parts = train_test_split(np.arange(len(data.labels)), test_size=_TEST, random_state=number)
+    source = SeededSource(number).for_cell(f"ghoukasian2024 {name}")
+    _warm()
+    with threadpool_limits(1):
+        model, seconds = _fitted(data.features, data, parts[0])
+        scores = Scores.of(model, data, parts)
+        return {
+            "none": {**_told(model, data.features, data, parts), "seconds": {"train": seconds}},
+            "opt": {
+                epsilon: _with_reports(data, parts, epsilon, source.for_cell(epsilon)) for epsilon in EPSILONS
+            },
+            "projection": {
+                kind: {
+                    divergence: _curve(scores, data, kind, divergence, SETS[name].top[kind])
+                    for divergence in DIVERGENCES
+                }
+                for kind in KINDS
+            },
+        }
+
+
+@cache
+def _warm() -> None:
+    """Compile what draws reports, so that it is in nobody's time."""
+    from evenhand.collect.protocols.optimal import Optimal  # noqa: PLC0415 - starts scipy
+    from evenhand.privacy.randomness import SeededSource  # noqa: PLC0415 - starts numba
+
+    Optimal([0.6, 0.4], [0.25, 0.75], 1, as_printed=True).privatize(np.array([0, 1]), rng=SeededSource(0))
+
+
+def _fitted(features: Numbers, data: Rows, train: Numbers) -> tuple[Any, float]:
+    from sklearn.ensemble import GradientBoostingClassifier  # noqa: PLC0415 - slow to import
+
+    start = time.process_time()
+    model = GradientBoostingClassifier(random_state=_STATE).fit(features[train], data.labels[train])
+    return model, time.process_time() - start
+
+
+def _told(model: Any, features: Numbers, data: Rows, parts: list[Numbers]) -> dict[str, Any]:
+    found = {}
+    for part, where in zip(("train", "test"), parts, strict=True):
+        decided = model.predict_proba(features[where])[:, 1] > _HALF
+        found[part] = _measured(decided, data, where)
+    return found
+
+
+def _measured(decided: Numbers, data: Rows, where: Numbers) -> dict[str, float]:
+    """Return accuracy and both gaps, between the true groups."""
+    label, white = data.labels[where] == 1, data.race[where] == 1
+    gaps = [
+        abs(decided[white & among].mean() - decided[~white & among].mean())
+        for among in (np.ones_like(label), label, ~label)
+    ]
+    return {
+        "acc": float((decided == label).mean()),
+        "sp": float(gaps[0]),
+        "meo": float((gaps[1] + gaps[2]) / 2),
+    }
+
+
+def _with_reports(data: Rows, parts: list[Numbers], epsilon: str, source: Source) -> dict[str, Any]:
+    """Return the classifier that has seen reports of race only, in training and when it is asked."""
+    from evenhand.collect.protocols.optimal import Optimal  # noqa: PLC0415 - starts scipy
+
+    start = time.process_time()
+    share, rates = data.race.mean(), [data.labels[data.race == group].mean() for group in (0, 1)]
+    mechanism = Optimal([1 - share, share], rates, epsilon, as_printed=True)
+    reports = np.asarray(mechanism.privatize(data.race, rng=source).values)
+    before = time.process_time() - start
+    features = data.with_race(reports)
+    model, seconds = _fitted(features, data, parts[0])
+    return {**_told(model, features, data, parts), "seconds": {"protect": before, "train": seconds}}
+
+
+def _curve(
+    scores: Scores, data: Rows, kind: str, divergence: Literal["kl", "ce"], top: float
+) -> dict[str, Any]:
+    """Return Fair Projection of the model's scores at every tolerance, with the CPU time of each.
+
+    The time is that of what the intervention adds: the scores of the training rows, one projection of them,
+    and the decisions for the test rows from their scores.
+    """
+    from evenhand.learn.projection.classifier import FairProjection  # noqa: PLC0415 - starts scikit-learn
+
+    train, test = scores.parts
+    found: dict[str, list[float]] = {key: [] for key in ("tolerance", "seconds")}
+    told: dict[str, list[dict[str, float]]] = {"train": [], "test": []}
+    for tolerance in _tolerances(top):
+        start = time.process_time()
+        projected = FairProjection(
+            scores.estimator, kind=KINDS[kind], divergence=divergence, tolerance=tolerance, prefit=True
+        )
+        projected.fit(scores.of_train, data.labels[train], group=data.race[train])
+        decided = projected.predict_proba(scores.of_test, group=data.race[test])[:, 1] > _HALF
+        found["seconds"].append(time.process_time() - start + scores.seconds)
+        found["tolerance"].append(float(tolerance))
+        told["test"].append(_measured(decided, data, test))
+        also = projected.predict_proba(scores.of_train, group=data.race[train])[:, 1] > _HALF
+        told["train"].append(_measured(also, data, train))
+    columns = {
+        f"{part}_{key}": [each[key] for each in listed]
+        for part, listed in told.items()
+        for key in ("acc", "sp", "meo")
+    }
+    return {**found, **columns}
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """The probabilities that a model gives both parts of a split, and a classifier that returns them."""
+
+    parts: list[Numbers]
+    of_train: Numbers
+    of_test: Numbers
+    seconds: float
+    estimator: Any
+
+    @classmethod
+    def of(cls, model: Any, data: Rows, parts: list[Numbers]) -> Scores:
+        """Ask the model once for all tolerances."""
+        start = time.process_time()
+        of_train = model.predict_proba(data.features[parts[0]])
+        seconds = time.process_time() - start
+        return cls(parts, of_train, model.predict_proba(data.features[parts[1]]), seconds, _handed_on())
+
+
+def _handed_on() -> Any:
+    """Return a classifier whose features are probabilities, which it hands on."""
+    from sklearn.base import BaseEstimator, ClassifierMixin  # noqa: PLC0415 - slow to import
+
+    class HandedOn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+        classes_ = np.array([0, 1])
+
+        def __sklearn_is_fitted__(self) -> bool:
+            return True
+
+        def fit(self, *_: Any) -> HandedOn:
+            return self
+
+        def predict_proba(self, scores: Numbers) -> Numbers:
+            return scores
+
+    return HandedOn()
+
+
+def _tolerances(top: float) -> Numbers:
+    """Return tolerances from nought to the top, most of them where gaps of a light intervention are."""
+    return np.concatenate(
+        [np.linspace(0, _FROM * top, _SPARSE, endpoint=False), np.linspace(_FROM * top, top, _DENSE)]
+    )

@@ -1,0 +1,157 @@
+"""The plans of makhlouf2024: nine data sets, three ways to protect them, nine epsilons, twenty repeats."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from evenhand.papers.makhlouf2024.forest import DistinctRowsForest
+from evenhand.papers.paper import Study
+from evenhand.study.plan.plan import Plan
+from evenhand.study.plan.source import DataSource
+from evenhand.study.tasks.collect.grid import Collect
+from evenhand.study.tasks.collect.task import Classify
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+__all__ = [
+    "ADULT",
+    "COMPAS",
+    "DATA",
+    "EPSILONS",
+    "FOLDS",
+    "MEASURES",
+    "REPEATS",
+    "STRATEGIES",
+    "SYNTHETIC",
+    "Source",
+    "plan_for",
+    "studies",
+]
+
+EPSILONS = ("16", "8", "5", "4", "3", "2", "1", "0.5", "0.1")
+"""The epsilons of the paper's figures, as exact texts. Its text leaves out 4."""
+
+REPEATS = 20
+FOLDS = 10
+
+STRATEGIES = ("single", "combined", "independent")
+"""The paper's sLDP, combLDP and indLDP."""
+
+MEASURES = ("acc", "spd", "eod", "ped", "oad", "prd")
+"""Accuracy and the five disparities, group 1 minus group 0."""
+
+SYNTHETIC = ("synthetic-0.44", "synthetic-0.52", "synthetic-0.6")
+COMPAS = ("compas-1", "compas-3", "compas-5")
+ADULT = ("adult-10000", "adult-27260", "adult-50000")
+
+_STEM = "synthetic_makhlouf2024"
+
+
+@dataclass(frozen=True)
+class Source:
+    """One data set of the paper.
+
+    Parameters
+    ----------
+    dataset : str
+    options : mapping
+    title : str
+        Its name in sentences.
+    """
+
+    dataset: str
+    options: Mapping[str, Any]
+    title: str
+
+
+def _compas(threshold: int) -> Source:
+    options = {"version": "makhlouf2024", "filter": "or", "threshold": threshold}
+    return Source("compas", options, f"Compas above {threshold}")
+
+
+def _adult(threshold: int) -> Source:
+    options = {"version": "reconstructed", "binarised": True, "threshold": threshold}
+    return Source("adult", options, f"Adult above {threshold:,}")
+
+
+DATA = {
+    **{
+        name: Source("causal", {"quantile": quantile}, f"Synthetic above {name.partition('-')[2]}")
+        for name, quantile in zip(SYNTHETIC, (0.25, 0.5, 0.75), strict=True)
+    },
+    **{name: _compas(threshold) for name, threshold in zip(COMPAS, (1, 3, 5), strict=True)},
+    **{name: _adult(threshold) for name, threshold in zip(ADULT, (10_000, 27_260, 50_000), strict=True)},
+}
+"""The data sets by the name of their study. The synthetic thresholds are names of quartiles."""
+
+_MANY = ("8", "4", "2", "1", "0.5", "0.1")
+_DESIGNS: dict[str, dict[str, tuple[Sequence[str], int]]] = {
+    "quick": {
+        "synthetic-0.44": (("2", "0.1"), 3),
+        **dict.fromkeys(COMPAS, (("4", "2", "0.1"), 3)),
+        "adult-27260": (("8", "0.1"), 3),
+    },
+    "reduced": {
+        **dict.fromkeys(SYNTHETIC, (_MANY, 5)),
+        **dict.fromkeys(COMPAS, (EPSILONS, REPEATS)),
+        **dict.fromkeys(ADULT, (_MANY, 5)),
+    },
+    "full": dict.fromkeys(DATA, (EPSILONS, REPEATS)),
+}
+
+
+def studies(design: str, *, search: bool | int = False) -> tuple[Study, ...]:  # noqa: ARG001 - there is no search
+    """Return the studies of a design.
+
+    Parameters
+    ----------
+    design : {"quick", "reduced", "full"}
+    search : bool or int
+        Not used: the paper's forests have default parameters.
+
+    Examples
+    --------
+    >>> sum(study.cells for study in studies("full")) == 9 * (3 * 9 + 1) * 20
+    True
+    """
+    return tuple(
+        Study(name, plan_for(name, epsilons=epsilons, repeats=repeats))
+        for name, (epsilons, repeats) in _DESIGNS[design].items()
+    )
+
+
+def plan_for(name: str, *, epsilons: Sequence[str] = EPSILONS, repeats: int = REPEATS) -> Plan:
+    """Return the plan of one data set.
+
+    The synthetic people are those that the authors published, where their file is on this machine; else they
+    are drawn from the same model.
+
+    Examples
+    --------
+    >>> len(plan_for("compas-3").cells()) == (3 * 9 + 1) * 20
+    True
+    """
+    source = DATA[name]
+    options = dict(source.options)
+    if source.dataset == "causal":
+        options["version"] = "stored" if _is_stored() else "generated"
+    return Plan(
+        data=DataSource(dataset=source.dataset, options=options),
+        collect=Collect("grr", epsilons, splits="k-based", strategies=STRATEGIES),
+        task=Classify(model=DistinctRowsForest(), encoder="codes", folds=FOLDS),
+        measures=MEASURES,
+        repeats=repeats,
+        seed=0,
+        name=f"makhlouf2024 {name}",
+    )
+
+
+def _is_stored() -> bool:
+    """Return whether the published synthetic people are on this machine."""
+    from evenhand.datasets.places import places  # noqa: PLC0415 - only where it is asked
+
+    return any(
+        (place.folder / f"{_STEM}.csv{end}").is_file() for place in places(None) for end in ("", ".gz")
+    )

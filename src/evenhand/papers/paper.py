@@ -1,0 +1,89 @@
+"""A paper as something that can be run: its designs, claims, tables and figures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from evenhand.papers.claims import Claim, Evidence
+    from evenhand.papers.published import Published
+    from evenhand.papers.trials import Trials
+    from evenhand.report.page import Chart
+    from evenhand.study.plan.plan import Plan
+
+__all__ = ["DESIGNS", "Paper", "Study"]
+
+DESIGNS = ("quick", "reduced", "full")
+"""How much of a paper is run: for a look, for the documentation, or all of it."""
+
+
+@dataclass(frozen=True)
+class Study:
+    """One study of a paper.
+
+    Parameters
+    ----------
+    name : str
+        Also the name of its folder.
+    plan : Plan
+        What the results are results of.
+    parts : callable, optional
+        If the study is not one plan: returns a plan of a single repeat for each repeat, with the same grid.
+        Their cells become those of `plan`, part r being repeat r. It is called when the study is run, for it
+        may need data.
+    completed : callable, optional
+        If the study has other columns or roles than the data set brings: from `plan` to the same plan with
+        its schema, and the frame, or None for that of the plan. It is called when the study is run.
+    """
+
+    name: str
+    plan: Plan
+    parts: Callable[[], tuple[Plan, ...]] | None = field(default=None, repr=False)
+    completed: Callable[[Plan], tuple[Plan, Any]] | None = field(default=None, repr=False)
+
+    @property
+    def cells(self) -> int:
+        """How many cells there are."""
+        return len(self.plan.cells())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paper:
+    """What is needed to reproduce a paper.
+
+    Parameters
+    ----------
+    name : str
+        Its key, such as ``"arcolezi2023"``.
+    title, citation : str
+    studies : callable
+        From a design of :data:`DESIGNS` and a keyword `search` to the studies that it runs.
+    claims : tuple of Claim
+    tables : callable
+        From the evidence to tables by name, each of columns.
+    designs : mapping of str to str
+        What each design runs and how long it takes, in a sentence.
+    departures : tuple of str
+        Where the reproduction departs from the paper or its code, and why, in sentences.
+    published : callable
+        Returns the authors' runs, or None if they are not on this machine.
+    figures : callable
+        From the evidence to charts.
+    trials : callable
+        From a design to what is computed besides the studies.
+    """
+
+    name: str
+    title: str
+    citation: str
+    studies: Callable[..., tuple[Study, ...]] = field(repr=False)
+    claims: tuple[Claim, ...] = field(repr=False)
+    tables: Callable[[Evidence], Mapping[str, dict[str, list[Any]]]] = field(repr=False)
+    designs: Mapping[str, str] = field(repr=False)
+    departures: tuple[str, ...] = field(default=(), repr=False)
+    published: Callable[[], Published | None] = field(default=lambda: None, repr=False)
+    figures: Callable[[Evidence], Sequence[Chart]] = field(default=lambda _: (), repr=False)
+    trials: Callable[[str], tuple[Trials, ...]] = field(default=lambda _: (), repr=False)

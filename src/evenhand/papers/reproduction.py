@@ -1,0 +1,397 @@
+"""Reproduce a paper: run its plans, check its claims, keep tables and figures."""
+
+from __future__ import annotations
+
+import importlib
+from collections import Counter
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from evenhand._validate import one_of
+from evenhand.errors import DataSetNotFoundError, InvalidParameterError, UnknownNameError, UnwritableFileError
+from evenhand.papers.claims import AGREES, DIFFERS, UNCHECKED, Evidence, judged
+from evenhand.papers.paper import DESIGNS
+from evenhand.papers.tables import claims_columns, markdown, write_table
+from evenhand.study.plan.cells import Cell
+from evenhand.study.run.events import Cancel, Cancelled, Finished, Started
+from evenhand.study.run.progress import listening
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from os import PathLike
+
+    from evenhand.papers.claims import ClaimRow
+    from evenhand.papers.paper import Paper, Study
+    from evenhand.papers.trials import Trials
+    from evenhand.report.page import Chart
+    from evenhand.study.plan.plan import Plan
+    from evenhand.study.results.results import Results
+    from evenhand.study.run.events import Event
+
+__all__ = ["PAPERS", "Reproduction", "examine", "examined", "paper_named", "reproduce"]
+
+PAPERS: Mapping[str, str] = MappingProxyType(
+    {
+        "arcolezi2023": "(Local) Differential Privacy has NO Disparate Impact on Fairness",
+        "makhlouf2024": "On the Impact of Multi-dimensional Local Differential Privacy on Fairness",
+        "ghoukasian2024-central": "Central DP and Fairness in Classification",
+        "ghoukasian2024-local": "Local DP as a Pre-processing Technique for Fairness in Classification",
+        "zhu2023": "Privacy and Bias Analysis of Disclosure Avoidance Systems",
+        "fioretto2021": "Decision Making with Differential Privacy under a Fairness Lens",
+    }
+)
+"""The papers that can be reproduced, by key, with their titles."""
+
+
+@dataclass(frozen=True, eq=False)
+class Reproduction:
+    """What came of a reproduction.
+
+    Parameters
+    ----------
+    paper : Paper
+    design : str
+    studies : mapping of str to Results
+    claims : tuple of ClaimRow
+    tables : mapping of str to columns
+    figures : sequence of Chart
+    missing : mapping of str to str
+        Studies that could not be run, each with the reason.
+    trials : mapping of str to mapping of int to record
+        What was computed besides the studies.
+    """
+
+    paper: Paper
+    design: str
+    studies: Mapping[str, Results] = field(repr=False)
+    claims: tuple[ClaimRow, ...] = field(repr=False)
+    tables: Mapping[str, dict[str, list[Any]]] = field(repr=False)
+    figures: Sequence[Chart] = field(default=(), repr=False)
+    missing: Mapping[str, str] = field(default_factory=dict, repr=False)
+    trials: Mapping[str, Mapping[int, Mapping[str, Any]]] = field(default_factory=dict, repr=False)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many claims agree, differ and cannot be checked."""
+        found = Counter(row.verdict for row in self.claims)
+        return {verdict: found[verdict] for verdict in (AGREES, DIFFERS, UNCHECKED)}
+
+    def write(self, folder: str | PathLike[str]) -> None:
+        """Write :meth:`report` and :meth:`gallery` as Markdown, claims and tables as CSV, figures as SVG.
+
+        Raises
+        ------
+        UnwritableFileError
+            If the folder or a file cannot be written.
+        """
+        from evenhand.table.write import replacing_together  # noqa: PLC0415 - starts pyarrow
+
+        place = Path(folder)
+        try:
+            place.mkdir(parents=True, exist_ok=True)
+        except OSError:
+            message = f"{place.name} was not made: there is no such place, or you may not write there."
+            raise UnwritableFileError(message) from None
+        tables = {f"{name}.csv": columns for name, columns in self.tables.items()}
+        tables["claims.csv"] = claims_columns(self.claims)
+        pictures = {}
+        if self.figures:
+            from evenhand.papers.figures import svg_file  # noqa: PLC0415 - needs the extra report
+
+            pictures = {f"{chart.name}.svg": svg_file(chart) for chart in self.figures}
+            pictures["figures.md"] = self.gallery()
+        texts = {"claims.md": self.report(), **pictures}
+        with replacing_together(*(place / name for name in (*texts, *tables))) as files:
+            for name, file in zip((*texts, *tables), files, strict=True):
+                if name in texts:
+                    file.write(texts[name].encode())
+                else:
+                    write_table(tables[name], file)
+
+    def report(self) -> str:
+        """Return what was run, what came of it and every claim, as a page of Markdown."""
+        counts = ", ".join(f"{number} {verdict}" for verdict, number in self.counts.items())
+        lines = [f"# {self.paper.name}: claims", "", f"*{self.paper.title}.* {self.paper.citation}.", ""]
+        lines += [f"Design '{self.design}': {self.paper.designs[self.design]}", "What was run:", ""]
+        for name, results in self.studies.items():
+            failed = f", {len(results.failures)} failed" if results.failures else ""
+            missing = f", {len(results.missing)} not run" if results.missing else ""
+            lines.append(f"- {name}: {len(results):,} cells{failed}{missing}")
+        lines += [f"- {name}: {len(records):,} trials" for name, records in self.trials.items()]
+        lines += ["- nothing"] if not self.studies and not self.trials else []
+        lines += [f"- {name}: not run. {why}" for name, why in self.missing.items()]
+        return "\n".join([*lines, "", f"Claims: {counts}.", "", markdown(self.claims)])
+
+    def gallery(self) -> str:
+        """Return every figure with its caption, as a page of Markdown beside the pictures."""
+        parts = [f"# {self.paper.name}: figures"]
+        parts += [f"![{chart.alt}]({chart.name}.svg)\n\n{chart.caption}" for chart in self.figures]
+        return "\n\n".join(parts) + "\n"
+
+    def __str__(self) -> str:
+        counts = ", ".join(f"{number} {verdict}" for verdict, number in self.counts.items())
+        return f"{self.paper.name}, {self.design} design: {counts}"
+
+
+def paper_named(name: str) -> Paper:
+    """Return a paper by its key.
+
+    >>> paper_named("arcolezi2023").name
+    'arcolezi2023'
+    """
+    if not isinstance(name, str) or name not in PAPERS:
+        raise UnknownNameError("Paper", name, PAPERS)
+    found: Paper = importlib.import_module(f"evenhand.papers.{name.replace('-', '_')}").PAPER
+    return found
+
+
+def reproduce(
+    name: str,
+    *,
+    full: bool = False,
+    design: str | None = None,
+    out: str | PathLike[str] | None = None,
+    workers: int | None = None,
+    progress: Any = None,
+    resume: bool = True,
+    search: bool | int = False,
+    only: str | Sequence[str] | None = None,
+    cancel: Cancel | None = None,
+) -> Reproduction:
+    """Run a paper's plans and set its claims beside our numbers.
+
+    Parameters
+    ----------
+    name : str
+        One of :data:`PAPERS`.
+    full : bool, default False
+        Short for the design ``"full"``.
+    design : {"quick", "reduced", "full"}, optional
+        By default ``"quick"``. Each design contains the cells of the one before, so that they are not run
+        again in the same folder.
+    out : str or path, optional
+        A folder; each study has a folder of its own in it. Without it nothing is kept.
+    workers : int, optional
+        As in :func:`evenhand.study.run.whole.run`.
+    progress : bool or callable, optional
+        As there; counts are over all studies.
+    resume : bool, default True
+        Go on with what is in the folder.
+    search : bool or int, default False
+        Search hyper-parameters on validation rows instead of using the published ones, where the paper has a
+        search; a number is how many are tried.
+    only : str or list of str, optional
+        Run these studies and trials of the design and no others.
+    cancel : Cancel, optional
+
+    Returns
+    -------
+    Reproduction
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such paper.
+    StudyStoreError
+        If the folder holds other studies, or finished cells and `resume` is False.
+    """
+    paper = paper_named(name)
+    chosen = _design(design, full=full)
+    studies, trials = _chosen(paper.studies(chosen, search=search), paper.trials(chosen), only)
+    token = cancel or Cancel()
+    found: dict[str, Results] = {}
+    records: dict[str, dict[int, dict[str, Any]]] = {}
+    missing: dict[str, str] = {}
+    total = sum(each.cells for each in studies) + sum(each.number for each in trials)
+    with ExitStack() as stack:
+        tell = _Together(stack.enter_context(listening(progress)), total)
+        for study in studies:
+            if token.requested:
+                break
+            try:
+                found[study.name] = _run(study, out, workers, tell, resume=resume, cancel=token)
+            except DataSetNotFoundError as error:
+                missing[study.name] = str(error)
+        for each in trials:
+            place = None if out is None else Path(out) / each.name
+            try:
+                records[each.name] = each.run(place, tell=tell.next(), cancel=token)
+            except DataSetNotFoundError as error:
+                missing[each.name] = str(error)
+        tell.end(cancelled=token.requested)
+    return examined(paper, chosen, found, missing=missing, trials=records)
+
+
+def examine(name: str, out: str | PathLike[str], *, design: str = "reduced") -> Reproduction:
+    """Judge what is finished in the folder of a reproduction, also while it runs, and run nothing.
+
+    Parameters
+    ----------
+    name : str
+        One of :data:`PAPERS`.
+    out : str or path
+        The folder that was given to :func:`reproduce`.
+    design : {"quick", "reduced", "full"}
+        What the folder is taken to be; cells beyond it are left out.
+    """
+    paper = paper_named(name)
+    chosen = _design(design, full=False)
+    found = {}
+    for study in paper.studies(chosen):
+        results = _stored(study, Path(out) / study.name)
+        if results is not None:
+            found[study.name] = results
+    trials = {each.name: each.stored(Path(out) / each.name) for each in paper.trials(chosen)}
+    return examined(paper, chosen, found, trials=trials)
+
+
+def _stored(study: Study, folder: Path) -> Results | None:
+    """Return the finished cells of a study, or None if there are none."""
+    from evenhand.study.results.results import Results  # noqa: PLC0415 - starts pyarrow
+    from evenhand.study.store.file import FILE  # noqa: PLC0415 - as above
+
+    wanted = {cell.id for cell in study.plan.cells()}
+    places = (
+        [folder]
+        if study.parts is None
+        else [folder / f"{number:02d}" for number in range(study.plan.repeats)]
+    )
+    outcomes, facts = [], None
+    for number, place in enumerate(places):
+        if not (place / FILE).is_file():
+            continue
+        loaded = Results.load(place)
+        facts = facts or loaded.facts
+        cells = loaded.outcomes
+        if study.parts is not None:
+            cells = tuple(replace(each, cell=Cell(each.cell.setting, number)) for each in cells)
+        outcomes += [each for each in cells if each.cell.id in wanted]
+    return None if facts is None else Results(study.plan, facts, outcomes)
+
+
+def examined(
+    paper: Paper,
+    design: str,
+    studies: Mapping[str, Results],
+    *,
+    missing: Mapping[str, str] | None = None,
+    trials: Mapping[str, Mapping[int, Mapping[str, Any]]] | None = None,
+) -> Reproduction:
+    """Return the reproduction that follows from results, without running anything."""
+    finished = {name: results for name, results in studies.items() if len(results)}
+    records = {name: found for name, found in (trials or {}).items() if found}
+    evidence = Evidence(finished, paper.published(), records)
+    return Reproduction(
+        paper=paper,
+        design=design,
+        studies=finished,
+        claims=judged(paper.claims, evidence),
+        tables=paper.tables(evidence),
+        figures=tuple(paper.figures(evidence)),
+        missing=missing or {},
+        trials=records,
+    )
+
+
+def _design(design: str | None, *, full: bool) -> str:
+    if design is None:
+        return "full" if full else "quick"
+    if full and design != "full":
+        must_be = "'full', or not given, with full=True"
+        raise InvalidParameterError("design", owner="reproduce", must_be=must_be, got=design)
+    return one_of("design", design, DESIGNS, owner="reproduce")
+
+
+def _chosen(
+    studies: tuple[Study, ...], trials: tuple[Trials, ...], only: str | Sequence[str] | None
+) -> tuple[tuple[Study, ...], tuple[Trials, ...]]:
+    if only is None:
+        return studies, trials
+    known = [study.name for study in studies] + [each.name for each in trials]
+    named = [only] if isinstance(only, str) else list(only)
+    wanted = {one_of("only", each, known, owner="reproduce") for each in named}
+    return (
+        tuple(study for study in studies if study.name in wanted),
+        tuple(each for each in trials if each.name in wanted),
+    )
+
+
+# --- running --------------------------------------------------------------------------------------
+
+
+def _run(
+    study: Study,
+    out: str | PathLike[str] | None,
+    workers: int | None,
+    tell: _Together,
+    *,
+    resume: bool,
+    cancel: Cancel,
+) -> Results:
+    """Return the results of a study, its parts put together."""
+    from evenhand.study.results.results import Results  # noqa: PLC0415 - starts pyarrow
+    from evenhand.study.run.whole import run  # noqa: PLC0415 - as above
+
+    folder = None if out is None else Path(out) / study.name
+
+    def one(plan: Plan, place: Path | None) -> Results:
+        whole, frame = (plan, None) if study.completed is None else study.completed(plan)
+        return run(
+            whole,
+            frame=frame,
+            out=place,
+            workers=workers,
+            resume=resume and place is not None,
+            progress=tell.next(),
+            cancel=cancel,
+        )
+
+    if study.parts is None:
+        return one(study.plan, folder)
+    outcomes, facts = [], None
+    for number, part in enumerate(study.parts()):
+        found = one(part, None if folder is None else folder / f"{number:02d}")
+        facts = facts or found.facts
+        outcomes += [replace(each, cell=Cell(each.cell.setting, number)) for each in found.outcomes]
+        if cancel.requested:
+            break
+    if facts is None:
+        raise InvalidParameterError("parts", owner="Study", must_be="at least one plan", got="none")
+    return Results(study.plan, facts, outcomes)
+
+
+class _Together:
+    """Tells the events of several runs as those of one."""
+
+    def __init__(self, tell: Callable[[Event], Any], total: int) -> None:
+        self._tell = tell
+        self._total = total
+        self._before = self._failed_before = 0
+        self._now = self._failed_now = 0
+        self._started = False
+
+    def next(self) -> Callable[[Event], None]:
+        """Return who listens to the next run."""
+        self._before += self._now
+        self._failed_before += self._failed_now
+        self._now = self._failed_now = 0
+        return self._hear
+
+    def _hear(self, event: Event) -> None:
+        self._now, self._failed_now = event.done, event.failed
+        first = isinstance(event, Started) and not self._started
+        if first or not isinstance(event, Started | Finished | Cancelled):
+            self._started = True
+            self._tell(replace(event, **self._numbers()))
+
+    def end(self, *, cancelled: bool) -> None:
+        """Tell that everything is done, or was stopped."""
+        kind = Cancelled if cancelled else Finished
+        self._tell(kind(**self._numbers()))
+
+    def _numbers(self) -> dict[str, int]:
+        done, failed = self._before + self._now, self._failed_before + self._failed_now
+        return {"done": done, "failed": failed, "total": self._total}

@@ -1,0 +1,171 @@
+"""Tables of a reproduction: our means beside the published ones, and the claims as Markdown."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from evenhand.papers.claims import UNCHECKED, Checked
+from evenhand.papers.rules import number_text, published_mean, same
+from evenhand.study.results.estimates import estimate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from evenhand.papers.claims import ClaimRow
+    from evenhand.papers.published import Published
+    from evenhand.study.plan.cells import Setting
+    from evenhand.study.results.estimates import Estimated
+    from evenhand.study.results.results import Results
+
+    Columns = dict[str, list[Any]]
+
+__all__ = [
+    "COLUMNS",
+    "NO_PUBLISHED",
+    "checked_mean",
+    "claims_columns",
+    "markdown",
+    "means_table",
+    "write_table",
+]
+
+COLUMNS = (
+    "table", "dataset", "mechanism", "split", "strategy", "epsilon", "measure",
+    "ours", "standard_error", "runs", "paper", "verdict", "note",
+)  # fmt: skip
+"""The columns of every table of means."""
+
+NO_PUBLISHED = "no published runs"
+"""The note of a mean that there is nothing to compare with."""
+
+_CLAIMS = ("id", "claim", "where", "paper", "ours", "low", "high", "runs", "verdict", "why", "rule")
+_DIGITS = 6
+
+
+def checked_mean(
+    results: Results, setting: Setting, measure: str, *, study: str, published: Published | None
+) -> Checked:
+    """Return our mean checked against the published runs of the same study, setting and measure.
+
+    Where nothing is protected and the published runs have our seeds, nothing is left to chance, so that the
+    two must be the same to three decimals.
+    """
+    ours = estimate(results, setting, measure, kind="student")
+    theirs = None if published is None else published.runs(study, setting, measure)
+    if published is None or theirs is None:
+        return Checked(UNCHECKED, NO_PUBLISHED, ours)
+    if published.same_seeds and not setting.is_protected:
+        like = theirs[: ours.runs + ours.left_out]
+        return same(ours, float(like[: ours.runs].mean())) if ours.runs else Checked(UNCHECKED, "", ours)
+    return published_mean(ours, theirs, same_seeds=published.same_seeds)
+
+
+def means_table(
+    name: str,
+    results: Results,
+    measures: Sequence[str],
+    *,
+    study: str,
+    published: Published | None = None,
+    notes: dict[str, str] | None = None,
+) -> Columns:
+    """Return one row for each setting and measure.
+
+    Parameters
+    ----------
+    name : str
+        Of the table.
+    results : Results
+    measures : sequence of str
+    study : str
+        The name under which runs were published; also the data set's name in the table.
+    published : Published, optional
+    notes : mapping of str to str, optional
+        What to note for a measure, such as the paper's name for it.
+    """
+    columns: Columns = {column: [] for column in COLUMNS}
+    for setting in results.settings:
+        for measure in measures:
+            found = checked_mean(results, setting, measure, study=study, published=published)
+            if not found.ours or not found.ours.runs:
+                continue
+            told = [(notes or {}).get(measure, ""), found.why]
+            row = (name, study, *_setting_cells(setting), measure, *_value_cells(found.ours))
+            row += (_cell(found.paper_value), found.verdict, "; ".join(filter(None, told)))
+            for column, cell in zip(COLUMNS, row, strict=True):
+                columns[column].append(cell)
+    return columns
+
+
+def _setting_cells(setting: Setting) -> tuple[Any, ...]:
+    epsilon = None if setting.epsilon is None else float(setting.epsilon)
+    return setting.protocol, setting.split, setting.strategy, epsilon
+
+
+def _value_cells(ours: Estimated) -> tuple[Any, ...]:
+    error = ours.standard_error
+    return round(ours.value, _DIGITS), None if error is None else round(error, _DIGITS), ours.runs
+
+
+# --- claims ---------------------------------------------------------------------------------------
+
+
+def claims_columns(rows: Iterable[ClaimRow]) -> Columns:
+    """Return the rows of claims as columns."""
+    listed = list(rows)
+    return {name: [_cell(getattr(row, name)) for row in listed] for name in _CLAIMS}
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, float):
+        return round(value, _DIGITS) if math.isfinite(value) else None
+    return value
+
+
+def markdown(rows: Iterable[ClaimRow]) -> str:
+    r"""Return the claims as a Markdown table.
+
+    >>> from evenhand.papers.claims import ClaimRow
+    >>> row = ClaimRow("n", "20,427 rows.", "Table 2", "20427", None, None, None, None, "agrees", "Same.", "")
+    >>> print(markdown([row]).splitlines()[-1])
+    | n | 20,427 rows. (Table 2) | 20427 |  | **agrees** | Same. |
+    """
+    lines = ["| | claim | paper | ours | verdict | why |", "|---|---|---|---|---|---|"]
+    for row in rows:
+        cells = (row.id, f"{row.claim} ({row.where})", row.paper, _ours(row), f"**{row.verdict}**", row.why)
+        lines.append(f"| {' | '.join(_plain(cell) for cell in cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _ours(row: ClaimRow) -> str:
+    if row.ours is None:
+        return ""
+    if row.low is None or row.high is None:
+        return number_text(row.ours)
+    return f"{number_text(row.ours)} ({number_text(row.low)} to {number_text(row.high)})"
+
+
+def _plain(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+def write_table(columns: Columns, file: Any) -> None:
+    """Write columns as CSV in which no text is a formula, into a binary file that is open."""
+    import pyarrow as pa  # noqa: PLC0415 - slow to import
+
+    from evenhand.table.write import write_csv_into  # noqa: PLC0415 - starts pyarrow
+
+    kinds = {
+        **dict.fromkeys(("epsilon", "ours", "standard_error", "low", "high"), pa.float64()),
+        "runs": pa.int64(),
+    }
+    texts = {name for name in columns if name not in kinds and name != "paper"}
+    fields = {
+        name: pa.array(cells, pa.large_string() if name in texts else kinds.get(name))
+        for name, cells in columns.items()
+    }
+    write_csv_into(pa.table(fields), file)

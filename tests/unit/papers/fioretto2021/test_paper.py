@@ -1,0 +1,488 @@
+"""fioretto2021: the numbers are the paper's, and every claim sees what is planted in the records."""
+
+import csv
+from collections import Counter
+from dataclasses import replace
+from functools import lru_cache
+
+import numpy as np
+import pytest
+
+from evenhand.papers.claims import Evidence, judged
+from evenhand.papers.fioretto2021 import PAPER
+from evenhand.papers.fioretto2021 import panels as fioretto2021_panels
+from evenhand.papers.fioretto2021.allotment import AS_PRINTED, BEST, EVENEST, OUTPUT, STRENGTHS
+from evenhand.papers.fioretto2021.checks import by_truth, margins, money, number
+from evenhand.papers.fioretto2021.draws import CLAMP, PLAIN, PROXY
+from evenhand.papers.fioretto2021.language import INDEPENDENT, PARTS, WHOLE
+from evenhand.papers.fioretto2021.printed import (
+    AVERAGE,
+    BOUNDS,
+    COUNTIES,
+    EPSILONS,
+    LANGUAGE_EPSILONS,
+)
+from evenhand.papers.fioretto2021.tables import tables
+from evenhand.papers.paper import DESIGNS
+from evenhand.papers.reproduction import examined
+from unit.papers._made_up_decisions import UNION, evidence
+
+CLAIMS = {claim.id: claim for claim in PAPER.claims if claim.needs}
+
+
+@lru_cache(maxsize=1)
+def as_found():
+    """Return the records as they are; nothing may be changed in them."""
+    return evidence()
+
+
+def verdict(name, found):
+    """Return what comes of one claim."""
+    return CLAIMS[name].judge(found).verdict
+
+
+def planted(change):
+    """Return records with something changed in them."""
+    found = evidence()
+    change(found.trials)
+    return found
+
+
+def everywhere(way, measure, values):
+    """Return the change that gives a way to allot these numbers, one for each epsilon."""
+
+    def change(trials):
+        for record in trials["allotment"].values():
+            for text, value in zip(EPSILONS, values, strict=True):
+                record["epsilons"][text]["summary"][way][measure] = value
+
+    return change
+
+
+def in_rule(part, values):
+    """Return the change that gives a part of the rule these errors, from a record and a place."""
+
+    def change(trials):
+        for record in trials["language"].values():
+            for touches in record["errors"].values():
+                for errors in touches.values():
+                    errors[part] = [values(record, place) for place in range(len(record["s"]))]
+
+    return change
+
+
+# --- numbers --------------------------------------------------------------------------------------
+
+
+def test_the_printed_numbers_are_those_of_the_paper():
+    """A slip of the pen here would make every verdict on it wrong."""
+    assert BOUNDS == {"0.001": "0.003", "0.01": "0.00003", "0.1": "0.0000012"}
+    assert [float(each) for each in BOUNDS.values()] == [3e-3, 3e-5, 1.2e-6]
+    assert [float(each) for each in AVERAGE.values()] == [43_281, 4_328, 865.6]
+    assert [(each.sp, each.s) for each in COUNTIES] == [(4, 80), (30, 600), (160, 3305)]
+    assert verdict("most-lost", as_found()) == "differs"
+    assert "$42,000" in CLAIMS["most-lost"].judge(as_found()).paper
+
+
+def test_a_number_agrees_if_it_rounds_to_the_printed_one():
+    """And an amount of money within five per cent."""
+    assert [number(each, "0.0000012").verdict for each in (1.249e-6, 1.251e-6)] == ["agrees", "differs"]
+    assert [money(each, 1_000).verdict for each in (951, 1_049, 1_051)] == ["agrees", "agrees", "differs"]
+    assert money(500, 865.6).paper == "$865.6"
+    assert money(500, 1_000).why.startswith("Ours is $500, off by \N{MINUS SIGN}50.0 %, allowed 5 %.")
+
+
+def test_bounds_and_averages_agree_if_they_are_the_printed_ones():
+    """Those of (4g) for the bounds; the exact ones would have to be near them too."""
+    for text, printed in BOUNDS.items():
+        wanted = [float(printed) if each == text else 1.0 for each in EPSILONS]
+
+        assert (
+            verdict(f"example-1-bound-{text}", planted(everywhere(AS_PRINTED, "alpha", wanted))) == "agrees"
+        )
+        assert verdict(f"example-1-bound-{text}", as_found()) == "differs"
+    for text, printed in AVERAGE.items():
+        wanted = [float(printed) if each == text else 1.0 for each in EPSILONS]
+
+        assert verdict(f"example-1-average-{text}", planted(everywhere(CLAMP, "average", wanted))) == "agrees"
+    exact = everywhere(PLAIN, "alpha", [3e-3, 3e-5, 1.0, 1.2e-6])
+    assert (verdict("example-1-exact", as_found()), verdict("example-1-exact", planted(exact))) == (
+        "differs",
+        "agrees",
+    )
+    assert verdict("most-lost", planted(everywhere(CLAMP, "most lost", [1, 42_100, 1, 1]))) == "agrees"
+
+
+def test_the_third_numbers_of_example_1_do_not_fit_their_epsilon():
+    """A reader must see that 0.1 is printed where the numbers are those of 0.05."""
+    claims = {claim.id: claim for claim in PAPER.claims}
+    row = claims["example-1-consistent"].judge(Evidence({}))
+
+    assert claims["county-ratios"].judge(Evidence({})).verdict == "agrees"
+    assert row.verdict == "differs"
+    assert "100, 25" in row.why
+    assert "10, 5" in row.why
+
+
+# --- tables ---------------------------------------------------------------------------------------
+
+
+def test_what_the_tables_are_is_compared_with_the_text():
+    """Rows, what they count, and the county whose counts can be looked up."""
+
+    def as_told(trials):
+        trials["allotment"][0]["districts"] = 16_441
+        trials["allotment"][0]["people"] = trials["allotment"][2]["people"]
+        record = trials["language"][0]
+        record["sp"][record["names"].index(UNION)] = 165
+
+    def nowhere(trials):
+        trials["language"][0]["names"] = []
+
+    told, absent = planted(as_told), planted(nowhere)
+
+    assert [verdict(each, told) for each in ("districts", "children")] == ["agrees", "agrees"]
+    assert [verdict(each, as_found()) for each in ("districts", "children")] == ["differs", "differs"]
+    assert (verdict("county-union", as_found()), verdict("county-union", told)) == ("agrees", "differs")
+    assert verdict("citizens", as_found()) == "differs"
+    assert {verdict(each, absent) for each in ("county-union", "citizens")} == {"cannot be checked"}
+    assert verdict("counties", as_found()) == verdict("sensitivity", as_found()) == "cannot be checked"
+
+
+# --- designs --------------------------------------------------------------------------------------
+
+
+def test_each_design_contains_the_one_before():
+    """A larger design in the same folder runs only what is new."""
+    sizes = [{each.name: each.number for each in PAPER.trials(design)} for design in DESIGNS]
+
+    for small, large in ((0, 1), (1, 2)):
+        assert all(sizes[large].get(name, 0) >= many for name, many in sizes[small].items())
+    assert all(not PAPER.studies(design) for design in DESIGNS)
+    for design, numbers in zip(DESIGNS, sizes, strict=True):
+        assert f"{sum(numbers.values())} trials" in PAPER.designs[design]
+
+
+def test_claims_have_names_of_their_own_and_need_what_can_be_run():
+    """A claim that needs something unknown would never be checked."""
+    known = {each.name for each in PAPER.trials("full")}
+
+    assert max(Counter(claim.id for claim in PAPER.claims).values()) == 1
+    assert all(set(claim.needs) <= known for claim in PAPER.claims)
+    assert {row.verdict for row in judged(CLAIMS.values(), Evidence({}))} == {"cannot be checked"}
+
+
+# --- planted findings about the allotment ---------------------------------------------------------
+
+SMALL_WINS = [4.0, 3.0, 2.0, 1.0]
+PLANTED = {
+    "figure-2-epsilon": (CLAMP, "alpha, New York", SMALL_WINS, SMALL_WINS[::-1]),
+    "figure-2-clamp": (CLAMP, "alpha", [1.0] * 4, [0.0] * 4),
+    "figure-6-alpha": (PROXY, "alpha", [1e-15] * 4, [1.0] * 4),
+    "figure-6-perfect": (PROXY, "alpha", [0.0] * 4, [1e-30] * 4),
+    "figure-6-output": (OUTPUT, "alpha", [0.0] * 4, [1e-30] * 4),
+    "figure-8-large": (f"T = {STRENGTHS[-1]:g} b^2", "alpha", [1.0] * 4, [0.0] * 4),
+    "figure-9-some": (EVENEST, "alpha", [0.0] * 4, None),
+    "figure-9-optimal": (BEST, "alpha", [0.0] * 4, [1.0] * 4),
+    "figure-10-order": (CLAMP, "cost, New York", [1e12] * 4, [0.0] * 4),
+}
+
+
+@pytest.mark.parametrize("name", list(PLANTED))
+def test_a_finding_about_the_allotment_is_seen_and_so_is_its_opposite(name):
+    """A check that cannot come out both ways checks nothing."""
+    way, measure, for_it, against = PLANTED[name]
+
+    assert verdict(name, planted(everywhere(way, measure, for_it))) == "agrees"
+    if against is None:
+        assert verdict(name, as_found()) == "differs"
+    else:
+        assert verdict(name, planted(everywhere(way, measure, against))) == "differs"
+
+
+@pytest.mark.parametrize(("name", "way"), [("figure-2-small", CLAMP), ("figure-2-curvature", PLAIN)])
+def test_who_gains_is_read_from_the_smallest_and_the_largest_tenth(name, way):
+    """That small districts gain is the main finding of figure 2."""
+
+    def favour(sign):
+        def change(trials):
+            record = trials["allotment"][0]
+            middle = np.median(record["sizes"])
+            for text in EPSILONS:
+                record["epsilons"][text]["bias"][way] = [
+                    sign * float(middle - each) for each in record["sizes"]
+                ]
+
+        return change
+
+    assert verdict(name, planted(favour(1))) == "agrees"
+    assert verdict(name, planted(favour(-1))) == "differs"
+
+
+def test_small_temperatures_must_help_a_little():
+    """Neither nothing at all nor much."""
+
+    def scaled(factor):
+        def change(trials):
+            for text in EPSILONS:
+                summary = trials["allotment"][0]["epsilons"][text]["summary"]
+                summary[f"T = {STRENGTHS[0]:g} b^2"]["alpha"] = factor * summary[CLAMP]["alpha"]
+
+        return change
+
+    assert [verdict("figure-8-small", planted(scaled(each))) for each in (0.95, 0.5, 1.01)] == [
+        "agrees",
+        "differs",
+        "differs",
+    ]
+
+
+def test_errors_that_are_drawn_are_compared_part_by_part():
+    """Similar is within a tenth, no perceptible impact within a twentieth."""
+
+    def alike(way, other, factor):
+        def change(trials):
+            for record in trials["draws"].values():
+                for found in record["epsilons"].values():
+                    found[way]["error"] = factor * found[other]["error"]
+
+        return change
+
+    assert [verdict("figure-6-similar", planted(alike(PROXY, PLAIN, each))) for each in (1.05, 1.5)] == [
+        "agrees",
+        "differs",
+    ]
+    both = planted(alike(BEST, CLAMP, 1.4))
+    assert verdict("figure-9-error", planted(alike(BEST, CLAMP, 1.01))) == "agrees"
+    alike(EVENEST, CLAMP, 1.4)(both.trials)
+    assert verdict("figure-9-error", both) == "differs"
+
+
+def test_output_perturbation_is_compared_with_the_proxy():
+    """In the state with the largest weight it is hardly worse."""
+
+    def worse(trials):
+        error = trials["allotment"][0]["epsilons"][EPSILONS[0]]["error"]
+        error[OUTPUT] = {place: 10 * value for place, value in error["public sum"].items()}
+
+    assert verdict("figure-6-errors", as_found()) == "differs"
+    assert verdict("figure-6-errors", planted(worse)) == "agrees"
+
+
+def test_draws_that_show_the_bias_would_be_enough():
+    """The average of few draws has a spread that is far larger than the bias of an allotment."""
+
+    def exact(trials):
+        for record in trials["draws"].values():
+            for text in EPSILONS:
+                record["epsilons"][text][PLAIN]["bias"] = trials["allotment"][0]["epsilons"][text]["bias"][
+                    PLAIN
+                ]
+
+    assert (verdict("enough-draws", as_found()), verdict("enough-draws", planted(exact))) == (
+        "differs",
+        "agrees",
+    )
+
+
+# --- planted findings about the rule --------------------------------------------------------------
+
+
+def test_margins_are_those_of_the_threshold_that_decides():
+    """Either ground suffices, and schooling is needed besides."""
+    record = {"s": [1000, 1_000_000, 1000, 100], "sp": [60, 12_000, 60, 0], "spe": [6, 2_000, 1, 0]}
+
+    assert margins(record).round(4).tolist() == [0.2, 0.2, 0.2, -1.0]
+    record["spe"] = [0, 2_000, 1, 0]
+    assert margins(record)[0] == -1.0
+
+
+def test_errors_that_follow_the_distance_are_seen():
+    """Figure 3 is about that."""
+
+    def near(record, place):
+        return float(np.exp(-margins(record)[place]) / 50)
+
+    follow, against = (
+        planted(in_rule(WHOLE, each)) for each in (near, lambda record, i: 0.5 - near(record, i))
+    )
+
+    for name in ("figure-3-distance", "figure-3-near"):
+        assert [verdict(name, each) for each in (follow, against)] == ["agrees", "differs"]
+    assert verdict("figure-3-disparities", planted(in_rule(WHOLE, lambda *_: 0.3))) == "differs"
+    assert verdict("figure-3-disparities", planted(in_rule(WHOLE, lambda _, i: 0.4 * (i % 2)))) == "agrees"
+
+
+@pytest.mark.parametrize(
+    ("name", "part", "pair", "most"),
+    [
+        ("figure-5-left", "share or number", ("share", "number"), True),
+        ("figure-5-right", "share and schooling", ("share", "schooling"), False),
+    ],
+)
+def test_who_errs_most_is_read_by_the_true_answers(name, part, pair, most):
+    """Theorems 7 and 8 speak of equal errors, which counties do not have."""
+
+    def neither(record, place):
+        return 1.0 if not any(record["truth"][each][place] for each in pair) else 0.0
+
+    found = [planted(in_rule(part, each)) for each in (neither, lambda record, i: 1 - neither(record, i))]
+
+    assert [verdict(name, each) for each in found] == (
+        ["agrees", "differs"] if most else ["differs", "agrees"]
+    )
+
+
+def test_groups_of_a_single_county_are_not_compared():
+    """Of 187 counties one has neither ground."""
+
+    def alone(trials):
+        for record in trials["language"].values():
+            record["truth"]["share"] = [True] * (len(record["s"]) - 1) + [False]
+            record["truth"]["number"] = [False] * len(record["s"])
+
+    assert verdict("figure-5-left", planted(alone)) == "cannot be checked"
+    record = planted(alone).trials["language"][0]
+    assert by_truth(record, np.zeros(len(record["s"])), "share", "number")[False, False] == (0.0, 1)
+
+
+def test_a_disjunction_that_errs_more_is_seen():
+    """Figure 4, right, is said to show one."""
+
+    def change(both):
+        def apply(trials):
+            for part, value in (("number", 0.05), ("schooling", 0.04), ("number or schooling", both)):
+                in_rule(part, lambda *_, value=value: value)(trials)
+
+        return apply
+
+    assert [verdict("figure-4-disjunction", planted(change(each))) for each in (0.088, 0.05)] == [
+        "agrees",
+        "differs",
+    ]
+
+
+def test_what_is_assumed_of_the_rule_is_checked_on_it():
+    """Independence, and no error above one half."""
+    small = planted(in_rule(WHOLE, lambda *_: 0.2))
+    in_rule(INDEPENDENT, lambda *_: 0.2004)(small.trials)
+
+    assert [verdict(each, small) for each in ("independence", "non-trivial")] == ["agrees", "agrees"]
+    assert [verdict(each, as_found()) for each in ("independence", "non-trivial")] == ["differs", "differs"]
+
+
+def test_frequencies_that_are_not_the_probabilities_are_seen():
+    """The exact numbers and the draws share no program."""
+
+    def other(trials):
+        for record in trials["language-draws"].values():
+            record["wrong"] = {
+                text: [record["repetitions"]] * len(each) for text, each in record["wrong"].items()
+            }
+
+    assert (verdict("rule-draws", as_found()), verdict("rule-draws", planted(other))) == ("agrees", "differs")
+
+
+def test_ratios_are_compared_county_by_county():
+    """Loving has the largest variance of the draws; the mean of a ratio does not exist."""
+
+    def reversed_(trials):
+        for record in trials["counties"].values():
+            for found in record["epsilons"].values():
+                found["variance"] = [1.0, 2.0, 3.0]
+
+    assert verdict("figure-4-bias", as_found()) == "agrees"
+    assert verdict("figure-4-expectation", as_found()) == "differs"
+    assert (verdict("figure-4-variance", as_found()), verdict("figure-4-variance", planted(reversed_))) == (
+        "agrees",
+        "differs",
+    )
+
+
+def test_proxies_are_compared_group_by_group():
+    """Lower, lower still, more accurate, and falling with size."""
+
+    def levels(rule, regression, svm):
+        def change(trials):
+            for trial, record in trials["proxies"].items():
+                for rows in record["epsilons"].values():
+                    for place, row in enumerate(rows):
+                        wobble = 0.001 * (trial % 3) + 0.01 * place
+                        row["original"]["alpha"] = rule - wobble
+                        row["regression"] |= {"alpha": regression - 1.1 * wobble, "right": 0.8 + wobble}
+                        row["svm"] |= {"alpha": svm - 1.2 * wobble, "right": 0.9 + 1.1 * wobble}
+
+        return change
+
+    names = ("figure-7-lower", "figure-7-svm", "figure-7-accuracy", "figure-7-size")
+    as_told = planted(levels(0.9, 0.5, 0.4))
+    worse = planted(levels(0.1, 0.5, 0.9))
+
+    assert [verdict(each, as_told) for each in names] == ["agrees"] * 4
+    assert [verdict(each, worse) for each in names] == ["differs", "differs", "agrees", "agrees"]
+
+
+def test_what_needs_no_records_has_its_verdict():
+    """Three statements are about what is public, and one about ratios."""
+    for name in ("output-public", "temperature-data", "figure-7-private", "allotment-expectation"):
+        assert verdict(name, as_found()) == "differs"
+
+
+# --- tables and files -----------------------------------------------------------------------------
+
+
+def test_tables_have_the_papers_method_and_the_exact_number_in_rows_of_their_own():
+    """Whoever compares must know which of the two a number is."""
+    made = tables(as_found())
+    rows = [
+        dict(zip(made["example-1"], cells, strict=True))
+        for cells in zip(*made["example-1"].values(), strict=True)
+    ]
+    alphas = [row for row in rows if row["measure"] == "alpha" and row["epsilon"] == 0.001]
+
+    assert [(row["strategy"], row["paper"]) for row in alphas] == [
+        ("as in the paper", 0.003),
+        ("exact", None),
+    ]
+    assert list(made) == ["example-1", "allotment", "draws", "language", "counties", "proxies"]
+    assert {row["table"] for row in rows} == {"example-1"}
+    assert len(made["language"]["ours"]) == 2 * 2 * 3 * (2 + len(PARTS)) * 5
+    assert all(np.isfinite(each) for table in made.values() for each in table["ours"])
+
+
+def test_what_was_not_run_has_no_table():
+    """A quick look has no draws of the allotment."""
+    kept = {name: as_found().trials[name] for name in ("allotment", "language")}
+
+    assert list(tables(Evidence({}, None, kept))) == ["example-1", "allotment", "language"]
+    assert tables(Evidence({})) == {}
+
+
+def test_everything_is_written(tmp_path):
+    """Claims, tables and figures, each table with the agreed columns."""
+    pytest.importorskip("altair")
+    paper = replace(PAPER, claims=tuple(CLAIMS.values()), figures=lambda told: PAPER.figures(told)[:1])
+    kept = {name: as_found().trials[name] for name in ("language", "counties")}
+    found = examined(paper, "quick", {}, trials=kept)
+    found.write(tmp_path)
+    with (tmp_path / "counties.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+
+    assert sum(found.counts.values()) == len(CLAIMS)
+    assert {row["dataset"] for row in rows} == {each.name for each in COUNTIES}
+    assert len(rows) == 4 * len(COUNTIES) * len(LANGUAGE_EPSILONS)
+    assert "As figure 3 of the paper" in (tmp_path / "figures.md").read_text(encoding="utf-8")
+
+
+def test_every_figure_of_the_paper_is_drawn(monkeypatch):
+    """Figure 1 is an illustration; what was not run is not drawn."""
+    monkeypatch.setattr(fioretto2021_panels, "_picture", lambda *_: "<svg/>")
+    quick = {name: as_found().trials[name] for name in ("allotment", "language")}
+    one = {"language": {0: as_found().trials["language"][0]}}
+
+    assert [chart.name for chart in PAPER.figures(as_found())] == [f"fig{number}" for number in range(2, 11)]
+    assert [chart.name for chart in PAPER.figures(Evidence({}, None, quick))] == [
+        "fig2", "fig3", "fig5", "fig8", "fig10",
+    ]  # fmt: skip
+    assert "187 determined" in PAPER.figures(Evidence({}, None, one))[1].caption
+    assert not PAPER.figures(Evidence({}))

@@ -1,0 +1,119 @@
+"""The theorems of fioretto2021: verdicts as derived, and checks that can come out the other way."""
+
+import math
+
+import numpy as np
+import pytest
+
+from evenhand.papers.claims import Evidence
+from evenhand.papers.fioretto2021 import logic, theory
+
+HOLD = {
+    "theorem-3", "corollary-1", "example-1-trace", "corollary-5", "theorem-9", "integrality", "theorem-10",
+    "theorem-11", "theorem-4", "property-1", "lemma-1", "lemma-2", "lemma-3", "theorem-5", "theorem-6",
+    "corollary-3", "corollary-6", "theorem-7", "theorem-8",
+}  # fmt: skip
+FAIL = {
+    "equation-4g", "equation-5b", "corollary-2", "corollary-4", "corollary-4-convex", "example-1-different",
+    "theorem-9-text", "integrality-decisions", "equation-29", "equation-20b", "composition",
+}  # fmt: skip
+STATED = {claim.id: claim for claim in (*theory.THEORY, *logic.LOGIC)}
+
+
+def judged(name):
+    """Return the row of a claim that needs no records."""
+    return STATED[name].judge(Evidence({}))
+
+
+@pytest.mark.parametrize("name", list(STATED))
+def test_every_theorem_has_the_verdict_that_was_derived(name):
+    """Those of the index of errors differ, the others agree."""
+    assert set(STATED) == HOLD | FAIL
+    assert judged(name).verdict == ("agrees" if name in HOLD else "differs")
+
+
+def test_reasons_have_the_known_numbers():
+    """The counter-examples and corrected values of the formula sheet."""
+    assert "\N{MINUS SIGN}1.66e-05, \N{MINUS SIGN}0.000142, 0.000158 exactly" in judged("equation-4g").why
+    assert "differ by 24" in judged("corollary-2").why
+    assert "1.3720, not 0.5488" in judged("theorem-9-text").why
+    assert "gives 0.52; put right, 0.20" in judged("equation-20b").why
+
+
+def test_the_mean_of_a_function_of_noise_is_an_integral():
+    """Powers, exponentials and cosines have closed forms."""
+    for power, expected in ((0, 1), (1, 0), (2, 2), (4, 24)):
+        assert theory.expected(lambda noise, k=power: noise**k, 1.0) == pytest.approx(expected, abs=1e-9)
+    assert theory.expected(lambda noise: np.exp(noise / 2), 1.0) == pytest.approx(4 / 3, rel=1e-9)
+    assert theory.expected(lambda noise: np.cos(noise / 2), 1.0) == pytest.approx(4 / 5, rel=1e-9)
+    assert theory.expected(np.abs, 3.0) == pytest.approx(3, rel=1e-12)
+
+
+def test_formulas_that_were_right_would_be_seen(monkeypatch):
+    """If the curvature of the paper gave the exact bias, its equations would agree."""
+    true = theory._exact_shares()
+    monkeypatch.setattr(theory, "second_order_bias", lambda *_, **__: true)
+    monkeypatch.setattr(theory, "second_order_alpha", lambda *_, **__: float(np.ptp(true)))
+
+    assert judged("equation-4g").verdict == judged("equation-5b").verdict == "agrees"
+
+
+def test_a_trace_or_a_clamp_that_is_wrong_is_seen(monkeypatch):
+    """The checks must be able to contradict what is said to hold."""
+    trace = theory.allotment_trace
+    monkeypatch.setattr(theory, "allotment_trace", lambda *given: 2 * trace(*given))
+    monkeypatch.setattr(theory, "ratio_trace", lambda x, _: np.zeros(len(x)))
+    monkeypatch.setattr(theory, "clamp_bias", lambda *_: np.array([math.exp(-3 / 5)]))
+
+    assert judged("example-1-trace").verdict == judged("corollary-5").verdict == "differs"
+    assert judged("theorem-9-text").verdict == "agrees"
+
+
+def test_noise_that_is_not_centred_is_seen(monkeypatch):
+    """Linear formulas would be biased, quadratic ones would have a bias that depends on the count."""
+    right = theory.expected
+    shifted = lambda function, *more: right(lambda noise: function(noise + 0.5), *more)  # noqa: E731 - one line
+    monkeypatch.setattr(theory, "expected", shifted)
+
+    assert (
+        judged("corollary-1").verdict
+        == judged("theorem-3").verdict
+        == judged("theorem-9").verdict
+        == "differs"
+    )
+
+
+def test_a_sensitivity_beyond_the_theorem_is_seen(monkeypatch):
+    """One person moves shares by more than 2 a_max / L only if the listing is wrong."""
+    right = theory._moves
+    monkeypatch.setattr(theory, "_moves", lambda *given: 20 * right(*given))
+
+    assert judged("theorem-11").verdict == "differs"
+    assert float(right((5, 1, 4), (1, 2, 3))) == pytest.approx(0.21052631578947)
+    assert right((1, 0, 0), (1, 2, 3)) == 0
+
+
+@pytest.mark.parametrize("name", ["lemma-1", "lemma-2", "lemma-3"])
+def test_a_lemma_that_is_wrong_is_seen(name, monkeypatch):
+    """By the exact probability of the joined rule."""
+    right = logic.composed_error
+    monkeypatch.setattr(logic, "composed_error", lambda *given, **more: right(*given, **more) * 1.001)
+
+    assert judged(name).verdict == "differs"
+
+
+def test_bounds_that_are_too_small_are_seen(monkeypatch):
+    """Theorems 5 and 6, and what follows from them."""
+    monkeypatch.setattr(logic, "alpha_bound", lambda *_: 0.01)
+    monkeypatch.setattr(logic, "alpha_bound_excess", lambda *_: -0.01)
+
+    assert {judged(each).verdict for each in ("theorem-5", "theorem-6", "corollary-3", "corollary-6")} == {
+        "differs"
+    }
+
+
+def test_other_answers_that_err_most_would_be_seen(monkeypatch):
+    """Theorems 7 and 8 name the pair."""
+    monkeypatch.setattr(logic, "errors_by_truth", lambda *_: {(True, False): 1.0})
+
+    assert judged("theorem-7").verdict == judged("theorem-8").verdict == "differs"

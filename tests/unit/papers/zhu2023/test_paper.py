@@ -1,0 +1,331 @@
+"""zhu2023: the numbers are the paper's, and every claim sees what is planted in the records."""
+
+import csv
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from evenhand.papers.claims import Evidence, judged
+from evenhand.papers.paper import DESIGNS
+from evenhand.papers.reproduction import examined
+from evenhand.papers.zhu2023 import PAPER
+from evenhand.papers.zhu2023 import figures as zhu2023_figures
+from evenhand.papers.zhu2023.checks import number_of, printed_number
+from evenhand.papers.zhu2023.data import DATA
+from evenhand.papers.zhu2023.experiments import EXACT, figures_name, tables_name
+from evenhand.papers.zhu2023.figures import curves_figure
+from evenhand.papers.zhu2023.printed import (
+    ANONYMITY,
+    EPSILONS,
+    GAUSSIAN,
+    LAPLACE,
+    MECHANISMS,
+    PRINTED,
+    SWAPPING,
+)
+from evenhand.papers.zhu2023.tables import side_by_side, tables
+from unit.papers._made_up_tables import EXPERIMENTS, evidence, table_record
+
+CLAIMS = tuple(claim for claim in PAPER.claims if claim.needs or claim.id == "repetitions")
+
+
+def verdicts(found):
+    """Return the verdict of every claim that reads records, by its id."""
+    return {row.id: row.verdict for row in judged(CLAIMS, found)}
+
+
+AS_TOLD = verdicts(evidence())
+
+
+# --- numbers --------------------------------------------------------------------------------------
+
+
+def test_the_printed_numbers_are_those_of_the_paper():
+    """A slip of the pen here would make every verdict on it wrong."""
+    assert {name: len(table) for name, table in PRINTED.items()} == dict.fromkeys(DATA, 20)
+    assert PRINTED["ma"][LAPLACE, "0.5"] == ("0", "763.775", "3.655")
+    assert PRINTED["ma"][SWAPPING, "4"] == ("0.969", "1664.63", "101.645")
+    assert PRINTED["tx"][GAUSSIAN, "1"] == ("0.132", "777.455", "2.96")
+    assert PRINTED["outlier"][ANONYMITY, "2"] == ("0.981", "18529.7", "54.4")
+    assert [_total(name, 1) for name in DATA] == pytest.approx([51_341.24, 62_773.94, 189_371.67])
+    assert [_total(name, 2) for name in DATA] == pytest.approx([1_448.935, 1_362.61, 1_816.395])
+
+
+def _total(name, column):
+    return sum(float(row[column]) for row in PRINTED[name].values())
+
+
+def test_a_printed_number_knows_its_last_digit():
+    """The tolerance of delta is one unit of it."""
+    assert printed_number("ma", LAPLACE, "0.5", "l1") == ("763.775", 763.775, pytest.approx(0.001))
+    assert printed_number("ma", GAUSSIAN, "4", "delta") == ("3E-4", 3e-4, pytest.approx(1e-4))
+
+
+def test_a_delta_that_is_printed_as_nought_is_nought():
+    """A unit of the last digit of 0 is 1, and every delta would agree with it."""
+    record = evidence().trials[EXACT][0]
+    for value, expected in ((0.0, "agrees"), (1e-9, "differs"), (0.9, "differs")):
+        record["numbers"][LAPLACE]["1"]["delta"] = value
+        found = Evidence({}, None, {EXACT: {0: record}})
+
+        assert number_of(found, "ma", LAPLACE, "1", "delta").verdict == expected
+    assert printed_number("ma", LAPLACE, "1", "delta") == ("0", 0.0, 0.0)
+    assert printed_number("outlier", LAPLACE, "1", "alpha") == ("2", 2.0, 1.0)
+
+
+def test_a_number_agrees_within_five_per_cent_and_the_spread_of_an_experiment():
+    """The tolerance was fixed beforehand, and a number of one experiment cannot be closer than its spread."""
+    at = (LAPLACE, "1", "l1")
+    near, far = (number_of(evidence({"times": times}), "tx", *at) for times in (1.05, 1.06))
+
+    assert (near.verdict, far.verdict) == ("agrees", "differs")
+    assert far.why.startswith("Off by +6.0 %, allowed 5.2 %")
+    assert far.paper == "409.03"
+    assert far.ours.runs == EXPERIMENTS
+
+
+def test_one_experiment_has_no_spread():
+    """Then nothing is said about a bias, but delta, which needs no draws, is still checked."""
+    found = evidence()
+    one = Evidence({}, None, found.trials | {tables_name("ma"): {0: table_record("ma", 0)}})
+
+    assert number_of(one, "ma", LAPLACE, "1", "l1").verdict == "cannot be checked"
+    assert number_of(one, "ma", LAPLACE, "1", "delta").verdict == "agrees"
+
+
+def test_delta_agrees_where_it_is_rounded_and_where_it_is_cut():
+    """The paper does both: 0.8679 is printed as 0.868 and 0.9698 as 0.969."""
+    record = evidence().trials[EXACT][0]
+    for value, expected in ((0.8679, "agrees"), (0.8689, "agrees"), (0.8695, "differs"), (0.866, "differs")):
+        record["numbers"][SWAPPING]["0.5"]["delta"] = value
+        found = Evidence({}, None, {EXACT: {0: record}})
+
+        assert number_of(found, "ma", SWAPPING, "0.5", "delta").verdict == expected
+
+
+# --- designs --------------------------------------------------------------------------------------
+
+
+def test_each_design_contains_the_one_before():
+    """A larger design in the same folder runs only what is new."""
+    sizes = [{each.name: each.number for each in PAPER.trials(design)} for design in DESIGNS]
+
+    for small, large in ((0, 1), (1, 2)):
+        assert all(sizes[large].get(name, 0) >= number for name, number in sizes[small].items())
+    assert all(not PAPER.studies(design) for design in DESIGNS)
+    assert all(
+        f"{sum(numbers.values())} trials" in PAPER.designs[design]
+        for design, numbers in zip(DESIGNS, sizes, strict=True)
+    )
+
+
+def test_claims_have_names_of_their_own_and_need_what_can_be_run():
+    """A claim that needs something unknown would never be checked."""
+    known = {each.name for each in PAPER.trials("full")}
+
+    assert max(Counter(claim.id for claim in PAPER.claims).values()) == 1
+    assert all(set(claim.needs) <= known for claim in PAPER.claims)
+    assert all(
+        row.verdict == "cannot be checked" for row in judged(CLAIMS, Evidence({})) if "Not run" in row.why
+    )
+
+
+# --- planted findings -----------------------------------------------------------------------------
+
+_NUMBERS = {f"{name}-{word}-{each}" for name in DATA for word in ("bias", "alpha") for each in MECHANISMS}
+_DELTAS = {f"delta-{each}" for each in MECHANISMS}
+
+
+def test_numbers_that_are_the_printed_ones_agree():
+    """And the findings that the text reads from them do too."""
+    assert {AS_TOLD[each] for each in _NUMBERS | _DELTAS} == {"agrees"}
+    for name in DATA:
+        assert {
+            AS_TOLD[f"{name}-{each}"] for each in ("bias-lower", "alpha-lower", "advantage", "rising")
+        } == {"agrees"}
+    assert AS_TOLD["same-trends"] == "agrees"
+
+
+def test_numbers_that_are_others_differ():
+    """Ten per cent is more than is allowed."""
+    found = verdicts(evidence({"times": 1.1}, {"times": 0.9}))
+
+    assert {found[each] for each in _NUMBERS} == {"differs"}
+    assert {each for each in _DELTAS if found[each] == "agrees"} == {"delta-laplace"}
+
+
+def test_the_variance_of_the_tables_is_that_whose_bias_is_nearer():
+    """If the text's variance had the printed bias, the text would be right."""
+    right = evidence(exact={"smaller": 1.0})
+    for text in EPSILONS:
+        right.trials[EXACT][0]["numbers"][GAUSSIAN][text]["l1"] *= 2
+
+    assert AS_TOLD["gaussian-tables"] == "differs"
+    assert verdicts(right)["gaussian-tables"] == "agrees"
+
+
+def test_what_the_tables_are_is_read_from_them():
+    """The repetitions of k-anonymity, what its bias is against, and the randomness in alpha."""
+    assert AS_TOLD["repetitions"] == AS_TOLD["against-truth"] == AS_TOLD["ma-randomness"] == "differs"
+    assert AS_TOLD["areas"] == "agrees"
+    assert verdicts(evidence(exact={"areas": 7}))["areas"] == "differs"
+    assert AS_TOLD["features"] == "cannot be checked"
+
+
+def test_the_other_order_of_mechanisms_is_seen():
+    """If the counterparts had the smaller numbers, the findings would differ."""
+    swapped = evidence()
+    for name in DATA:
+        for record in swapped.trials[tables_name(name)].values():
+            numbers = record["numbers"]
+            numbers[LAPLACE], numbers[GAUSSIAN], numbers[SWAPPING] = (
+                numbers[SWAPPING], numbers[SWAPPING], numbers[LAPLACE],
+            )  # fmt: skip
+    found = verdicts(swapped)
+
+    for name in DATA:
+        assert found[f"{name}-bias-lower"] == found[f"{name}-alpha-lower"] == "differs"
+        assert found[f"{name}-advantage"] == "differs"
+
+
+def test_counterparts_that_approach_their_originals_are_seen():
+    """The figures are said to show that, and counterparts that are far away must be seen too."""
+    away = verdicts(evidence(figures={"gap": 0.5, "sign": 1.0}))
+    methods = ("suppression", "swapping", "k-anonymity")
+    for name in DATA:
+        nearing = [
+            f"{name}-approaches-{each}-{measure}" for each in methods for measure in ("error", "alpha")
+        ]
+        close = [f"{name}-close-{each}" for each in methods]
+        lower = [f"{name}-{each}" for each in ("improved", "fairer", "comparable")]
+
+        assert {AS_TOLD[each] for each in (*nearing, *close, *lower)} == {"agrees"}
+        assert {away[each] for each in nearing} == {"agrees"}
+        assert {away[each] for each in (*close, *lower)} == {"differs"}
+
+
+def test_counterparts_that_leave_their_originals_are_seen():
+    """The distance must fall with epsilon, not only be small."""
+    leaving = evidence()
+    for name in DATA:
+        for record in leaving.trials[figures_name(name)].values():
+            for found in (*record["suppression"].values(), record["swapping"]["epsilon"]):
+                found["0.5"], found["1"], found["2"], found["4"] = (
+                    found[each] for each in reversed(EPSILONS)
+                )
+    found = verdicts(leaving)
+
+    for name in DATA:
+        for measure in ("error", "alpha"):
+            assert found[f"{name}-approaches-suppression-{measure}"] == "differs"
+            assert found[f"{name}-approaches-swapping-{measure}"] == "differs"
+            assert found[f"{name}-approaches-k-anonymity-{measure}"] == "agrees"
+
+
+def test_accuracies_are_compared_with_the_counterparts_and_the_baseline():
+    """Much higher, close, and closer are three statements."""
+    same = verdicts(evidence(accuracies={"counterparts": 0.794}))
+    low = verdicts(evidence(accuracies={"classical": 0.65}))
+    for name in DATA:
+        assert {AS_TOLD[f"{name}-{each}"] for each in ("higher", "near", "nearer")} == {"agrees"}
+        assert (same[f"{name}-higher"], same[f"{name}-near"]) == ("differs", "agrees")
+        assert {low[f"{name}-{each}"] for each in ("higher", "near", "nearer")} == {"differs"}
+
+
+def test_bounds_that_fail_on_a_table_are_seen():
+    """And the condition of Theorem 10, if it were met."""
+    broken = evidence(exact={"smallest": 3})
+    for record in broken.trials[EXACT].values():
+        record["bounds"]["4"] = {f"theorem {each}": (2.1, 2.0) for each in (2, 4, 7, 8, 9)}
+    found = verdicts(broken)
+    whys = {row.id: row.why for row in judged(CLAIMS, broken)}
+
+    assert {AS_TOLD[f"theorem-{each}"] for each in (2, 4, 7, 8, 9)} == {"agrees"}
+    assert {found[f"theorem-{each}"] for each in (2, 4, 7, 8, 9)} == {"differs"}
+    assert "It fails in 3 of 12 tables and epsilons" in whys["theorem-7"]
+    assert (AS_TOLD["theorem-10-condition"], found["theorem-10-condition"]) == ("differs", "agrees")
+
+
+# --- tables and files -----------------------------------------------------------------------------
+
+
+def test_tables_have_printed_drawn_and_exact_numbers():
+    """The three stand beside each other for every mechanism and epsilon."""
+    made = tables(evidence())
+    rows = [
+        dict(zip(made["table-1"], cells, strict=True))
+        for cells in zip(*made["table-1"].values(), strict=True)
+    ]
+    bias = [
+        row
+        for row in rows
+        if row["mechanism"] == LAPLACE and row["epsilon"] == 4 and row["measure"] == "l1_bias"
+    ]
+
+    assert [row["strategy"] for row in bias] == ["as in the paper", "exact", "as shipped"]
+    assert [row["paper"] for row in bias] == [67.34, None, None]
+    assert bias[0]["runs"] == EXPERIMENTS
+    assert {row["table"] for row in rows} == {"table-1"}
+    assert set(made) == {
+        f"{kind}{name}" for kind in ("figures-", "classification-") for name in DATA
+    } | {"table-1", "table-2", "table-3"}  # fmt: skip
+
+
+def test_what_was_not_run_has_no_table():
+    """A quick look has one data set."""
+    found = evidence()
+    kept = {name: records for name, records in found.trials.items() if name in (EXACT, tables_name("tx"))}
+
+    assert list(tables(Evidence({}, None, kept))) == ["table-2"]
+    assert tables(Evidence({})) == {}
+
+
+def test_a_table_can_be_read_side_by_side():
+    """The page shows it: a line for each mechanism and epsilon, with printed, our and exact numbers."""
+    lines = side_by_side(evidence(), "ma").splitlines()
+
+    assert len(lines) == 2 + len(EPSILONS) * len(MECHANISMS)
+    assert lines[2] == "| 0.5 | Laplace | 0 | 0 | 763.775 | 763.8 | 763.8 | 3.655 | 3.65 | 1.83 |"
+    assert lines[6].endswith("| 0.0878 | 2337.8 | 2,337.8 |  | 22.65 | 22.65 |  |")
+
+
+def test_everything_is_written(tmp_path):
+    """Claims, tables and figures, each table with the agreed columns."""
+    pytest.importorskip("altair")
+    kept = {
+        name: records for name, records in evidence().trials.items() if name == EXACT or name.endswith("-tx")
+    }
+    paper = replace(PAPER, claims=CLAIMS, figures=lambda told: [curves_figure(told, "tx", "alpha")])
+    found = examined(paper, "full", {}, trials=kept)
+    found.write(tmp_path)
+    with (tmp_path / "table-2.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+
+    assert sum(found.counts.values()) == len(CLAIMS)
+    assert {row["verdict"] for row in rows} == {"agrees", "cannot be checked"}
+    assert sorted(path.name for path in tmp_path.glob("fig*.svg")) == ["fig8.svg"]
+    assert "As figure 8 of the paper, Texas" in (tmp_path / "figures.md").read_text(encoding="utf-8")
+
+
+def test_every_figure_of_the_paper_is_drawn(monkeypatch):
+    """Two for each data set and the accuracies of each; figure 1 is an illustration."""
+    for name in ("_curves", "_accuracies"):
+        monkeypatch.setattr(zhu2023_figures, name, lambda *_: "<svg/>")
+
+    assert [chart.name for chart in PAPER.figures(evidence())] == [
+        "fig2", "fig3", "fig4", "fig5-left", "fig5-right", "fig6", "fig7", "fig8", "fig9",
+    ]  # fmt: skip
+    assert not PAPER.figures(Evidence({}))
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_accuracies_are_drawn_within_their_axis(number):
+    """An interval of two experiments may be wider than the picture, and one experiment has none."""
+    pytest.importorskip("altair")
+    found = evidence()
+    few = {name: dict(list(records.items())[:number]) for name, records in found.trials.items()}
+    drawn = zhu2023_figures._accuracies(Evidence({}, None, few), "ma", "plain", "Accuracy", 500.0)
+
+    assert "DP Swapping" in drawn
+    assert drawn.count("<svg") == 1

@@ -1,0 +1,182 @@
+"""The theorems of zhu2023: formulas against listings of all outputs, and verdicts that can change."""
+
+import math
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+
+from evenhand.papers.claims import Evidence
+from evenhand.papers.zhu2023 import enumerated as listed
+from evenhand.papers.zhu2023 import exact, fairness, theory
+from evenhand.papers.zhu2023.bounds import bounded
+from evenhand.papers.zhu2023.enumerated import hockey_stick, sampling_law, suppression_law, worst
+from evenhand.papers.zhu2023.printed import EPSILONS
+from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Laplace
+
+HOLD = {
+    "laplace-private", "gaussian-private", "lemma-1", "suppression-not-private", "theorem-1",
+    "quasi-identifiers", "theorem-5", "theorem-6", "proposition-1", "theorem-10-bounds",
+}  # fmt: skip
+FAIL = {
+    "gaussian-deviation", "definition-3", "algorithm-2", "theorem-3",
+    "theorem-3-generality", "theorem-7-tight", "theorems-8-9-norm", "theorem-10-suppression",
+    "theorem-10-swapping",
+}  # fmt: skip
+STATED = {claim.id: claim for claim in (*theory.PRIVACY, *fairness.FAIRNESS) if not claim.needs}
+
+
+def judged(name):
+    """Return the row of a claim that needs no records."""
+    return STATED[name].judge(Evidence({}))
+
+
+@pytest.mark.parametrize("name", list(STATED))
+def test_every_theorem_has_the_verdict_that_was_derived(name):
+    """Those of the index of errors differ, the others agree."""
+    assert set(STATED) == HOLD | FAIL
+    assert judged(name).verdict == ("agrees" if name in HOLD else "differs")
+
+
+def test_reasons_have_the_known_numbers():
+    """The counter-examples and corrected values of the formula sheet."""
+    third = judged("theorem-3").why
+
+    assert all(each in third for each in ("0.5300", "0.2449", "0.8894, 0.8917, 0.9080, 0.9703"))
+    assert "0.3935, 0.6321, 0.8647, 0.9817" in judged("theorem-5").why
+    assert "8.084 for Laplace and 0.9983 for suppression" in judged("theorem-10-suppression").why
+
+
+def test_a_formula_that_is_wrong_is_seen(monkeypatch):
+    """The listing must be able to contradict a theorem that is said to hold, and to confirm a right one."""
+    right = exact.swapping_delta
+    monkeypatch.setattr(exact, "suppression_theorem", lambda *_: 0.9)
+    monkeypatch.setattr(exact, "swapping_theorem", right)
+    monkeypatch.setattr(exact, "anonymity_theorem", lambda _: (0.1, 1))
+
+    assert judged("theorem-1").verdict == "differs"
+    assert judged("theorem-3").verdict == "agrees"
+    assert judged("theorem-5").verdict == "differs"
+
+
+def test_suppression_that_hides_everything_would_be_private(monkeypatch):
+    """That suppression is not private is found by listing, not taken as given."""
+    assert "delta is 1." in judged("suppression-not-private").why
+
+    monkeypatch.setattr(listed, "hidden_law", lambda *_, **__: {"nothing": 1.0})
+
+    assert judged("suppression-not-private").verdict == "differs"
+
+
+def test_a_proposition_that_is_wrong_is_seen(monkeypatch):
+    """A bias off by a hundredth of a person is no formula."""
+    right = exact.swapping_bias
+    monkeypatch.setattr(exact, "swapping_bias", lambda rows, epsilon: right(rows, epsilon) + 0.01)
+
+    assert judged("proposition-1").verdict == "differs"
+
+
+# --- formulas -------------------------------------------------------------------------------------
+
+
+def test_the_bias_of_rounded_noise_is_the_sum_over_its_law():
+    """Exactly what 200 repetitions of the paper's method estimate."""
+    for text, count in product(EPSILONS, (0, 1, 5)):
+        law = Laplace(2 / Fraction(text))
+        places = np.arange(-600, 601)
+        mass = law.cdf(places + 0.5) - law.cdf(places - 0.5)
+        expected = float((np.maximum(count + places, 0) * mass).sum()) - count
+
+        assert exact.rounded_bias(np.array([count]), Fraction(text))[0] == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("law", [DiscreteGaussian(5), DiscreteGaussian(40), DiscreteLaplace(4)])
+def test_the_bias_of_clipped_integer_noise_is_the_sum_over_its_law(law):
+    """For each count by itself."""
+    places = np.arange(-500, 501)
+    for count in (0, 3, 20):
+        expected = float((np.maximum(count + places, 0) * law.pmf(places)).sum()) - count
+
+        assert exact.clipped_bias(np.array([count]), law)[0] == pytest.approx(expected, abs=1e-10)
+
+
+def test_the_exact_delta_of_the_gaussian_is_that_of_its_outputs():
+    """Two cells, one person moves: the hockey stick over all pairs of outputs."""
+    variance, epsilon = Fraction(4), 1.0
+    law = DiscreteGaussian(variance)
+    places = np.arange(-40, 41)
+
+    def outputs(first, second):
+        one, other = law.pmf(places - first), law.pmf(places - second)
+        return {(a, b): one[a] * other[b] for a in range(81) for b in range(81)}
+
+    expected = hockey_stick(outputs(1, 0), outputs(0, 1), epsilon)
+
+    assert exact.gaussian_delta(variance, epsilon) == pytest.approx(expected, rel=1e-9)
+    assert exact.gaussian_delta(variance, Fraction(1)) == pytest.approx(0.0379694447235, rel=1e-10)
+
+
+def test_exact_deltas_are_those_of_the_release_mechanisms():
+    """Two programs that share no formula, on the table of a made-up survey."""
+    from evenhand.release.kanonymity.mechanisms import SampledKAnonymity
+    from evenhand.release.mechanisms.random_swapping import RandomSwapping
+    from evenhand.release.mechanisms.suppression import NoisySuppression
+    from evenhand.release.table.histogram import Histogram
+    from evenhand.schema import Column, Domain, Schema
+
+    schema = Schema(
+        (Column("race", Domain.integers(1, 9)), Column("sex", Domain.integers(1, 2))),
+        quasi_identifiers="race",
+    )
+    table = Histogram.of(np.arange(18).reshape(9, 2), schema, bound=30)
+    for text in EPSILONS:
+        epsilon = Fraction(text)
+        swapping = RandomSwapping(epsilon=epsilon)
+        sampled = SampledKAnonymity(k=6, epsilon=epsilon)
+        suppression = NoisySuppression(epsilon=epsilon, threshold=6)
+        bias = swapping.bias(table)
+
+        assert float(swapping.guarantee_for(table, epsilon=epsilon).delta) == pytest.approx(
+            exact.swapping_delta(epsilon, 9)
+        )
+        assert float(swapping.guarantee_for(table, as_printed=True).delta) == pytest.approx(
+            exact.swapping_theorem(epsilon, 9)
+        )
+        assert float(sampled.guarantee_for(table).delta) == pytest.approx(exact.anonymity_delta(epsilon))
+        assert float(sampled.guarantee_for(table, as_printed=True).delta) == pytest.approx(
+            exact.anonymity_theorem(epsilon)[0]
+        )
+        assert float(suppression.guarantee_for(table, as_printed=True).delta) == pytest.approx(
+            exact.suppression_theorem(epsilon, 6, 30)
+        )
+        assert bias.l1 == pytest.approx(np.abs(exact.swapping_bias(table.as_matrix(), epsilon)).sum())
+
+
+def test_bounds_hold_on_tables_that_are_drawn_at_random():
+    """Theorem 4 is an equation, the others are bounds."""
+    draw = np.random.default_rng(3)
+    for _ in range(50):
+        matrix = draw.integers(0, 40, size=(4, 5))
+        found = bounded(matrix, Fraction(int(draw.integers(1, 9)), 4), int(draw.integers(1, 12)))
+        equal = found.pop("theorem 4")
+
+        assert equal[0] == pytest.approx(equal[1])
+        assert all(true <= most + 1e-9 for true, most in found.values())
+
+
+# --- listings -------------------------------------------------------------------------------------
+
+
+def test_listed_laws_are_laws():
+    """Probabilities of all outputs add up to 1."""
+    assert math.fsum(suppression_law((3, 9), Fraction(1), 5).values()) == pytest.approx(1)
+    assert math.fsum(sampling_law((3, 2), 0.4).values()) == pytest.approx(1)
+
+
+def test_the_listing_sees_both_directions():
+    """Adding a person may tell more than removing one."""
+    law = {(0,): {"a": 1.0}, (1,): {"a": 0.5, "b": 0.5}}.get
+
+    assert worst(law, [((0,), (1,))], 0.0) == worst(law, [((1,), (0,))], 0.0) == 0.5
+    assert worst(law, [((0,), (1,))], math.log(2)) == 0.5
