@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from evenhand.collect.reports.layouts import BitsLayout, HashedLayout, IntegerLayout, SetLayout
 from evenhand.errors import InvalidParameterError
-from evenhand.table.csv_cells import converter, no_whole_number
+from evenhand.table.csv.cells import converter, no_whole_number
 from evenhand.table.write import inert_text
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Literal
 from evenhand._validate import integer
 from evenhand.errors import InvalidParameterError
 from evenhand.schema import Schema
-from evenhand.table.csv_batches import CsvBatches
+from evenhand.table.csv.batches import CsvBatches
 from evenhand.table.limits import DEFAULT_LIMITS, Limits
-from evenhand.table.parquet_batches import ParquetBatches
+from evenhand.table.parquet.batches import ParquetBatches
 from evenhand.table.source import opened, own_name
 
 if TYPE_CHECKING:

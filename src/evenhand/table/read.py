@@ -6,9 +6,9 @@ import os
 from typing import TYPE_CHECKING
 
 from evenhand.errors import InvalidParameterError
-from evenhand.table.csv_read import read_csv
+from evenhand.table.csv.read import read_csv
 from evenhand.table.limits import DEFAULT_LIMITS, Limits
-from evenhand.table.parquet_read import read_parquet
+from evenhand.table.parquet.read import read_parquet
 from evenhand.table.source import own_name
 
 if TYPE_CHECKING:

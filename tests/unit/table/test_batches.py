@@ -10,9 +10,10 @@ import pytest
 
 from evenhand.errors import InvalidParameterError, LimitExceededError, UnreadableFileError
 from evenhand.schema import Column, Domain, Schema
-from evenhand.table import Limits, parquet_batches, read
+from evenhand.table import Limits, read
 from evenhand.table.batches import STREAM_LIMITS, file_columns, file_form, open_batches, read_batches
-from evenhand.table.csv_batches import CsvBatches
+from evenhand.table.csv.batches import CsvBatches
+from evenhand.table.parquet import batches as parquet_batches
 from evenhand.table.source import Source
 
 ROWS = 3_000
@@ -96,7 +97,7 @@ def test_columns_without_a_domain_are_text_as_it_stands(csv):
 
 def test_a_long_csv_file_is_cut_by_bytes_too(tmp_path, monkeypatch):
     """Long rows must not wait for their number: memory is what counts."""
-    monkeypatch.setattr("evenhand.table.csv_batches._BATCH_BYTES", 1 << 20)
+    monkeypatch.setattr("evenhand.table.csv.batches._BATCH_BYTES", 1 << 20)
     path = tmp_path / "long.csv"
     path.write_text("a,b\n" + f"{'x' * 4_000},y\n" * 2_000)
 

@@ -56,7 +56,7 @@ def read_reports(
     path_or_buffer: str | os.PathLike[str] | ReadableBuffer, *, limits: Limits | None = None
 ) -> Reports:
     """Read reports and what they are from a file that :func:`write_reports` wrote."""
-    from evenhand.table.parquet_read import read_parquet  # noqa: PLC0415 - imports pyarrow
+    from evenhand.table.parquet.read import read_parquet  # noqa: PLC0415 - imports pyarrow
 
     limits = DEFAULT_LIMITS if limits is None else limits
     with opened(path_or_buffer, limits=limits, owner="Reports.read_parquet") as given, _named(given):

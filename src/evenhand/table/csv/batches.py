@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from evenhand.table.csv_cells import converter
-from evenhand.table.csv_read import _groups, _header_names, _parsed
-from evenhand.table.csv_scan import Scanner
+from evenhand.table.csv.cells import converter
+from evenhand.table.csv.read import _groups, _header_names, _parsed
+from evenhand.table.csv.scan import Scanner
 from evenhand.table.names import wanted_names
 
 if TYPE_CHECKING:

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import pyarrow as pa
 
-from evenhand.table.parquet_footer import bytes_at
+from evenhand.table.parquet.footer import bytes_at
+from evenhand.table.parquet.thrift import I32, CompactReader, MalformedError, number_of, structures_of
 from evenhand.table.source import over_limit, refuse
-from evenhand.table.thrift import I32, CompactReader, MalformedError, number_of, structures_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evenhand.table.limits import Limits
-    from evenhand.table.parquet_footer import Chunk, Footer
+    from evenhand.table.parquet.footer import Chunk, Footer
+    from evenhand.table.parquet.thrift import Fields
     from evenhand.table.source import Source
-    from evenhand.table.thrift import Fields
 
 __all__ = ["ColumnPlan", "check_types", "plan_columns", "row_bytes"]
 

@@ -8,11 +8,11 @@ import pyarrow as pa
 
 from evenhand.errors import EvenhandError
 from evenhand.table.names import wanted_names
-from evenhand.table.parquet_check import _DETAILS, _DICTIONARY_PAGE, _page_header, check_types, plan_columns
-from evenhand.table.parquet_check import _leaf_places as leaf_places
-from evenhand.table.parquet_check import row_bytes as fixed_bytes
-from evenhand.table.parquet_footer import read_footer
-from evenhand.table.parquet_read import (
+from evenhand.table.parquet.check import _DETAILS, _DICTIONARY_PAGE, _page_header, check_types, plan_columns
+from evenhand.table.parquet.check import _leaf_places as leaf_places
+from evenhand.table.parquet.check import row_bytes as fixed_bytes
+from evenhand.table.parquet.footer import read_footer
+from evenhand.table.parquet.read import (
     _ARROW_FAILURES,
     _declared_schema,
     _is_text,
@@ -20,16 +20,16 @@ from evenhand.table.parquet_read import (
     _Reader,
     _searchable,
 )
+from evenhand.table.parquet.thrift import I32, number_of, structures_of
 from evenhand.table.source import refuse
-from evenhand.table.thrift import I32, number_of, structures_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evenhand.schema import Schema
     from evenhand.table.limits import Limits
-    from evenhand.table.parquet_check import ColumnPlan
-    from evenhand.table.parquet_footer import Chunk
+    from evenhand.table.parquet.check import ColumnPlan
+    from evenhand.table.parquet.footer import Chunk
     from evenhand.table.source import Source
 
 __all__ = ["ParquetBatches"]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from evenhand.errors import EvenhandError
 from evenhand.table import Limits, read_csv
-from evenhand.table.csv_scan import Scanner
+from evenhand.table.csv.scan import Scanner
 
 
 def refusal(data, **settings):

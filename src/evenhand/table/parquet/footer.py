@@ -9,8 +9,8 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
+from evenhand.table.parquet.thrift import I64, CompactReader, Fields, MalformedError, number_of, structures_of
 from evenhand.table.source import refuse
-from evenhand.table.thrift import I64, CompactReader, Fields, MalformedError, number_of, structures_of
 
 if TYPE_CHECKING:
     from evenhand.table.source import Source

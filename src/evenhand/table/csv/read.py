@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
 from evenhand.errors import InvalidParameterError
-from evenhand.table.csv_cells import TypeGuess, converter
-from evenhand.table.csv_scan import Scanner
+from evenhand.table.csv.cells import TypeGuess, converter
+from evenhand.table.csv.scan import Scanner
 from evenhand.table.limits import DEFAULT_LIMITS, Limits
 from evenhand.table.names import check_names, wanted_names
 from evenhand.table.source import Source, blocks, opened, over_limit, refuse

@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 from evenhand.errors import EvenhandError
 from evenhand.table.limits import DEFAULT_LIMITS, Limits
 from evenhand.table.names import check_names, wanted_names
-from evenhand.table.parquet_check import ColumnPlan, check_types, plan_columns, row_bytes
-from evenhand.table.parquet_footer import read_footer
+from evenhand.table.parquet.check import ColumnPlan, check_types, plan_columns, row_bytes
+from evenhand.table.parquet.footer import read_footer
 from evenhand.table.source import Source, blocks, opened, over_limit, refuse
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evenhand.schema import Schema
-    from evenhand.table.parquet_footer import Footer
+    from evenhand.table.parquet.footer import Footer
     from evenhand.table.source import ReadableBuffer
 
 __all__ = ["read_parquet"]

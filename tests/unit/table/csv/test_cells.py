@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from evenhand.schema import Column, Domain, Schema
 from evenhand.table import read_csv
-from evenhand.table.csv_cells import TypeGuess, converter, no_whole_number
+from evenhand.table.csv.cells import TypeGuess, converter, no_whole_number
 
 LOW, HIGH = -(2**63), 2**63 - 1
 

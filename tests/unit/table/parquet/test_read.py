@@ -13,8 +13,8 @@ from attacks import _parquet_forge as forge
 from evenhand.errors import ColumnNotFoundError, UnreadableFileError
 from evenhand.schema import Column, Domain, Schema
 from evenhand.table import Limits, Table, read_parquet
-from evenhand.table.parquet_check import ColumnPlan
-from evenhand.table.parquet_read import _groups
+from evenhand.table.parquet.check import ColumnPlan
+from evenhand.table.parquet.read import _groups
 
 TABLE = pa.table(
     {
@@ -172,7 +172,7 @@ def test_a_description_that_arrow_cannot_read_is_told():
 
 
 def test_a_description_that_can_be_read_in_two_ways_is_refused(monkeypatch):
-    from evenhand.table import parquet_read
+    from evenhand.table.parquet import read as parquet_read
 
     real = parquet_read.read_footer
     monkeypatch.setattr(parquet_read, "read_footer", lambda *given: real(*given)._replace(rows=7))

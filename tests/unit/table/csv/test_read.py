@@ -95,7 +95,7 @@ def test_many_blocks_make_the_table_that_one_block_makes(monkeypatch):
     text = "a,b,c\n" + "".join(f'{place},{place / 2},"x\n{place}"\n' for place in range(2_000))
     whole = read(text)
     monkeypatch.setattr("evenhand.table.source.BLOCK_BYTES", 97)
-    monkeypatch.setattr("evenhand.table.csv_read._GROUP_BYTES", 1_000)
+    monkeypatch.setattr("evenhand.table.csv.read._GROUP_BYTES", 1_000)
     pieces = read(text)
 
     assert pieces.equals(whole)
@@ -106,7 +106,7 @@ def test_many_blocks_make_the_table_that_one_block_makes(monkeypatch):
 def test_a_type_that_shows_only_late_is_right_for_the_whole_column(monkeypatch):
     """Guessing from the first rows alone fails on, or changes, the later ones."""
     monkeypatch.setattr("evenhand.table.source.BLOCK_BYTES", 64)
-    monkeypatch.setattr("evenhand.table.csv_read._GROUP_BYTES", 64)
+    monkeypatch.setattr("evenhand.table.csv.read._GROUP_BYTES", 64)
     table = read("a,b,c\n" + "1,1,1\n" * 100 + "x,1.5,\n")
 
     assert table.schema.types == [pa.string(), pa.float64(), pa.int64()]
@@ -122,7 +122,7 @@ def test_a_failure_of_the_parser_is_told_in_our_words(monkeypatch, fault):
     def fail(*_):
         raise fault
 
-    monkeypatch.setattr("evenhand.table.csv_read.arrow_csv.read_csv", fail)
+    monkeypatch.setattr("evenhand.table.csv.read.arrow_csv.read_csv", fail)
     with pytest.raises(UnreadableFileError) as caught:
         read("a\nS3CRET\n")
 
@@ -132,7 +132,7 @@ def test_a_failure_of_the_parser_is_told_in_our_words(monkeypatch, fault):
 
 def test_a_parser_that_sees_other_rows_than_the_scanner_is_not_believed(monkeypatch):
     real = __import__("pyarrow.csv").csv.read_csv
-    monkeypatch.setattr("evenhand.table.csv_read.arrow_csv.read_csv", lambda *given: real(*given).slice(1))
+    monkeypatch.setattr("evenhand.table.csv.read.arrow_csv.read_csv", lambda *given: real(*given).slice(1))
     with pytest.raises(UnreadableFileError, match="could not be told apart"):
         read("a\n1\n")
 

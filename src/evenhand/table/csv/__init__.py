@@ -1,0 +1,1 @@
+"""CSV files: checked, read and cut into batches within limits."""

@@ -1,0 +1,1 @@
+"""Parquet files: checked, read and cut into batches within limits."""
