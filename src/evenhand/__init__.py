@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     )
     from evenhand.collect.privatizer.transformer import LocalPrivatizer
     from evenhand.privacy import Guarantee
-    from evenhand.privacy.audit import audit
+    from evenhand.privacy.audit.measured import audit
     from evenhand.schema import Schema
     from evenhand.study.plan.plan import Plan
     from evenhand.study.run.whole import run

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 from evenhand.errors import InvalidParameterError, PlanError
+from evenhand.privacy.guarantees.units import Trust
 from evenhand.privacy.laws import DiscreteLaplace
-from evenhand.privacy.units import Trust
 from evenhand.release import (
     MECHANISMS,
     DiscreteGaussian,

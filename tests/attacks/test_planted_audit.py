@@ -8,7 +8,7 @@ from evenhand.collect.protocols.grr import GRR
 from evenhand.collect.protocols.unary import OUE
 from evenhand.collect.reports.memo import Memo
 from evenhand.errors import GuaranteeError
-from evenhand.privacy.audit import audit
+from evenhand.privacy.audit.measured import audit
 from statistical._exact import ALPHA
 
 pytestmark = pytest.mark.figures

@@ -10,7 +10,7 @@ from evenhand.collect.protocols.dyadic import GRID
 from evenhand.collect.protocols.optimal import Optimal
 from evenhand.collect.protocols.optimal_inputs import checked_law, column_ratio
 from evenhand.errors import EvenhandError, GuaranteeError, InvalidParameterError
-from evenhand.privacy.audit import audit
+from evenhand.privacy.audit.measured import audit
 from evenhand.privacy.randomness import SeededSource
 
 EPSILON = Fraction(1)

@@ -5,8 +5,8 @@ from statistics import NormalDist
 
 import numpy as np
 
+from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.randomness import SeededSource
-from evenhand.privacy.units import Unit
 from evenhand.release.table.histogram import Histogram
 from evenhand.schema import Column, Domain, Schema
 from statistical._exact import ALPHA, CORRELATION, Event, exact_events_pvalue, worst_correlation

@@ -27,7 +27,7 @@ from evenhand.collect.protocols.channel import Channel
 from evenhand.collect.protocols.registry import PROTOCOLS, protocol_from, protocol_named
 from evenhand.collect.reports.reports import Reports
 from evenhand.errors import EvenhandError, GuaranteeError, InvalidParameterError, LimitExceededError
-from evenhand.privacy.units import Trust, Unit
+from evenhand.privacy.guarantees.units import Trust, Unit
 
 EPSILONS = ["0.001", "0.25", "1", "1/3", "4", "10"]
 SIZES = [2, 3, 4, 8]

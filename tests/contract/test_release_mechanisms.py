@@ -22,9 +22,9 @@ from contract._release_claims import (
     table,
 )
 from evenhand.errors import EvenhandError, GuaranteeError, InvalidParameterError, LimitExceededError
-from evenhand.privacy.guarantee import Guarantee
+from evenhand.privacy.guarantees.guarantee import Guarantee
+from evenhand.privacy.guarantees.units import Trust, Unit
 from evenhand.privacy.randomness import SecureSource, SeededSource
-from evenhand.privacy.units import Trust, Unit
 from evenhand.release.mechanisms.mechanism import ReleaseMechanism
 from evenhand.release.mechanisms.noise import DiscreteGaussian, Laplace
 from evenhand.release.mechanisms.registry import MECHANISMS, mechanism_from, mechanism_named

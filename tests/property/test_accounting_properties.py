@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from evenhand.privacy._pld import Steps, epsilon_at
 from evenhand.privacy.accounting import SampledGaussian, noise_for, sampling_rate
 from evenhand.privacy.grid_noise import GridNoise, _cost, _divided_by_root
-from evenhand.privacy.units import Unit
+from evenhand.privacy.guarantees.units import Unit
 
 ADD, REPLACE = Unit.ADD_OR_REMOVE_ONE, Unit.REPLACE_ONE
 

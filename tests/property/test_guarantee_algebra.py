@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from evenhand.errors import GuaranteeError, PrivacyWarning
 from evenhand.privacy import Guarantee, Measure, Trust, Unit
-from evenhand.privacy.loss import in_one_measure
+from evenhand.privacy.guarantees.loss import in_one_measure
 
 pytestmark = [pytest.mark.filterwarnings("ignore::evenhand.errors.PrivacyWarning"), pytest.mark.figures]
 

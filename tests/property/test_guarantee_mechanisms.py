@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.privacy import Guarantee
-from evenhand.privacy.loss import Loss
+from evenhand.privacy.guarantees.loss import Loss
 from evenhand.privacy.zcdp import delta_from_zcdp
 from property._hockey_stick import discrete_gaussian, excess, together
 

@@ -8,7 +8,7 @@ import mpmath
 import pytest
 
 from evenhand.privacy import Guarantee
-from evenhand.privacy.loss import group_delta
+from evenhand.privacy.guarantees.loss import group_delta
 from evenhand.privacy.zcdp import delta_from_zcdp, epsilon_from_zcdp
 from property._zcdp_truth import (
     DIGITS,

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from evenhand.errors import LimitExceededError
+from evenhand.privacy.guarantees.units import Trust
 from evenhand.privacy.randomness import SeededSource
 from evenhand.privacy.rational import exp_bounds
-from evenhand.privacy.units import Trust
 from evenhand.release.delta.sampling import sampled_delta
 from evenhand.release.delta.sampling_rate import rate_for
 from evenhand.release.mechanisms.generalized_sampling import GeneralizedSampling, sampled_counts

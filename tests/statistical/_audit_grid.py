@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evenhand.collect.protocols.registry import PROTOCOLS
-from evenhand.privacy.audit import Audit, audit
+from evenhand.privacy.audit.measured import Audit, audit
 from evenhand.privacy.randomness import SeededSource
 
 EPSILONS = ("1/4", "1/2", "1", "2", "4", "8")

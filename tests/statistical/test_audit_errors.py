@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from evenhand.privacy import _draws
-from evenhand.privacy.audit import audit
+from evenhand.privacy.audit import draws as _draws
+from evenhand.privacy.audit.measured import audit
 from evenhand.privacy.randomness import SeededSource
 from evenhand.privacy.sampling import bernoulli, uniform_below
 from statistical._exact import ALPHA

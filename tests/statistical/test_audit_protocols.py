@@ -3,7 +3,7 @@
 import pytest
 
 from evenhand.collect.protocols.registry import PROTOCOLS
-from evenhand.privacy.audit import audit
+from evenhand.privacy.audit.measured import audit
 from statistical._audit_grid import CELLS, audit_cell
 from statistical._exact import ALPHA
 

@@ -11,9 +11,9 @@ from evenhand.learn.parity.bounds import printed_bounds
 from evenhand.learn.parity.fitting import bounds_from, rates_from
 from evenhand.learn.parity.key import PersonKey
 from evenhand.learn.parity.table import noisy_table, printed_table
+from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.laws import DiscreteLaplace
 from evenhand.privacy.randomness import SeededSource
-from evenhand.privacy.units import Unit
 from statistical._exact import ALPHA, exact_events_pvalue
 
 RUNS = 120

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from scipy.stats import beta
 
+from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.laws import DiscreteGaussian as GaussianLaw
 from evenhand.privacy.laws import DiscreteLaplace
 from evenhand.privacy.scales import GaussianNoise, representable
-from evenhand.privacy.units import Unit
 from evenhand.release.mechanisms.noise import DiscreteGaussian, Laplace, cells_moved
 from evenhand.release.table.histogram import Histogram
 from evenhand.schema import Column, Domain, Schema

@@ -6,7 +6,7 @@ A table of many rows that are all the same gives as many independent outputs in 
 import numpy as np
 import pytest
 
-from evenhand.privacy.audit import audit
+from evenhand.privacy.audit.measured import audit
 from evenhand.privacy.randomness import SeededSource
 from evenhand.release.mechanisms.random_swapping import RandomSwapping
 from evenhand.release.mechanisms.record_swapping import RecordSwapping

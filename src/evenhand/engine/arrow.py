@@ -25,8 +25,8 @@ from evenhand.engine.row_order import RowOrder, describe_row_order
 from evenhand.engine.shuffle import Shuffle, regroup
 from evenhand.engine.writers import has_length
 from evenhand.errors import InvalidParameterError
-from evenhand.privacy.guarantee import Guarantee
-from evenhand.privacy.inferred import leak_of_domains, state_inferred
+from evenhand.privacy.guarantees.guarantee import Guarantee
+from evenhand.privacy.guarantees.inferred import leak_of_domains, state_inferred
 from evenhand.privacy.randomness import SecureSource, SeededSource
 from evenhand.schema import Schema
 from evenhand.table.batches import BATCH_ROWS, STREAM_LIMITS, file_columns, file_form, open_batches

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from evenhand.engine.writers import as_text
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError
-from evenhand.privacy.units import ROW_ORDER
+from evenhand.privacy.guarantees.units import ROW_ORDER
 from evenhand.table.csv.cells import converter
 from evenhand.table.encode import Table
 from evenhand.table.write import inert_text

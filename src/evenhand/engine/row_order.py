@@ -33,7 +33,7 @@ import pyarrow.compute as pc
 
 from evenhand.collect.privatizer.bare_columns import bare_array, write_out_views
 from evenhand.engine.writers import has_length, plain_values
-from evenhand.privacy.units import ROW_ORDER
+from evenhand.privacy.guarantees.units import ROW_ORDER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from evenhand.errors import MissingExtraError
-from evenhand.privacy.units import Unit
+from evenhand.privacy.guarantees.units import Unit
 
 if TYPE_CHECKING:
     from fractions import Fraction

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from evenhand._validate import integer, one_of
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy._pld import Steps, allowance, delta_at, epsilon_at, float_above, float_below
+from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.rational import Number, exact, round_up
-from evenhand.privacy.units import Unit
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evenhand.errors import InvalidParameterError
-from evenhand.privacy.inferred import READ_FROM_ROWS
-from evenhand.privacy.units import ROW_ORDER
+from evenhand.privacy.guarantees.inferred import READ_FROM_ROWS
+from evenhand.privacy.guarantees.units import ROW_ORDER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -47,11 +47,11 @@ from evenhand.privacy.accounting import (
     checked_sampling,
     noise_for,
 )
-from evenhand.privacy.guarantee import Guarantee
+from evenhand.privacy.guarantees.guarantee import Guarantee
+from evenhand.privacy.guarantees.units import Trust, Unit
 from evenhand.privacy.rational import Number, exact, exp_bounds, round_down, round_up
 from evenhand.privacy.sampling import discrete_gaussian
 from evenhand.privacy.scales import LARGEST
-from evenhand.privacy.units import Trust, Unit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

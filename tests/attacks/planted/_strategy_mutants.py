@@ -9,7 +9,7 @@ from evenhand.collect.joint.independent import Independent
 from evenhand.collect.joint.sampled import Sampled
 from evenhand.collect.protocols.registry import protocol_from
 from evenhand.collect.reports.reports import Reports
-from evenhand.privacy.guarantee import Guarantee
+from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.randomness import SeededSource
 
 

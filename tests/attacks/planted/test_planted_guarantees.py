@@ -6,8 +6,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from evenhand.privacy import Guarantee, _compose, loss, rational, zcdp
-from evenhand.privacy.loss import Loss
+from evenhand.privacy import Guarantee, rational, zcdp
+from evenhand.privacy.guarantees import compose as _compose
+from evenhand.privacy.guarantees import loss
+from evenhand.privacy.guarantees.loss import Loss
 from property._hockey_stick import discrete_gaussian, excess, together
 from property._zcdp_truth import (
     assert_rounded_against_us,

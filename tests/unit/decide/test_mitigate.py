@@ -28,9 +28,9 @@ from evenhand.decide.mitigate import (
 from evenhand.decide.mitigate.mitigation import error_of, scaled_law
 from evenhand.decide.mitigate.sum_constraint import constrained_bias
 from evenhand.errors import InvalidParameterError, UnknownNameError
+from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
 from evenhand.privacy.randomness import SecureSource, SeededSource
-from evenhand.privacy.units import Unit
 from evenhand.release.mechanisms.noise import DiscreteGaussian as GaussianRelease
 from evenhand.release.mechanisms.noise import Laplace as LaplaceRelease
 from evenhand.release.postprocess.steps import Nonnegative, Shrink

@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from evenhand.learn.parity.post_processor import ParityPostProcessor
-from evenhand.privacy.guarantee import Guarantee
+from evenhand.privacy.guarantees.guarantee import Guarantee
 
 
 class Column(ClassifierMixin, BaseEstimator):

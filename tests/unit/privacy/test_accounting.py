@@ -14,7 +14,7 @@ from evenhand.errors import InvalidParameterError, MissingExtraError
 from evenhand.privacy import _pld, accounting
 from evenhand.privacy._pld import Steps, allowance, delta_at, epsilon_at, float_above, float_below
 from evenhand.privacy.accounting import SampledGaussian, noise_for, sampling_rate
-from evenhand.privacy.units import Unit
+from evenhand.privacy.guarantees.units import Unit
 
 ADD, REPLACE = Unit.ADD_OR_REMOVE_ONE, Unit.REPLACE_ONE
 slow = pytest.mark.slow

@@ -12,9 +12,9 @@ from evenhand.errors import InvalidParameterError
 from evenhand.privacy import grid_noise
 from evenhand.privacy.accounting import SampledGaussian, noise_for
 from evenhand.privacy.grid_noise import Block, GridCost, GridNoise, training_guarantee
-from evenhand.privacy.guarantee import Guarantee
+from evenhand.privacy.guarantees.guarantee import Guarantee
+from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.randomness import SeededSource
-from evenhand.privacy.units import Unit
 
 ADD, REPLACE = Unit.ADD_OR_REMOVE_ONE, Unit.REPLACE_ONE
 SETTING = {"sampling": "0.02", "steps": 300, "unit": ADD}

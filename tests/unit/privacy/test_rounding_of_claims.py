@@ -13,9 +13,9 @@ import pytest
 from evenhand.privacy import accounting, grid_noise
 from evenhand.privacy.accounting import SampledGaussian, noise_for
 from evenhand.privacy.grid_noise import GridCost, GridNoise, training_guarantee
-from evenhand.privacy.loss import Loss
+from evenhand.privacy.guarantees.loss import Loss
+from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.rational import exp_bounds, log_bounds, round_down, round_up, text_above, text_below
-from evenhand.privacy.units import Unit
 from evenhand.privacy.zcdp import delta_from_zcdp, epsilon_from_zcdp
 
 UNITS = ["add or remove one", "replace one"]

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from evenhand.decide.mitigate.compare import _promised
-from evenhand.privacy.guarantee import Guarantee
+from evenhand.privacy.guarantees.guarantee import Guarantee
+from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.rational import round_up
-from evenhand.privacy.units import Unit
 from evenhand.release.delta import gaussian as gaussian_delta
 from evenhand.release.delta import sampling as sampling_delta
 from evenhand.release.delta import suppression as suppression_delta

@@ -17,12 +17,12 @@ from evenhand.collect.protocols.codes import checked_codes
 from evenhand.collect.protocols.optimal_inputs import as_weights
 from evenhand.errors import InvalidParameterError
 from evenhand.measure.columns import read_binary, read_column, same_length
-from evenhand.privacy.guarantee import Guarantee
+from evenhand.privacy.guarantees.guarantee import Guarantee
+from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.randomness import source_from
 from evenhand.privacy.rational import Number, as_text, exact
 from evenhand.privacy.sampling import discrete_laplace
 from evenhand.privacy.scales import laplace_noise
-from evenhand.privacy.units import Unit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -20,7 +20,7 @@ from evenhand.collect.joint.estimate import (
     product_variance,
 )
 from evenhand.collect.joint.strategy import Strategy, checked_names, checked_protocols, streams
-from evenhand.privacy.guarantee import Guarantee
+from evenhand.privacy.guarantees.guarantee import Guarantee
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

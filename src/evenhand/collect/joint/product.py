@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from evenhand.collect.joint.reports import JointReports
     from evenhand.collect.joint.strategy import Codes, Sent
     from evenhand.collect.protocols.base import Protocol
-    from evenhand.privacy.guarantee import Guarantee
+    from evenhand.privacy.guarantees.guarantee import Guarantee
     from evenhand.privacy.randomness import Source
 
 __all__ = ["ProductStrategy"]

@@ -16,7 +16,7 @@ from evenhand.collect.protocols.codes import code_type
 from evenhand.collect.protocols.dyadic import GRID
 from evenhand.collect.reports.reports import Reports
 from evenhand.errors import InvalidParameterError
-from evenhand.privacy.guarantee import Guarantee
+from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.rational import Number, exact
 from evenhand.privacy.sampling import uniform_below
 

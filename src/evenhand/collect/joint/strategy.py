@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from evenhand.collect.estimates.frequencies import Frequencies
     from evenhand.collect.joint.estimate import JointFrequencies
-    from evenhand.privacy.guarantee import Guarantee
+    from evenhand.privacy.guarantees.guarantee import Guarantee
 
     Codes = dict[str, npt.NDArray[Any]]
     Sent = tuple[list[Reports], npt.NDArray[Any] | None]

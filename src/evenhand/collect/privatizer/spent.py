@@ -17,14 +17,14 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evenhand.collect.protocols.assumptions import VALUES_PUBLIC
-from evenhand.privacy.inferred import state_inferred
+from evenhand.privacy.guarantees.inferred import state_inferred
 from evenhand.privacy.randomness import SecureSource
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from evenhand.collect.joint.strategy import Strategy
-    from evenhand.privacy.guarantee import Guarantee
+    from evenhand.privacy.guarantees.guarantee import Guarantee
 
     Acts = dict[bytes, "Act | Collection"]
 
@@ -153,7 +153,7 @@ class Spending:
 
     Two threads that add at the same time get different numbers.
 
-    >>> from evenhand.privacy.guarantee import Guarantee
+    >>> from evenhand.privacy.guarantees.guarantee import Guarantee
     >>> once = Act((Guarantee.pure(1, unit="one report", trust="local"),), simulated=False)
     >>> first = Spending()
     >>> clone = first.for_clone()

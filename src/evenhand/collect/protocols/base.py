@@ -19,7 +19,7 @@ from evenhand.collect.protocols.describe import guarantee_text, probability_text
 from evenhand.collect.protocols.dyadic import realised_epsilon, require_private
 from evenhand.collect.reports.reports import Reports
 from evenhand.errors import InvalidParameterError, LimitExceededError
-from evenhand.privacy.guarantee import Guarantee
+from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.randomness import Source, source_from
 from evenhand.privacy.rational import Number, as_text, exact, round_up
 

@@ -16,7 +16,7 @@ from evenhand.collect.reports.people import checked_people
 from evenhand.collect.reports.reports import Reports
 from evenhand.collect.reports.streams import stream_for
 from evenhand.errors import GuaranteeError, InvalidParameterError
-from evenhand.privacy.guarantee import Guarantee
+from evenhand.privacy.guarantees.guarantee import Guarantee
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from evenhand._validate import boolean, one_of
 from evenhand.collect.protocols.registry import PROTOCOLS, protocol_from
 from evenhand.errors import EvenhandError, GuaranteeError, InvalidParameterError
-from evenhand.privacy.guarantee import Guarantee
+from evenhand.privacy.guarantees.guarantee import Guarantee
+from evenhand.privacy.guarantees.units import ROW_ORDER, Trust, Unit
 from evenhand.privacy.randomness import SecureSource
 from evenhand.privacy.sampling import permutation
-from evenhand.privacy.units import ROW_ORDER, Trust, Unit
 from evenhand.table.source import refuse
 
 if TYPE_CHECKING:

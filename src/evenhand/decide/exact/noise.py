@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from evenhand._validate import integer, one_of
 from evenhand.errors import InvalidParameterError, UnknownNameError
-from evenhand.privacy.guarantee import Guarantee
+from evenhand.privacy.guarantees.guarantee import Guarantee
+from evenhand.privacy.guarantees.units import Measure, Unit
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, Law
-from evenhand.privacy.units import Measure, Unit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from evenhand.decide.mitigate.mitigation import Mitigation
-    from evenhand.privacy.units import Unit
+    from evenhand.privacy.guarantees.units import Unit
     from evenhand.table.frames import Backend
 
 __all__ = ["Comparison", "compare"]

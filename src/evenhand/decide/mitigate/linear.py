@@ -21,14 +21,14 @@ from evenhand.decide.mitigate.mitigation import (
 )
 from evenhand.decide.result.wording import total_notes
 from evenhand.errors import InvalidParameterError
+from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.laws import DiscreteLaplace, Laplace, Law
-from evenhand.privacy.units import Unit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from evenhand.decide.allotment.allotment import Allotment
-    from evenhand.privacy.guarantee import Guarantee
+    from evenhand.privacy.guarantees.guarantee import Guarantee
     from evenhand.privacy.randomness import SeededSource
 
 __all__ = ["linear_proxy", "total_sensitivity"]

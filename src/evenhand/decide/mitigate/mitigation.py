@@ -13,9 +13,9 @@ from evenhand.decide.allotment.allotment import Allotment
 from evenhand.decide.language.rule import Rule
 from evenhand.errors import InvalidParameterError
 from evenhand.measure.alpha import alpha_fairness
+from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, Law
 from evenhand.privacy.randomness import SeededSource, source_from
-from evenhand.privacy.units import Unit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.decide.result.decided import Decided
-    from evenhand.privacy.guarantee import Guarantee
+    from evenhand.privacy.guarantees.guarantee import Guarantee
 
     Values = NDArray[np.float64]
 
@@ -213,7 +213,7 @@ def promise(problem: Any, noise: Any, unit: Unit | str | None, *, owner: str) ->
 
 def restated(guarantee: Guarantee, *, law: Law, proof: str, assumptions: Sequence[str] = ()) -> Guarantee:
     """Return the same loss under another proof; that of Gaussian noise as rho, which is what adds up."""
-    from evenhand.privacy.guarantee import Guarantee as Stated  # noqa: PLC0415 - only here
+    from evenhand.privacy.guarantees.guarantee import Guarantee as Stated  # noqa: PLC0415 - only here
 
     cells = 2 if guarantee.unit is Unit.REPLACE_ONE else 1
     amount: dict[str, Any] = {"epsilon": guarantee.epsilon, "delta": guarantee.delta}

@@ -18,8 +18,8 @@ from evenhand.decide.mitigate.mitigation import (
     unit_of,
 )
 from evenhand.errors import InvalidParameterError
+from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.laws import DiscreteLaplace, Laplace
-from evenhand.privacy.units import Unit
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from evenhand.decide.allotment.allotment import Allotment
-    from evenhand.privacy.units import Unit
+    from evenhand.privacy.guarantees.units import Unit
 
 __all__ = ["cost_of_privacy", "fairness_payment"]
 

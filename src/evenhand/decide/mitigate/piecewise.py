@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.decide.language.rule import Rule
+    from evenhand.privacy.guarantees.units import Unit
     from evenhand.privacy.laws import Law
     from evenhand.privacy.randomness import SeededSource
-    from evenhand.privacy.units import Unit
 
     Values = NDArray[np.float64]
 

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from evenhand.decide.result.decided import Decided
+    from evenhand.privacy.guarantees.units import Unit
     from evenhand.privacy.randomness import SeededSource
-    from evenhand.privacy.units import Unit
 
 __all__ = ["plain_release", "release_error"]
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand.privacy.units import Unit
+    from evenhand.privacy.guarantees.units import Unit
 
     Values = NDArray[np.float64]
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from evenhand.privacy.guarantees.units import Unit
     from evenhand.privacy.laws import Law
-    from evenhand.privacy.units import Unit
 
     Values = NDArray[np.float64]
 

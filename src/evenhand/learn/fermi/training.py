@@ -16,11 +16,11 @@ from evenhand.learn.training.descent import batches, noises, plan
 from evenhand.learn.training.private_rows import assumptions_about, positive
 from evenhand.privacy.accounting import LARGEST_EPSILON
 from evenhand.privacy.grid_noise import Block, training_guarantee
-from evenhand.privacy.guarantee import Guarantee
+from evenhand.privacy.guarantees.guarantee import Guarantee
+from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.randomness import SeededSource
 from evenhand.privacy.rational import exact
 from evenhand.privacy.scales import laplace_noise
-from evenhand.privacy.units import Unit
 
 if TYPE_CHECKING:
     from fractions import Fraction

@@ -18,7 +18,7 @@ from evenhand.collect.reports.streams import stream_for
 from evenhand.errors import InvalidParameterError
 from evenhand.learn.parity.inputs import OWNER
 from evenhand.learn.parity.rows import remember_rows, trained_on
-from evenhand.privacy.guarantee import Guarantee
+from evenhand.privacy.guarantees.guarantee import Guarantee
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

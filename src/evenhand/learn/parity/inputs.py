@@ -14,8 +14,8 @@ from evenhand.errors import InvalidParameterError
 from evenhand.learn.parity.key import PersonKey
 from evenhand.learn.parity.odds import AIMS, Aim
 from evenhand.measure.columns import encode_labels, read_column
+from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.rational import exact
-from evenhand.privacy.units import Unit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

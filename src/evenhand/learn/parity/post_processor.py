@@ -18,7 +18,7 @@ from evenhand.learn.parity import fitting, inputs
 from evenhand.learn.parity.base import Base, rows_of
 from evenhand.learn.parity.key import BITS, PersonKey
 from evenhand.learn.parity.table import count_predictions, noisy_table, printed_table, true_table
-from evenhand.privacy.guarantee import Guarantee
+from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.randomness import source_from
 from evenhand.privacy.sampling import bernoulli
 

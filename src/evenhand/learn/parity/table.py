@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.privacy.guarantee import Guarantee
+from evenhand.privacy.guarantees.guarantee import Guarantee
+from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.sampling import discrete_laplace
 from evenhand.privacy.scales import laplace_noise
-from evenhand.privacy.units import Unit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

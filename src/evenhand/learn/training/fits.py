@@ -10,11 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 from evenhand.collect.privatizer.spent import Act, KeepsSpending
 from evenhand.collect.reports.streams import stream_for
 from evenhand.errors import PrivacyWarning
+from evenhand.privacy.guarantees.units import Trust
 from evenhand.privacy.rational import text_above
-from evenhand.privacy.units import Trust
 
 if TYPE_CHECKING:
-    from evenhand.privacy.guarantee import Guarantee
+    from evenhand.privacy.guarantees.guarantee import Guarantee
     from evenhand.privacy.randomness import Source
 
 __all__ = ["CountsFits"]

@@ -18,8 +18,8 @@ from evenhand.learn.training.descent import Rows, Steps, batches, descend, noise
 from evenhand.learn.training.fits import CountsFits
 from evenhand.privacy.accounting import LARGEST_NOISE, SMALLEST_NOISE
 from evenhand.privacy.grid_noise import training_guarantee
+from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.rational import Number, exact
-from evenhand.privacy.units import Unit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from evenhand.learn.training.descent import Schedule
     from evenhand.privacy.grid_noise import TrainingGuarantee
-    from evenhand.privacy.guarantee import Guarantee
+    from evenhand.privacy.guarantees.guarantee import Guarantee
 
     Floats = NDArray[np.float64]
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from evenhand._validate import integer, one_of
+from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.rational import Number, exact, exp_bounds, round_up
-from evenhand.privacy.units import Unit
 from evenhand.release.delta.sampling_laws import (
     Cell,
     binomials,

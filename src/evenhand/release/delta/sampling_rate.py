@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from evenhand._validate import integer, one_of
 from evenhand.errors import InvalidParameterError
+from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.rational import Number, exact
-from evenhand.privacy.units import Unit
 from evenhand.release.delta.sampling import MOST_K, sampled_delta
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ import numpy as np
 
 from evenhand._validate import integer, one_of
 from evenhand.errors import GuaranteeError
+from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.rational import Number, exact, exp_bounds, round_up
-from evenhand.privacy.units import Unit
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -12,10 +12,10 @@ import numpy as np
 
 from evenhand._validate import integer, one_of
 from evenhand.errors import InvalidParameterError, LimitExceededError
-from evenhand.privacy.guarantee import Guarantee
+from evenhand.privacy.guarantees.guarantee import Guarantee
+from evenhand.privacy.guarantees.units import Trust, Unit
 from evenhand.privacy.rational import Number, exact, exp_bounds, log_above
 from evenhand.privacy.sampling import bernoulli
-from evenhand.privacy.units import Trust, Unit
 from evenhand.release.delta.theorem5 import theorem_5_delta
 from evenhand.release.kanonymity.generalized import generalize, whole_counts
 from evenhand.release.kanonymity.mondrian import MOST_PEOPLE

@@ -9,10 +9,10 @@ import numpy as np
 
 from evenhand._validate import integer
 from evenhand.errors import InvalidParameterError, LimitExceededError
-from evenhand.privacy.guarantee import Guarantee
+from evenhand.privacy.guarantees.guarantee import Guarantee
+from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.rational import Number, exact
 from evenhand.privacy.sampling import bernoulli
-from evenhand.privacy.units import Unit
 from evenhand.release.delta.sampling import MOST_K, sampled_delta
 from evenhand.release.delta.sampling_rate import SMALLEST_DELTA, rate_for
 from evenhand.release.delta.theorem5 import theorem_5_delta

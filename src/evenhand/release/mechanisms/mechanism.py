@@ -11,10 +11,10 @@ import numpy as np
 
 from evenhand._validate import integer, one_of
 from evenhand.errors import InvalidParameterError, LimitExceededError
-from evenhand.privacy.inferred import state_inferred
+from evenhand.privacy.guarantees.inferred import state_inferred
+from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.randomness import SeededSource, Source, source_from
 from evenhand.privacy.rational import as_text
-from evenhand.privacy.units import Unit
 from evenhand.release.mechanisms.bias import Bias, Variance
 from evenhand.release.table.released import Release
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from evenhand.privacy.guarantee import Guarantee
+    from evenhand.privacy.guarantees.guarantee import Guarantee
     from evenhand.privacy.laws import Law
     from evenhand.release.table.histogram import Histogram
 

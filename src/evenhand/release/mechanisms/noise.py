@@ -11,11 +11,11 @@ import numpy as np
 
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy import laws
-from evenhand.privacy.guarantee import Guarantee
-from evenhand.privacy.inferred import leak_of_domains
+from evenhand.privacy.guarantees.guarantee import Guarantee
+from evenhand.privacy.guarantees.inferred import leak_of_domains
+from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.rational import Number, exact
 from evenhand.privacy.scales import GaussianNoise, LaplaceNoise, gaussian_noise, laplace_noise
-from evenhand.privacy.units import Unit
 from evenhand.release.delta.gaussian import calibrated_variance, exact_delta, printed_delta
 from evenhand.release.delta.laplace import laplace_delta
 from evenhand.release.mechanisms.mechanism import Published, ReleaseMechanism, checked_unit

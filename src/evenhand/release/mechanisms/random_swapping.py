@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from evenhand.privacy.guarantee import Guarantee
+from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.rational import exact
 from evenhand.release.mechanisms.mechanism import Published
 from evenhand.release.mechanisms.quasi_cells import Tally, filled_cells, require_people, require_quasi

@@ -9,11 +9,11 @@ import numpy as np
 
 from evenhand._validate import integer, one_of
 from evenhand.errors import InvalidParameterError
-from evenhand.privacy.guarantee import Guarantee
+from evenhand.privacy.guarantees.guarantee import Guarantee
+from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.laws import DiscreteLaplace
 from evenhand.privacy.rational import Number, exact
 from evenhand.privacy.scales import laplace_noise
-from evenhand.privacy.units import Unit
 from evenhand.release.delta.suppression import (
     NOISES,
     Noise,

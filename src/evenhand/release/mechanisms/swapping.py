@@ -9,7 +9,7 @@ import numpy as np
 
 from evenhand._validate import one_of
 from evenhand.errors import LimitExceededError
-from evenhand.privacy.guarantee import Guarantee
+from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.rational import Number, exact
 from evenhand.release.mechanisms.mechanism import Published, ReleaseMechanism
 from evenhand.release.mechanisms.quasi_cells import Tally, filled_cells, require_people, require_quasi

@@ -11,11 +11,11 @@ import numpy as np
 
 from evenhand._validate import integer
 from evenhand.errors import LimitExceededError
-from evenhand.privacy.guarantee import Guarantee
+from evenhand.privacy.guarantees.guarantee import Guarantee
+from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.laws import DiscreteLaplace
 from evenhand.privacy.rational import Number, exact
 from evenhand.privacy.scales import LaplaceNoise, laplace_noise
-from evenhand.privacy.units import Unit
 from evenhand.release.mechanisms.mechanism import Published, ReleaseMechanism, checked_unit
 from evenhand.release.mechanisms.noise import assumptions_of, cells_moved, held, stated_loss
 from evenhand.release.mechanisms.survivors import geometric, survival_bounds, survivors

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from evenhand.privacy.guarantee import Guarantee
+    from evenhand.privacy.guarantees.guarantee import Guarantee
     from evenhand.privacy.randomness import Source
     from evenhand.release.mechanisms.mechanism import ReleaseMechanism
     from evenhand.release.table.histogram import Histogram

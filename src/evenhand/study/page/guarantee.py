@@ -16,7 +16,7 @@ from evenhand.study.tasks.collect.protection import promise_of, strategy_of
 
 if TYPE_CHECKING:
     from evenhand.collect.joint.strategy import Strategy
-    from evenhand.privacy.guarantee import Guarantee
+    from evenhand.privacy.guarantees.guarantee import Guarantee
     from evenhand.study.tasks.collect.page.reading import Reading
 
 __all__ = ["guarantee_section", "odds_factor", "protected_columns"]

@@ -23,7 +23,7 @@ from evenhand.errors import (
     UnreadableFileError,
     UnwritableFileError,
 )
-from evenhand.privacy.guarantee import Guarantee
+from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.table.limits import Limits
 
 FIVE = GRR(k=5, epsilon=1)

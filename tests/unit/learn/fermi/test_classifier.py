@@ -16,8 +16,8 @@ from evenhand.learn.fermi.inputs import noisy_shares
 from evenhand.learn.fermi.printed import published_noise
 from evenhand.learn.fermi.steps import dependence
 from evenhand.learn.parity.rows import trained_on
+from evenhand.privacy.guarantees.units import Trust, Unit
 from evenhand.privacy.randomness import SeededSource
-from evenhand.privacy.units import Trust, Unit
 
 ROWS = 2_000
 _draws = np.random.default_rng(11)

@@ -8,7 +8,7 @@ import pytest
 from evenhand.errors import InvalidParameterError
 from evenhand.learn.parity.inputs import declared_groups, read_binary_labels, read_group_codes, read_settings
 from evenhand.learn.parity.post_processor import ParityPostProcessor
-from evenhand.privacy.units import Unit
+from evenhand.privacy.guarantees.units import Unit
 
 
 def settings(**given):

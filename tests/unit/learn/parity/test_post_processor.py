@@ -18,8 +18,8 @@ from sklearn.preprocessing import StandardScaler
 from evenhand.errors import InvalidParameterError, PrivacyWarning
 from evenhand.learn.parity.post_processor import ParityPostProcessor
 from evenhand.learn.parity.rates import closest_rates
+from evenhand.privacy.guarantees.units import Trust
 from evenhand.privacy.randomness import SecureSource, SeededSource
-from evenhand.privacy.units import Trust
 from unit.learn._parity_cases import GROUP, TRAINED, Column, GroupAware, X, Y, fitted, rows
 
 PRIVATE = Column(epsilon=2).fit(X, Y)

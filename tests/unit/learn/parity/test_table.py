@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from evenhand.learn.parity.table import count_predictions, noisy_table, printed_table, true_table
+from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.randomness import SeededSource
 from evenhand.privacy.sampling import discrete_laplace
-from evenhand.privacy.units import Unit
 
 COUNTS = np.array([[70, 30], [5, 5], [0, 12]])
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from evenhand.errors import GuaranteeError, InvalidParameterError, LimitExceededError
+from evenhand.privacy.guarantees.units import Trust
 from evenhand.privacy.randomness import SeededSource
 from evenhand.privacy.rational import exp_bounds
-from evenhand.privacy.units import Trust
 from evenhand.release.kanonymity.generalized import generalize
 from evenhand.release.kanonymity.mechanisms import GRID, KAnonymity, SampledKAnonymity, sampled_counts
 from evenhand.release.kanonymity.reconstruct import expected_counts

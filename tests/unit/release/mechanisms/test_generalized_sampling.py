@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from evenhand.errors import InvalidParameterError, LimitExceededError
+from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.randomness import SeededSource
-from evenhand.privacy.units import Unit
 from evenhand.release.delta.sampling import sampled_delta
 from evenhand.release.mechanisms import generalized_sampling as module
 from evenhand.release.mechanisms.generalized_sampling import GeneralizedSampling, sampled_counts

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from evenhand.errors import InvalidParameterError
+from evenhand.privacy.guarantees.units import Measure, Unit
 from evenhand.privacy.laws import DiscreteLaplace
-from evenhand.privacy.units import Measure, Unit
 from evenhand.release.delta.laplace import laplace_delta
 from evenhand.release.mechanisms.noise import DiscreteGaussian, Laplace, cells_moved
 from evenhand.release.postprocess.steps import Nonnegative, Shrink

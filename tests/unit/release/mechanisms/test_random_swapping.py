@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from evenhand.errors import InvalidParameterError
+from evenhand.privacy.guarantees.units import Measure, Trust, Unit
 from evenhand.privacy.randomness import SeededSource
-from evenhand.privacy.units import Measure, Trust, Unit
 from evenhand.release.mechanisms import random_swapping
 from evenhand.release.mechanisms.random_swapping import RandomSwapping
 from evenhand.release.mechanisms.response_law import printed_delta

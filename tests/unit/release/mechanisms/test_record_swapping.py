@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from evenhand.errors import InvalidParameterError, LimitExceededError, PrivacyWarning
+from evenhand.privacy.guarantees.units import Measure, Trust, Unit
 from evenhand.privacy.rational import exp_bounds
-from evenhand.privacy.units import Measure, Trust, Unit
 from evenhand.release.mechanisms import record_swapping
 from evenhand.release.mechanisms.record_swapping import RecordSwapping
 from evenhand.release.mechanisms.response_law import ResponseLaw

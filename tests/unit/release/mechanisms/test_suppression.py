@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from evenhand.errors import GuaranteeError, InvalidParameterError, LimitExceededError
+from evenhand.privacy.guarantees.units import Trust, Unit
 from evenhand.privacy.randomness import SeededSource
-from evenhand.privacy.units import Trust, Unit
 from evenhand.release.delta.suppression import count_noise_delta, threshold_noise_delta
 from evenhand.release.mechanisms.registry import mechanism_from
 from evenhand.release.mechanisms.suppression import NoisySuppression, Suppression

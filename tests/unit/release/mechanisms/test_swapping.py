@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from evenhand.errors import InvalidParameterError, LimitExceededError
-from evenhand.privacy.units import Trust, Unit
+from evenhand.privacy.guarantees.units import Trust, Unit
 from evenhand.release.mechanisms import swapping
 from evenhand.release.mechanisms.swapping import Swapping
 from evenhand.release.table.histogram import Histogram

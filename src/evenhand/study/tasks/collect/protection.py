@@ -17,8 +17,8 @@ from evenhand.collect.protocols.grr import GRR
 from evenhand.collect.protocols.optimal import Optimal
 from evenhand.collect.protocols.registry import protocol_named
 from evenhand.errors import InvalidParameterError
-from evenhand.privacy.guarantee import Guarantee
-from evenhand.privacy.inferred import state_inferred
+from evenhand.privacy.guarantees.guarantee import Guarantee
+from evenhand.privacy.guarantees.inferred import state_inferred
 from evenhand.study.plan.cells import UNPROTECTED
 from evenhand.study.tasks.collect.optimal_setting import NAME, OptimalWay
 

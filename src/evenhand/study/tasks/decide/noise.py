@@ -13,7 +13,7 @@ from evenhand.errors import PrivacyWarning
 from evenhand.study.tasks.release.grid import TableMechanism
 
 if TYPE_CHECKING:
-    from evenhand.privacy.guarantee import Guarantee
+    from evenhand.privacy.guarantees.guarantee import Guarantee
     from evenhand.study.plan.cells import Setting
     from evenhand.study.tasks.decide.task import DecideTask
 
@@ -99,7 +99,7 @@ def _gaussian(task: DecideTask, setting: Setting, parameters: dict[str, Any], pr
 @cache
 def _rho(epsilon: Fraction, delta: Fraction, unit: str) -> Fraction:
     """Return about the largest rho that promises epsilon at delta, and never more."""
-    from evenhand.privacy.guarantee import Guarantee  # noqa: PLC0415 - used here alone
+    from evenhand.privacy.guarantees.guarantee import Guarantee  # noqa: PLC0415 - used here alone
 
     def holds(rho: float) -> bool:
         promised = Guarantee.zcdp(Fraction(rho), unit=unit, trust="central")

@@ -14,10 +14,10 @@ import numpy as np
 
 from evenhand.errors import PrivacyWarning
 from evenhand.measure import MEASURES, RATES, group_report
-from evenhand.privacy.guarantee import Guarantee
-from evenhand.privacy.inferred import state_inferred
+from evenhand.privacy.guarantees.guarantee import Guarantee
+from evenhand.privacy.guarantees.inferred import state_inferred
+from evenhand.privacy.guarantees.units import Trust
 from evenhand.privacy.randomness import SeededSource
-from evenhand.privacy.units import Trust
 from evenhand.schema.text import listed
 from evenhand.study.plan.cells import Setting
 from evenhand.study.store.outcome import Outcome

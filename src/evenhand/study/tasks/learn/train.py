@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.errors import InvalidParameterError, PlanError
-from evenhand.privacy.guarantee import Guarantee
+from evenhand.privacy.guarantees.guarantee import Guarantee
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand.privacy.guarantee import Guarantee
+    from evenhand.privacy.guarantees.guarantee import Guarantee
     from evenhand.release.table.histogram import Histogram
     from evenhand.study.plan.cells import Cell, Setting
     from evenhand.study.plan.plan import Plan

@@ -10,8 +10,8 @@ import pytest
 
 from evenhand.errors import InvalidParameterError, MissingExtraError, PlanError, SchemaError
 from evenhand.learn.training.logistic import DPLogisticRegression
-from evenhand.privacy.guarantee import Guarantee
-from evenhand.privacy.inferred import leak_of_domains
+from evenhand.privacy.guarantees.guarantee import Guarantee
+from evenhand.privacy.guarantees.inferred import leak_of_domains
 from evenhand.privacy.randomness import SeededSource
 from evenhand.schema import Column, Domain, Schema
 from evenhand.study.plan.cells import Cell, Setting

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand._validate import integer
 from evenhand.errors import GuaranteeError, InvalidParameterError
-from evenhand.privacy._draws import Draws
-from evenhand.privacy._events import (
+from evenhand.privacy.audit.draws import Draws
+from evenhand.privacy.audit.events import (
     FEWEST,
     MOST,
     Event,

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand._validate import integer, one_of
 from evenhand.errors import InvalidParameterError
-from evenhand.privacy._compose import MOST_PEOPLE, NOTHING, OWN_PART, unique, without_guarantee
-from evenhand.privacy.loss import Loss
+from evenhand.privacy.guarantees.compose import MOST_PEOPLE, NOTHING, OWN_PART, unique, without_guarantee
+from evenhand.privacy.guarantees.loss import Loss
+from evenhand.privacy.guarantees.units import Trust, Unit
 from evenhand.privacy.rational import Number, as_text, exact
-from evenhand.privacy.units import Trust, Unit
 
 if TYPE_CHECKING:
-    from evenhand.privacy.guarantee import Guarantee
+    from evenhand.privacy.guarantees.guarantee import Guarantee
 
 __all__ = ["amounts_of", "checked_terms", "read_terms", "shown_terms", "written_terms"]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from evenhand.errors import GuaranteeError
-from evenhand.privacy._compose import Composed, heaviest, keeps_own_part, moving
-from evenhand.privacy.units import Trust, Unit
+from evenhand.privacy.guarantees.compose import Composed, heaviest, keeps_own_part, moving
+from evenhand.privacy.guarantees.units import Trust, Unit
 
 if TYPE_CHECKING:
-    from evenhand.privacy.guarantee import Guarantee
-    from evenhand.privacy.loss import Loss
+    from evenhand.privacy.guarantees.guarantee import Guarantee
+    from evenhand.privacy.guarantees.loss import Loss
 
 __all__ = ["Conversion", "common_unit", "convert"]
 

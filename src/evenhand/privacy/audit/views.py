@@ -30,7 +30,8 @@ class View(Protocol):
     """A way to sort outputs into categories 0 to ``size - 1``."""
 
     @property
-    def size(self) -> int: ...
+    def size(self) -> int:
+        """Number of categories."""
 
     def encode(self, chunk: Chunk) -> Array:
         """Return the category of each output."""

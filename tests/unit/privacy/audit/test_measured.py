@@ -12,12 +12,14 @@ from scipy.stats import beta
 from evenhand.collect.protocols.grr import GRR
 from evenhand.collect.protocols.unary import OUE
 from evenhand.errors import GuaranteeError, InvalidParameterError
-from evenhand.privacy import Guarantee, _draws, _events
-from evenhand.privacy.audit import Audit, audit
+from evenhand.privacy import Guarantee
+from evenhand.privacy.audit import draws as _draws
+from evenhand.privacy.audit import events as _events
+from evenhand.privacy.audit.measured import Audit, audit
 from evenhand.privacy.randomness import SecureSource, SeededSource
 from evenhand.privacy.sampling import bernoulli, discrete_laplace
 
-module = importlib.import_module("evenhand.privacy.audit")  # the function may have the same name
+module = importlib.import_module("evenhand.privacy.audit.measured")  # the function may have the same name
 CENTRAL = {"unit": "replace one", "trust": "central"}
 
 

@@ -6,13 +6,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evenhand.errors import GuaranteeError
-from evenhand.privacy.loss import Loss, largest_two
-from evenhand.privacy.units import Trust, Unit
+from evenhand.privacy.guarantees.loss import Loss, largest_two
+from evenhand.privacy.guarantees.units import Trust, Unit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from evenhand.privacy.guarantee import Guarantee
+    from evenhand.privacy.guarantees.guarantee import Guarantee
 
 __all__ = [
     "MOST_PEOPLE",

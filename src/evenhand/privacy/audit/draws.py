@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.errors import InvalidParameterError
-from evenhand.privacy._columns import columns_of, support_columns
-from evenhand.privacy._views import Chunk
+from evenhand.privacy.audit.columns import columns_of, support_columns
+from evenhand.privacy.audit.views import Chunk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from evenhand.privacy._columns import Columns
+    from evenhand.privacy.audit.columns import Columns
     from evenhand.privacy.randomness import Source
 
 __all__ = ["Draws"]

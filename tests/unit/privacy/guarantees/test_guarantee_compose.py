@@ -7,7 +7,7 @@ import pytest
 
 from evenhand.errors import GuaranteeError, InvalidParameterError, PrivacyWarning
 from evenhand.privacy import Guarantee, Trust, Unit
-from evenhand.privacy.loss import Loss
+from evenhand.privacy.guarantees.loss import Loss
 
 CENTRAL = {"unit": "replace one", "trust": "central"}
 ADD = {"unit": "add or remove one", "trust": "central"}

@@ -7,12 +7,12 @@ import warnings
 from typing import TYPE_CHECKING
 
 from evenhand.errors import PrivacyWarning
-from evenhand.privacy._wording import caution, troubles_of
+from evenhand.privacy.guarantees.wording import caution, troubles_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from evenhand.privacy.guarantee import Guarantee
+    from evenhand.privacy.guarantees.guarantee import Guarantee
 
 __all__ = ["warn_of_new_trouble"]
 

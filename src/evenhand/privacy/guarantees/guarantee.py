@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from evenhand._validate import integer, one_of
 from evenhand.errors import GuaranteeError, InvalidParameterError
-from evenhand.privacy._compose import (
+from evenhand.privacy.guarantees.compose import (
     MOST_PEOPLE,
     NOTHING,
     Composed,
@@ -20,13 +20,13 @@ from evenhand.privacy._compose import (
     proof_names,
     sum_loss,
 )
-from evenhand.privacy._convert import common_unit, convert
-from evenhand.privacy._notice import warn_of_new_trouble
-from evenhand.privacy._terms import checked_terms, read_terms, shown_terms, written_terms
-from evenhand.privacy._wording import cautions_of, sentence_of
-from evenhand.privacy.loss import Loss
+from evenhand.privacy.guarantees.convert import common_unit, convert
+from evenhand.privacy.guarantees.loss import Loss
+from evenhand.privacy.guarantees.notice import warn_of_new_trouble
+from evenhand.privacy.guarantees.terms import checked_terms, read_terms, shown_terms, written_terms
+from evenhand.privacy.guarantees.units import Measure, Trust, Unit
+from evenhand.privacy.guarantees.wording import cautions_of, sentence_of
 from evenhand.privacy.rational import Number, exact
-from evenhand.privacy.units import Measure, Trust, Unit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

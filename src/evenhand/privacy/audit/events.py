@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.privacy._views import Chunk, View, views_of
+from evenhand.privacy.audit.views import Chunk, View, views_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -62,6 +62,7 @@ class Event:
         return int(np.count_nonzero(inside[chunk.codes(self.view)]))
 
     def words(self) -> str:
+        """Say what an output in it is like."""
         return self.view.words(self.codes)
 
 
@@ -81,7 +82,7 @@ class Search:
     error, delta : float
         As in :func:`surely_at_least`.
     together : sequence of str
-        As in :func:`~evenhand.privacy._views.views_of`.
+        As in :func:`~evenhand.privacy.audit.views.views_of`.
     """
 
     def __init__(

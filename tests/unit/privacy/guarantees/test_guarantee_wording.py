@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from evenhand.errors import PrivacyWarning
 from evenhand.privacy import Guarantee, Trust, Unit
-from evenhand.privacy._wording import _epsilon_to_read, _factor, amount_text, delta_text
+from evenhand.privacy.guarantees.wording import _epsilon_to_read, _factor, amount_text, delta_text
 
 READINGS = [
     (

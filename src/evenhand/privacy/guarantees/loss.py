@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from evenhand.errors import GuaranteeError
+from evenhand.privacy.guarantees.units import Measure
 from evenhand.privacy.rational import (
     LARGEST_AMOUNT,
     SMALLEST_AMOUNT,
@@ -16,7 +17,6 @@ from evenhand.privacy.rational import (
     longest_part,
     round_up,
 )
-from evenhand.privacy.units import Measure
 from evenhand.privacy.zcdp import STATED_DIGITS, delta_from_zcdp, epsilon_from_zcdp
 
 if TYPE_CHECKING:

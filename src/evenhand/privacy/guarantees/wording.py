@@ -7,14 +7,14 @@ from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from evenhand.privacy.guarantees.units import Measure, Trust, Unit
 from evenhand.privacy.rational import as_text, decimal_context, exp_bounds, leading_zeros
-from evenhand.privacy.units import Measure, Trust, Unit
 from evenhand.privacy.zcdp import epsilon_from_zcdp
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evenhand.privacy.guarantee import Guarantee
+    from evenhand.privacy.guarantees.guarantee import Guarantee
 
 __all__ = ["amount_text", "caution", "cautions_of", "delta_text", "sentence_of", "troubles_of"]
 

@@ -7,7 +7,8 @@ import warnings
 import pytest
 
 from evenhand.errors import PrivacyWarning
-from evenhand.privacy import Guarantee, _wording
+from evenhand.privacy import Guarantee
+from evenhand.privacy.guarantees import wording as _wording
 
 CENTRAL = {"unit": "replace one", "trust": "central"}
 ADD = {"unit": "add or remove one", "trust": "central"}

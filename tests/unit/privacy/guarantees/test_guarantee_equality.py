@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from evenhand.privacy import Guarantee
-from evenhand.privacy.loss import Loss
+from evenhand.privacy.guarantees.loss import Loss
 
 BASE = {
     "epsilon": 3,

@@ -1,0 +1,8 @@
+"""Measuring a mechanism from outside, by how well two inputs can be told apart."""
+
+from evenhand.privacy.audit.measured import (
+    Audit,
+    audit,
+)
+
+__all__ = ["Audit", "audit"]

@@ -1,0 +1,1 @@
+"""The guarantee: its terms, its amount, its wording, and how guarantees compose."""
