@@ -9,7 +9,7 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 from evenhand.datasets import load
-from evenhand.datasets.causal import MEDIATOR, SWAPPED_MEDIATOR, draw
+from evenhand.datasets.entries.causal import MEDIATOR, SWAPPED_MEDIATOR, draw
 from statistical._exact import ALPHA, binomial_pvalue, exact_events_pvalue
 
 pytestmark = pytest.mark.statistical

@@ -8,7 +8,7 @@ from scipy.stats import norm
 
 from evenhand.datasets import load
 from evenhand.datasets.draws import Draws
-from evenhand.datasets.school_districts import sizes
+from evenhand.datasets.entries.school_districts import sizes
 from statistical._exact import ALPHA, Event, exact_events_pvalue
 
 pytestmark = pytest.mark.statistical

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from evenhand.datasets.files import Reader, SourceFile
+    from evenhand.datasets.download.files import Reader, SourceFile
     from evenhand.datasets.options import Option
     from evenhand.schema import Schema
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.datasets.dataset import DataSet, FileRecord, Provenance
+from evenhand.datasets.download.files import Reader
 from evenhand.datasets.entry import Description
-from evenhand.datasets.files import Reader
 from evenhand.datasets.options import choose
 from evenhand.errors import ChecksumError, InvalidParameterError, UnknownNameError
 from evenhand.table.frames import make_frame
@@ -19,8 +19,8 @@ from evenhand.table.frames import make_frame
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from evenhand.datasets.download.fetch import Progress
     from evenhand.datasets.entry import Cleaned, Entry
-    from evenhand.datasets.fetch import Progress
     from evenhand.table.frames import Backend
 
 __all__ = ["DATASETS", "describe", "load", "names"]

@@ -1,0 +1,1 @@
+"""Finding, downloading and checking the files of data sets."""

@@ -1,0 +1,1 @@
+"""The data sets, one file each, and what belongs to one of them."""
