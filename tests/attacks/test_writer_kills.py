@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from attacks._writer_kills import faults, files, kill_everywhere
-from evenhand.cli.estimate import _write as write_estimates
+from evenhand.cli.commands.estimate import _write as write_estimates
 from evenhand.collect import GRR
 from evenhand.engine.arrow import privatize_file
 from evenhand.errors import UnreadableFileError

@@ -12,9 +12,9 @@ import typer
 from typer.core import TyperGroup, TyperOption
 
 from evenhand._shared_folders import remove_left_folders
-from evenhand.cli.console import FAULT, STOPPED, WRONG, Terminal, unheard
-from evenhand.cli.ending import heard, stop_code
-from evenhand.cli.streams import exit_if_output_fails, is_of_output
+from evenhand.cli.terminal.console import FAULT, STOPPED, WRONG, Terminal, unheard
+from evenhand.cli.terminal.ending import heard, stop_code
+from evenhand.cli.terminal.streams import exit_if_output_fails, is_of_output
 from evenhand.errors import EvenhandError, EvenhandWarning, InvalidParameterError
 
 if TYPE_CHECKING:

@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from evenhand._validate import integer
-from evenhand.cli.console import FAILED, wrong_use
-from evenhand.cli.decide_summary import decision_rows
-from evenhand.cli.ending import stop_code
-from evenhand.cli.learn_summary import learning_rows, learning_table, learning_title
-from evenhand.cli.progress import followed, spell_seconds
-from evenhand.cli.release_summary import release_rows, release_table, release_title
-from evenhand.cli.summary import shown_groups, shown_settings, summary_rows, summary_table
+from evenhand.cli.tasks.collect_summary import shown_groups, shown_settings, summary_rows, summary_table
+from evenhand.cli.tasks.decide_summary import decision_rows
+from evenhand.cli.tasks.learn_summary import learning_rows, learning_table, learning_title
+from evenhand.cli.tasks.release_summary import release_rows, release_table, release_title
+from evenhand.cli.terminal.console import FAILED, wrong_use
+from evenhand.cli.terminal.ending import stop_code
+from evenhand.cli.terminal.progress import followed, spell_seconds
 from evenhand.errors import MissingExtraError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evenhand.cli.console import Terminal
+    from evenhand.cli.terminal.console import Terminal
     from evenhand.study.plan.plan import Plan
     from evenhand.study.results.results import Results
 

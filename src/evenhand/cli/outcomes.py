@@ -8,13 +8,13 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from evenhand.cli import options as given
-from evenhand.cli.console import wrong_use
+from evenhand.cli.terminal.console import wrong_use
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from evenhand.cli.console import Terminal
+    from evenhand.cli.terminal.console import Terminal
     from evenhand.collect.fairest.group_outcomes import GroupOutcomes
 
 __all__ = ["outcomes_of", "solving_told"]

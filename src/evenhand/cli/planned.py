@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from evenhand.cli.console import wrong_use
+from evenhand.cli.terminal.console import wrong_use
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from evenhand.cli.console import Terminal
+    from evenhand.cli.terminal.console import Terminal
     from evenhand.study.plan.plan import Plan
 
 __all__ = ["planned"]

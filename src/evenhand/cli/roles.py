@@ -6,16 +6,16 @@ import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from evenhand.cli.console import spelled, wrong_use
 from evenhand.cli.options import listed
-from evenhand.cli.refusals import refuse_other_marks
+from evenhand.cli.terminal.console import spelled, wrong_use
+from evenhand.cli.terminal.refusals import refuse_other_marks
 from evenhand.errors import SchemaError
 from evenhand.study.intake.setup import ROLES, Words, choices_of, column_named, missing_roles, set_up
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evenhand.cli.console import Terminal
+    from evenhand.cli.terminal.console import Terminal
     from evenhand.study.intake.draft import Part
     from evenhand.study.intake.opening import Opened
     from evenhand.study.intake.setup import Setup

@@ -120,7 +120,7 @@ def _raising(error):
         (OSError("odd"), 2, "The system refused."),
         (KeyboardInterrupt(), 130, "Stopped"),
         (typer.Abort(), 130, "Stopped"),
-        (ZeroDivisionError("private 4711"), 70, "ZeroDivisionError in evenhand.cli.datasets, line"),
+        (ZeroDivisionError("private 4711"), 70, "ZeroDivisionError in evenhand.cli.commands.datasets, line"),
     ],
 )
 def test_each_way_to_fail_has_its_exit_code(call, monkeypatch, error, code, said):

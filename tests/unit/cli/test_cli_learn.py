@@ -6,10 +6,10 @@ import random
 
 import pytest
 
-from evenhand.cli import learn_audit
-from evenhand.cli.learn_options import WAYS as TYPED
-from evenhand.cli.learn_options import completed_way
-from evenhand.cli.learn_summary import _cells, _heads
+from evenhand.cli.tasks import learn_audit
+from evenhand.cli.tasks.learn_options import WAYS as TYPED
+from evenhand.cli.tasks.learn_options import completed_way
+from evenhand.cli.tasks.learn_summary import _cells, _heads
 from evenhand.report.drawing import Drawing
 from evenhand.study.plan.plan import Plan
 from evenhand.study.results.results import Results

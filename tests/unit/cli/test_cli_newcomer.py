@@ -9,7 +9,7 @@ from importlib import import_module
 import pytest
 
 from evenhand.cli.app import in_options
-from evenhand.cli.console import fit
+from evenhand.cli.terminal.console import fit
 from evenhand.errors import EvenhandError, InvalidParameterError
 from unit.cli.conftest import ROLES, people
 

@@ -24,7 +24,7 @@ def test_the_report_is_opened_where_somebody_is_there(call, fake, monkeypatch):
     opened = []
     monkeypatch.setattr("typer.launch", opened.append)
     call("demo")
-    monkeypatch.setattr("evenhand.cli.console.Terminal.is_interactive", True)
+    monkeypatch.setattr("evenhand.cli.terminal.console.Terminal.is_interactive", True)
     call("demo", "--no-open")
 
     assert opened == []
@@ -85,6 +85,6 @@ def test_a_data_set_is_fetched(call):
 
 @pytest.mark.parametrize("words", ["fetch c", "show c"])
 def test_names_of_data_sets_are_completed(words):
-    from evenhand.cli.datasets import _named
+    from evenhand.cli.commands.datasets import _named
 
     assert _named(words.split()[1])[:2] == ["causal", "compas"]

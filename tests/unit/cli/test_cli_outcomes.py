@@ -5,8 +5,8 @@ import json
 import pytest
 import typer
 
-from evenhand.cli.console import Terminal
 from evenhand.cli.outcomes import outcomes_of, solving_told
+from evenhand.cli.terminal.console import Terminal
 
 TOML = 'weights = [0.7, 0.3]\nrates = [0.2, 0.6]\nsource = "census 2020"\n'
 

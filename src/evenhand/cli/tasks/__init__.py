@@ -1,0 +1,1 @@
+"""What the commands need for one kind of study: its options, its plan, its closing table."""

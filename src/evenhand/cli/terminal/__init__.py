@@ -1,0 +1,1 @@
+"""What a terminal shows: notices, progress, and the way a command ends."""

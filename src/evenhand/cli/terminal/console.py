@@ -1,0 +1,262 @@
+"""What a command says, and where: notices on standard error, results on standard output."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+import sys
+import textwrap
+from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
+
+import typer
+
+from evenhand.cli.terminal.streams import silence
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from rich.console import Console
+    from rich.text import Text
+
+__all__ = [
+    "ENDED", "FAILED", "FAULT", "STOPPED", "WRONG", "Terminal", "fit", "spelled", "unheard", "wrong_use",
+]  # fmt: skip
+
+FAILED, WRONG, FAULT, STOPPED, UNHEARD, ENDED = 1, 2, 70, 130, 141, 143
+"""Exit codes: cells failed; wrong use; a fault of evenhand; stopped by Ctrl-C; nobody reads the output; ended
+by the system."""
+
+WIDEST = 100
+_WORD = 9
+_PLAIN = {
+    "ε": "eps", "δ": "delta", "−": "-", "–": "-", "—": "-", "×": "x", "≤": "<=", "≥": ">=", "→": "->",
+    "←": "<-", "…": "...", "’": "'", "‘": "'", "“": '"', "”": '"', "·": "-",
+    "\u00a0": " ", "\u202f": " ", "━": "-",
+}  # fmt: skip
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def wrong_use(message: str) -> NoReturn:
+    """Refuse what was asked: the message is shown after the word Error, and the exit code is 2."""
+    raise typer.BadParameter(message)
+
+
+def fit(text: str, encoding: str | None) -> str:
+    """Return `text` in characters that the encoding has, and without control characters.
+
+    >>> fit("ε = 1, −0.9", "ascii")
+    'eps = 1, -0.9'
+    >>> fit("ε = 1", "utf-8")
+    'ε = 1'
+    """
+    clean = _CONTROL.sub("?", text)
+    try:
+        clean.encode(encoding or "utf-8")
+    except (UnicodeEncodeError, LookupError):
+        plain = "".join(_PLAIN.get(letter, letter) for letter in clean)
+        known = encoding if _is_known(encoding) else "ascii"
+        # A letter that is missing is written as its number: as a question mark two values would look alike.
+        return plain.encode(known, "backslashreplace").decode(known)
+    return clean
+
+
+def _is_known(encoding: str | None) -> TypeGuard[str]:
+    try:
+        codecs.lookup(encoding or "")
+    except LookupError:
+        return False
+    return True
+
+
+def unheard() -> NoReturn:
+    """End as programs do whose output goes to one that has ended, such as ``head``; 1 would mean cells."""
+    for stream in (sys.stdout, sys.stderr):
+        silence(stream)
+    sys.exit(UNHEARD)
+
+
+def spelled(names: Any, *, most: int = 12) -> str:
+    """Return names with commas, those with blanks or quotation marks in quotation marks; at most so many.
+
+    >>> print(spelled(["age", "native country", "it's"]))
+    age, 'native country', "it's"
+    """
+    listed = [str(each) for each in names]
+    shown = [each if re.fullmatch(r"[^\s'\",]+", each) else repr(each) for each in listed[:most]]
+    more = [f"and {len(listed) - most:,} more"] if len(listed) > most else []
+    return ", ".join(shown + more)
+
+
+class Terminal:
+    """Where a command speaks.
+
+    Notices go to standard error and results to standard output, so that results can be kept in a file. With
+    `as_json` standard output holds one JSON object and nothing else; with `quiet` it holds the paths of the
+    files that were written, and warnings and errors are the only notices.
+
+    Parameters
+    ----------
+    as_json, quiet : bool
+        As the person asked.
+    """
+
+    def __init__(self, *, as_json: bool = False, quiet: bool = False) -> None:
+        self.as_json = as_json
+        self.quiet = quiet
+        self.notices = _console(sys.stderr, when_unread=lambda: silence(sys.stderr))
+        self.results = _console(sys.stdout, when_unread=unheard)
+
+    @property
+    def is_interactive(self) -> bool:
+        """Whether somebody is there to be asked and to watch."""
+        return self.notices.is_terminal and sys.stdin.isatty() and not (self.quiet or self.as_json)
+
+    # --- notices ----------------------------------------------------------------------------------
+
+    def say(self, word: str, text: str) -> None:
+        """Say what is being done: a leading word such as Reading, and a sentence."""
+        if not self.quiet:
+            self._notice(word, text, "dim")
+
+    def warn(self, text: str) -> None:
+        """Say what a person should know before they rely on the result."""
+        self._notice("Warning", text, "bold yellow")
+
+    def error(self, text: str) -> None:
+        """Say what is wrong and what to do."""
+        self._notice("Error", text, "bold red")
+
+    def _notice(self, word: str, text: str, style: str) -> None:
+        try:
+            _leading(self.notices, word, text, style)
+        except OSError:  # it is full, and nobody can be told; the result and the exit code stay right
+            silence(sys.stderr)
+
+    def ask(self, question: str) -> bool:
+        """Ask whether to go on; only where :attr:`is_interactive`."""
+        from rich.text import Text  # noqa: PLC0415 - rich loads when a command speaks
+
+        asked = fit(f"{'':<{_WORD}}{question} [y/N] ", self.notices.encoding)
+        try:
+            answer = self.notices.input(Text(asked))
+        except EOFError:
+            return False
+        return answer.strip().lower() in {"y", "yes"}
+
+    # --- results ----------------------------------------------------------------------------------
+
+    @property
+    def shows(self) -> bool:
+        """Whether results are shown as text."""
+        return not (self.quiet or self.as_json)
+
+    def show(self, renderable: Any = "") -> None:
+        """Show a table or a line of the result."""
+        if self.shows:
+            self.results.print(renderable, soft_wrap=isinstance(renderable, str))
+
+    def sentence(self, text: str, *, indent: str = "") -> None:
+        """Show a sentence in which ``**bold**`` is bold."""
+        if not self.shows:
+            return
+        width = _width(self.results)
+        for line in _wrapped(fit(text, self.results.encoding), width - len(indent)):
+            line.pad_left(len(indent))
+            self.results.print(line, soft_wrap=True)
+
+    def fact(self, word: str, text: str) -> None:
+        """Show a leading word and what belongs to it."""
+        if self.shows:
+            _leading(self.results, word, text, "dim")
+
+    def mark(self, word: str, text: str, *, style: str, width: int) -> None:
+        """Show a word in colour and a text that is wrapped beside it."""
+        if self.shows:
+            _leading(self.results, word, text, style, beside=width)
+
+    def files(self, written: Mapping[str, str]) -> None:
+        """Say where files were written, each after its word; with `quiet` the paths alone."""
+        if self.quiet and not self.as_json:
+            for path in written.values():
+                self.results.print(fit(path, self.results.encoding), soft_wrap=True)
+        for word, path in written.items():
+            if self.shows:
+                # A path that is cut into two lines cannot be copied.
+                line = f"{word:<{_WORD}}{path}"
+                _print(self.results, fit(line, self.results.encoding), len(word), "dim")
+
+    def object(self, value: Mapping[str, Any]) -> None:
+        """Write the result for machines, if it was asked for."""
+        if self.as_json:
+            sys.stdout.write(json.dumps(_finite(value), ensure_ascii=True, allow_nan=False) + "\n")
+            sys.stdout.flush()
+
+
+def _console(stream: Any, *, when_unread: Callable[[], None]) -> Console:
+    """Return a console that calls `when_unread` once the program that read it has ended."""
+    from rich.console import Console  # noqa: PLC0415 - as above
+
+    class Speaking(Console):
+        """A console that ends the command only if results go there; left to itself it always would."""
+
+        def on_broken_pipe(self) -> None:
+            when_unread()
+
+    width = None if stream.isatty() else WIDEST
+    return Speaking(file=stream, highlight=False, markup=False, emoji=False, width=width)
+
+
+def _width(console: Console) -> int:
+    return max(min(console.width, WIDEST), 30)
+
+
+def _leading(console: Console, word: str, text: str, style: str, *, beside: int = _WORD) -> None:
+    """Print a leading word and a text that is wrapped beside it."""
+    width = max(_width(console) - beside, 20)
+    words = fit(text, console.encoding).split("\n")
+    lines = [
+        part for line in words for part in textwrap.wrap(line, width, **_WHOLE_WORDS) or [""]
+    ]  # a word longer than a line, such as a path, stays whole
+    _print(console, f"{word:<{beside}}{lines[0]}", len(word), style)
+    for line in lines[1:]:
+        _print(console, f"{'':<{beside}}{line}", 0, style)
+
+
+_WHOLE_WORDS: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False, "drop_whitespace": True}
+
+
+def _print(console: Console, line: str, styled: int, style: str) -> None:
+    from rich.text import Text  # noqa: PLC0415 - as above
+
+    text = Text(line)
+    text.stylize(style, 0, styled)
+    console.print(text, soft_wrap=True)
+
+
+def _wrapped(text: str, width: int) -> list[Text]:
+    """Return the lines of a sentence, bold where it says so."""
+    from rich.text import Text  # noqa: PLC0415 - as above
+
+    pieces = text.split("**")
+    whole = Text()
+    for place, piece in enumerate(pieces):
+        whole.append(piece, "bold" if place % 2 and place < len(pieces) - 1 else "")
+    plain = textwrap.wrap(whole.plain, width, **_WHOLE_WORDS)
+    lines, start = [], 0
+    for line in plain:
+        start = whole.plain.index(line, start)
+        lines.append(whole[start : start + len(line)])
+        start += len(line)
+    return lines
+
+
+def _finite(value: Any) -> Any:
+    """Return `value` in JSON's types; what is not a number is null."""
+    if isinstance(value, dict):
+        return {str(key): _finite(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
+    if isinstance(value, float) and (value != value or value in {float("inf"), float("-inf")}):  # noqa: PLR0124 - NaN
+        return None
+    return value if isinstance(value, str | int | float | bool | None) else str(value)

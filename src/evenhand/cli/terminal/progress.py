@@ -1,0 +1,104 @@
+"""One line that shows how a study goes: bar, done, rate, time left, failed. In a log, a few lines."""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from evenhand.cli.terminal.console import Terminal
+
+__all__ = ["followed", "spell_seconds"]
+
+_LINES = 4
+
+
+def spell_seconds(seconds: float) -> str:
+    """Return a time as people say it.
+
+    >>> spell_seconds(42), spell_seconds(320), spell_seconds(12_000)
+    ('42 s', '5 min 20 s', '3 h 20 min')
+    """
+    whole = max(round(seconds), 1)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        minutes, rest = divmod(whole, 60)
+        return f"{minutes} min {rest} s" if rest and minutes < 15 else f"{minutes} min"
+    hours, rest = divmod(round(whole / 60), 60)
+    return f"{hours} h {rest} min" if rest else f"{hours} h"
+
+
+@contextmanager
+def followed(terminal: Terminal) -> Iterator[Callable[[Any], None]]:
+    """Yield what a runner calls with each event."""
+    if terminal.quiet:
+        yield lambda _: None
+    elif terminal.notices.is_terminal:
+        with _bar(terminal) as follow:
+            yield follow
+    else:
+        yield _Log(terminal)
+
+
+@contextmanager
+def _bar(terminal: Terminal) -> Iterator[Callable[[Any], None]]:
+    from rich.progress import BarColumn, Progress, TextColumn  # noqa: PLC0415 - rich loads when a command speaks
+
+    columns = (
+        TextColumn("Running ", style="dim"),
+        BarColumn(bar_width=36, complete_style="blue", finished_style="blue"),
+        TextColumn(" {task.completed:.0f}/{task.total:.0f}  {task.fields[rate]}  {task.fields[left]}"),
+        TextColumn(" {task.fields[failed]} failed"),
+    )
+    progress = Progress(*columns, console=terminal.notices, transient=False)
+    task = progress.add_task("", total=1, rate="", left="", failed=0)
+    pace = _Pace()
+
+    def follow(event: Any) -> None:
+        rate, left = pace.of(event)
+        shown = f"{rate:.2g}/s" if rate else ""
+        remaining = f"{int(left) // 60}:{int(left) % 60:02d} left" if left else ""
+        progress.update(
+            task, completed=event.done, total=event.total, rate=shown, left=remaining, failed=event.failed
+        )
+
+    with progress:
+        yield follow
+
+
+class _Pace:
+    """How fast cells are done, those of earlier runs apart."""
+
+    def __init__(self) -> None:
+        self._start = time.monotonic()
+        self._before: int | None = None
+
+    def of(self, event: Any) -> tuple[float, float]:
+        """Return cells per second and seconds left; noughts while nothing is known."""
+        if self._before is None:
+            self._start, self._before = time.monotonic(), event.done
+        done, took = event.done - self._before, time.monotonic() - self._start
+        if done <= 0 or took <= 0:
+            return 0.0, 0.0
+        return done / took, (event.total - event.done) * took / done
+
+
+class _Log:
+    """Follow a study in a file or a pipe: a line at each quarter."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        self._terminal = terminal
+        self._pace = _Pace()
+        self._next = 0
+
+    def __call__(self, event: Any) -> None:
+        _, left = self._pace.of(event)
+        if event.total and event.done * _LINES >= self._next * event.total:
+            self._next = event.done * _LINES // event.total + 1
+            rest = f", about {spell_seconds(left)} left" if left else ""
+            failed = f", {event.failed} failed" if event.failed else ""
+            self._terminal.say("Running", f"{event.done:,} of {event.total:,} cells{rest}{failed}")

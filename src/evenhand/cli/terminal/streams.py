@@ -1,0 +1,71 @@
+"""Standard streams that are closed, full or no longer read: a command ends cleanly all the same."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["exit_if_output_fails", "is_of_output", "open_closed_streams", "silence"]
+
+_SPEAKERS = ("evenhand.cli.", "rich.", "typer", "click")
+
+
+def silence(stream: Any) -> None:
+    """Send a standard stream nowhere from now on, with what it still holds."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    with suppress(OSError, ValueError):
+        os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+
+
+def open_closed_streams() -> bool:
+    """Open what is closed of standard input, output and error, and return whether output was open.
+
+    A file that is opened next would get the number of a closed stream, and whatever is written to that
+    stream would go into the file. So its number is taken by one that leads nowhere.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest number that is free, which is this one
+    was_open = sys.stdout is not None
+    for name, mode in {"stdin": "r", "stdout": "w", "stderr": "w"}.items():
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - for good
+    return was_open
+
+
+def is_of_output(error: OSError) -> bool:
+    """Whether an error comes from writing to standard output: it was raised where a command speaks."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and str(trace.tb_frame.f_globals.get("__name__", "")).startswith(_SPEAKERS)
+
+
+@contextmanager
+def exit_if_output_fails() -> Iterator[None]:
+    """End with an error where standard output cannot be written, at the latest when the command ends."""
+    from evenhand.cli.terminal.console import WRONG, Terminal, unheard  # noqa: PLC0415 - it uses this file
+
+    try:
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        unheard()
+    except OSError as error:
+        silence(sys.stdout)
+        reason = error.strerror or "the system refused"
+        Terminal().error(
+            f"Standard output cannot be written: {reason}. Files that the command wrote before are complete."
+        )
+        sys.exit(WRONG)

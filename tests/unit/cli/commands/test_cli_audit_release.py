@@ -1,0 +1,190 @@
+"""evenhand audit --task release: from a file to a report on who is lost, in one command."""
+
+import json
+
+import pytest
+
+from evenhand.schema import Column, Domain, Schema
+from evenhand.study.plan.plan import Plan
+from evenhand.study.results.results import Results
+from unit.study._release_studies import by_name, made
+
+TABLE = ["--task", "release", "--columns", "sex,job,hired", "--protected", "sex"]
+QUICK = ["--repeats", "2", "--workers", "1", "--epsilon", "1", "--out", "study"]
+MODEL = ["--target", "hired", "--positive", "yes", "--privileged", "male"]
+
+
+@pytest.fixture
+def no_page(monkeypatch):
+    """Leave the drawing out, which has tests of its own."""
+    monkeypatch.setattr(Results, "report", lambda self, path: path.write_text("page"))
+
+
+@pytest.mark.usefixtures("no_page")
+def test_a_table_is_studied_and_what_came_of_it_is_shown(call, file, tmp_path):
+    """The whole way, without a schema and without a model."""
+    found = call("audit", file, *TABLE, *QUICK, "--mechanism", "laplace,suppression", "--threshold", "4")
+    plan = Plan.load(tmp_path / "study" / "plan.toml")
+
+    assert found.exit_code == 0, found.output
+    assert [each.name for each in plan.task.mechanisms] == ["laplace", "suppression"]
+    assert plan.task.mechanisms[1].parameters == {"threshold": 4}
+    assert not plan.task.classify
+    assert "no model is trained" in " ".join(found.stderr.split())
+    assert "Suppression (threshold 4)" in found.stdout
+    assert "1 of 2 mechanisms promises nothing that matters" in " ".join(found.stdout.split())
+    assert (tmp_path / "study" / "cells.csv").read_text().startswith('"protocol"')
+
+
+@pytest.mark.usefixtures("no_page")
+def test_with_a_target_a_model_is_trained_and_a_plan_runs_again(call, file):
+    words = [*TABLE, *MODEL, *QUICK, "--mechanism", "laplace", "--post", "nonnegative"]
+    first = call("audit", file, *words, "--json")
+    told = json.loads(first.stdout)
+    again = call("audit", "--plan", "study/plan.toml", "--out", "two", "--workers", "1", "--json")
+    more = call(
+        "audit", "--plan", "study/plan.toml", "--out", "three", "--workers", "1", "--epsilon", "2", "--json"
+    )
+
+    assert first.exit_code == again.exit_code == more.exit_code == 0, more.output
+    assert "acc" in told["summary"][1]
+    assert set(told["summary"][1]["groups"]) == {"female", "male"}
+    assert json.loads(again.stdout)["summary"] == told["summary"]
+    assert [row["epsilon"] for row in json.loads(more.stdout)["summary"]] == [None, "2"]
+
+
+def test_mechanisms_are_chosen_by_whether_others_know_columns(call, file, fake):
+    """Without quasi-identifiers nothing that needs them is tried by default."""
+    call("audit", file, *TABLE, *QUICK)
+    call(
+        "audit", file, *TABLE, *QUICK[:-1], "two", "--quasi", "sex", "--bound", "500", "--unit", "replace one"
+    )
+    plain, known = (each["plan"].task for each in fake)
+
+    assert "k-anonymity" not in [each.name for each in plain.mechanisms]
+    assert "k-anonymity" in [each.name for each in known.mechanisms]
+    assert known.bound == 500
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--task", "publish"], "--task must be classify, release or learn"),
+        (["--task", "release"], "--columns is missing"),
+        (["--task", "release", "--columns", "sex,jb"], "did you mean 'job'"),
+        (["--task", "release", "--columns", "sex,job"], "--protected is missing"),
+        (["--task", "release", "--columns", "job", "--protected", "sex"], "not in --columns"),
+        ([*TABLE, "--mechanism", "laplac"], "did you mean 'laplace'"),
+        ([*TABLE, "--mechanism", "k-anonymity"], "--quasi is missing"),
+        ([*TABLE, "--target", "hired"], "--positive and --privileged must be given"),
+        ([*TABLE, *MODEL[:2], "--positive", "maybe", "--privileged", "male"], "Values of hired: no, yes"),
+        ([*TABLE, "--protocol", "grr"], "--protocol belongs to --task classify"),
+        ([*TABLE, "--epsilon", "0"], "--epsilon must be"),
+        (["--columns", "sex", "--bound", "3", *MODEL], "--columns, --bound belong to --task release"),
+        ([*TABLE, "--post", ","], "--post is empty"),
+        ([*TABLE, "--drop", "job"], "--drop belongs to --task classify"),
+        ([*TABLE, "--fraction", "0.1"], "--fraction goes with no mechanism that is tried"),
+        ([*TABLE, "--mechanism", "laplace", "--threshold", "4"], "it belongs to suppression, noisy-supp"),
+        (
+            [*TABLE, "--mechanism", "suppression", "--epsilon", "1"],
+            "--epsilon goes with no mechanism that is",
+        ),
+    ],
+)
+def test_wrong_use_is_told_and_ends_with_two(call, file, words, said):
+    found = call("audit", file, *words)
+
+    assert found.exit_code == 2
+    assert said in " ".join(found.stderr.split())
+
+
+def test_a_plan_of_a_release_refuses_what_it_says_already(call, file, fake):
+    call("audit", file, *TABLE, *QUICK)
+    path = "study/plan.toml"
+    wrong = [
+        (["--columns", "sex"], "cannot be given with a plan"),
+        (["--task", "classify"], "the plan says release"),
+        (["--model", "logistic"], "belongs to --task classify"),
+    ]
+    for words, said in wrong:
+        found = call("audit", "--plan", path, "--out", "other", *words)
+        assert found.exit_code == 2
+        assert said in " ".join(found.stderr.split())
+    changed = call(
+        "audit", "--plan", path, "--out", "other", "--mechanism", "suppression", "--threshold", "2"
+    )
+
+    assert changed.exit_code == 0
+    assert fake[-1]["plan"].task.mechanisms[0].parameters == {"threshold": 2}
+
+
+def test_a_parameter_for_no_mechanism_is_refused_with_a_plan_too(call, file, fake):
+    """To pass it over would run the plan's own threshold under another name."""
+    call("audit", file, *TABLE, *QUICK, "--mechanism", "suppression,laplace")
+    fake[0]["plan"].save("plan.toml")
+    alone = call("audit", "--plan", "plan.toml", "--out", "two", "--threshold", "3")
+    named = call("audit", "--plan", "plan.toml", "--out", "two", "--threshold", "3", "--mechanism", "laplace")
+
+    assert (alone.exit_code, named.exit_code) == (2, 2)
+    assert "--threshold goes with no mechanism that --mechanism names" in " ".join(alone.stderr.split())
+    assert "--threshold goes with no mechanism that is tried" in " ".join(named.stderr.split())
+
+
+def test_a_file_of_no_people_is_refused(call, tmp_path):
+    (tmp_path / "empty.csv").write_text("sex,job,hired\n")
+
+    assert call("audit", "empty.csv", *TABLE).exit_code == 2
+
+
+def test_groups_are_shown_only_where_they_fit():
+    """A table that is wider than the screen cannot be read."""
+    from evenhand.cli.tasks.release_summary import release_rows, release_table, release_title
+    from evenhand.cli.terminal.console import Terminal
+
+    terminal = Terminal()
+    few = made(by_name({}, lost=(-0.1, 0.1)))
+    many = made(by_name({}, lost=(0.0,) * 9), groups=tuple(f"a long name of a group {n}" for n in range(9)))
+
+    assert "for each group" in release_title(terminal, few)
+    assert "for each group" not in release_title(terminal, many)
+    assert len(release_table(terminal, few).columns) == 7
+    assert len(release_table(terminal, many).columns) == 5
+    assert len(release_rows(few)) == len(few.settings)
+
+
+@pytest.mark.parametrize("columns", ["sex,job", "job,sex,hired"])
+def test_a_schema_may_have_roles_outside_the_table(call, file, fake, columns):
+    """A schema describes a whole file, a table some of its columns; without a target no model is trained."""
+    values = {"sex": ["female", "male"], "job": ["clerk", "nurse", "cook"], "hired": ["no", "yes"]}
+    roles = {"sensitive": ["sex", "hired"], "target": "hired", "positive": "yes"}
+    quasi = {"protected": "sex", "privileged": "male", "quasi_identifiers": ["job", "hired"]}
+    Schema([Column(name, Domain.categorical(each)) for name, each in values.items()], **roles, **quasi).save(
+        "s.toml"
+    )
+    words = [
+        "--task",
+        "release",
+        "--schema",
+        "s.toml",
+        "--columns",
+        columns,
+        "--yes",
+        "--mechanism",
+        "laplace",
+    ]
+    done = call("audit", file, *words)
+    plan = fake[0]["plan"]
+
+    assert "is to be left out too" not in done.stderr
+    assert set(plan.schema.names) == set(columns.split(","))
+    assert plan.task.classify == ("hired" in columns)
+    assert plan.schema.quasi_identifiers == (("job", "hired") if "hired" in columns else ("job",))
+
+
+def test_a_target_that_was_typed_must_be_in_the_table(call, file):
+    """The twin: what a person asks for is not passed over."""
+    words = ["--task", "release", "--columns", "sex,job", "--protected", "sex", "--target", "hired"]
+    done = call("audit", file, *words)
+
+    assert done.exit_code == 2
+    assert "--target names hired, which is not in --columns" in " ".join(done.stderr.split())

@@ -1,0 +1,279 @@
+"""evenhand privatize: three files and a promise, or a refusal and nothing."""
+
+import json
+import re
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from evenhand.cli.terminal.console import Terminal
+from evenhand.cli.terminal.rows_progress import rows_followed, spelled_pace
+from evenhand.engine.arrow import privatize_file
+from evenhand.report.words import epsilon_of
+from evenhand.schema import Column, Domain, Schema
+
+OUT = ["out.csv", "out.csv.guarantee.json", "out.csv.schema.toml"]
+
+
+@pytest.fixture
+def schema():
+    made = Schema(
+        [
+            Column("sex", Domain.categorical(["female", "male"])),
+            Column("job", Domain.categorical(["clerk", "nurse", "cook"])),
+        ],
+        sensitive=["sex", "job"],
+    )
+    made.save("schema.toml")
+    return "schema.toml"
+
+
+def _here():
+    return sorted(path.name for path in Path().iterdir())
+
+
+def test_three_files_are_written_and_the_promise_is_said(call, file, schema):
+    done = call("privatize", file, "out.csv", "--schema", schema, "--epsilon", "2")
+
+    assert done.exit_code == 0
+    assert [name for name in _here() if name.startswith("out")] == OUT
+    assert "120 of sex, job" in done.stdout
+    assert "factor of 7.39" in " ".join(done.stdout.split())
+    assert "guarantee.json" in done.stdout
+
+
+@pytest.mark.parametrize("epsilon", ["2", "2/3", "1/7"])
+def test_no_epsilon_is_shown_below_what_it_is(call, file, schema, epsilon):
+    """Rounded to the nearest, half of the epsilons shown would promise more than there is."""
+    done = call("privatize", file, "out.csv", "--schema", schema, "--epsilon", epsilon)
+    shown = dict(re.findall(r"(\w+): grr, \d values, epsilon (\S+) within a row", done.stdout))
+    strategy = privatize_file(file, "again.csv", schema=Schema.load(schema), epsilon=epsilon).record.strategy
+    for column in ("sex", "job"):
+        exact = strategy.epsilon_within_report(column)
+
+        assert shown[column] == epsilon_of(exact, digits=6)
+        assert exact <= Fraction(shown[column]) <= exact * (1 + Fraction(1, 10**5))
+
+
+def test_columns_in_the_clear_are_named_in_a_warning(call, file, schema):
+    """Whoever reads past it publishes what they did not mean to."""
+    done = call("privatize", file, "out.csv", "--schema", schema, "--epsilon", 1, "--columns", "sex")
+
+    told = " ".join(done.stderr.split())
+    assert "Warning In the clear, and so not protected: id, age, hired." in told
+    assert "Left out job" in told
+    assert Path("out.csv").read_text().splitlines()[0] == "id,sex,age,hired"
+
+
+def test_a_column_that_gives_the_order_back_is_named_in_a_warning(call, file, schema):
+    """People come out in a random order, and whoever sorts them by their number undoes that."""
+    done = call("privatize", file, "out.csv", "--schema", schema, "--epsilon", 1, "--keep", "id", "--json")
+
+    told = " ".join(done.stderr.split())
+    assert "The order of the input is in the clear: it can be read from id," in told
+    assert json.loads(done.stdout)["follow_order"] == ["id"]
+    assert json.loads(done.stdout)["in_clear"] == ["id", "row order (id follows it)"]
+    assert "row order (id follows it)" in json.loads(Path("out.csv.guarantee.json").read_text())["statement"]
+
+
+def test_an_order_that_is_kept_is_said_to_be(call, file, schema):
+    done = call(
+        "privatize", file, "out.csv", "--schema", schema, "--epsilon", 1, "--only-reports", "--keep-order"
+    )
+
+    assert "The order of the rows is in the clear" in " ".join(done.stderr.split())
+    assert "In the clear, and so not protected: row order." in " ".join(done.stdout.split())
+    assert json.loads(Path("out.csv.guarantee.json").read_text())["in_clear"] == ["row order"]
+
+
+def test_only_reports_are_written_if_asked(call, file, schema):
+    done = call("privatize", file, "out.csv", "--schema", schema, "--epsilon", 1, "--only-reports")
+
+    assert "In the clear" not in done.stderr
+    assert Path("out.csv").read_text().splitlines()[0] == "sex,job"
+
+
+def test_the_answer_for_machines(call, file, schema):
+    done = call(
+        "privatize", file, "out.parquet", "--schema", schema, "--epsilon", "1/2", "--keep", "hired",
+        "--protocol", "sex=grr,job=oue", "--split", "uniform", "--batch-rows", 50, "--json",
+    )  # fmt: skip
+
+    assert json.loads(done.stdout) == {
+        "command": "privatize",
+        "out": "out.parquet",
+        "schema": "out.parquet.schema.toml",
+        "guarantee": "out.parquet.guarantee.json",
+        "rows": 120,
+        "epsilon": "1/2",
+        "simulated": False,
+        "reported": ["sex", "job"],
+        "in_clear": ["hired"],
+        "inferred": [],
+        "left_out": ["id", "age"],
+        "order": "shuffled",
+        "follow_order": [],
+        "exit": 0,
+    }
+    said = json.loads(Path("out.parquet.guarantee.json").read_text())
+    assert [column["protocol"]["protocol"] for column in said["columns"]] == ["grr", "oue"]
+
+
+def test_quiet_says_the_paths_alone(call, file, schema):
+    done = call("privatize", file, "out.csv", "--schema", schema, "--epsilon", 1, "--only-reports", "-q")
+
+    assert done.stdout.split() == ["out.csv", "out.csv.schema.toml", "out.csv.guarantee.json"]
+    assert done.stderr == ""
+
+
+def test_combined_columns_are_said_to_be(call, file, schema):
+    done = call("privatize", file, "out.csv", "--schema", schema, "--epsilon", 1, "--strategy", "combined")
+
+    assert "job: grr, combined, 3 values, epsilon 1 within a row" in done.stdout
+
+
+def test_a_seed_is_said_to_be_one(call, file, schema):
+    done = call("privatize", file, "out.csv", "--schema", schema, "--epsilon", 1, "--simulate", 7)
+
+    assert "These reports are simulated" in done.stderr
+    assert "Promise" not in done.stdout
+    assert json.loads(Path("out.csv.guarantee.json").read_text())["guarantee"] is None
+
+
+def test_a_weak_guarantee_is_warned_of_once(call, file, schema):
+    done = call("privatize", file, "out.csv", "--schema", schema, "--epsilon", 12, "--only-reports")
+
+    assert done.exit_code == 0
+    assert done.stderr.count("Warning") == 1
+
+
+def test_without_a_schema_it_says_how_to_make_one(call, file):
+    done = call("privatize", file, "out.csv", "--epsilon", 1)
+
+    assert done.exit_code == 2
+    assert "Schema.infer" in done.stderr
+    assert _here() == ["people.csv"]
+
+
+def test_a_schema_read_from_the_rows_is_a_leak_and_is_said_to_be(call, file):
+    done = call("privatize", file, "out.csv", "--epsilon", 1, "--infer-schema", "--columns", "job")
+
+    assert done.exit_code == 0
+    assert "that is a leak" in " ".join(done.stderr.split())
+    assert Schema.load("out.csv.schema.toml").names == ("job",)
+
+
+def test_what_is_written_beside_the_reports_says_that_the_schema_was_read_from_the_rows(call, file):
+    """The warning on the screen is gone when somebody else gets the files."""
+    done = call("privatize", file, "out.csv", "--epsilon", 1, "--infer-schema", "--columns", "job", "--json")
+    said = json.loads(Path("out.csv.guarantee.json").read_text("utf-8"))
+    leak = "the values of job were read from the private rows, not from a public list"
+
+    assert json.loads(done.stdout)["inferred"] == said["inferred"] == ["job"]
+    assert leak in said["statement"]
+    assert leak in said["guarantee"]["assumptions"][0]
+    assert "the values a person may have are public" not in said["statement"]
+    assert leak in Path("out.csv.schema.toml").read_text("utf-8").splitlines()[0]
+
+
+@pytest.mark.parametrize("rule", ["outside", "nulls"])
+def test_a_schema_that_would_leave_people_out_is_refused(call, file, schema, rule):
+    """Who has no report would be known to have another value, or none."""
+    declared = Schema.load(schema)
+    Schema.save(declared.with_columns(replace(declared["job"], **{rule: "drop"})), "drop.toml")
+    done = call("privatize", file, "out.csv", "--schema", "drop.toml", "--epsilon", 1)
+
+    assert done.exit_code == 2
+    assert f"declare {rule}='other'" in " ".join(done.stderr.split())
+    assert "out.csv" not in _here()
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--infer-schema"], "--infer-schema needs --columns"),
+        (["--schema", "schema.toml", "--infer-schema"], "contradict"),
+        (["--schema", "schema.toml", "--only-reports", "--keep", "id"], "contradict"),
+        (["--schema", "gone.toml"], "no schema file"),
+        (["--schema", "schema.toml", "--columns", "wage"], "'wage'"),
+        (["--schema", "schema.toml", "--protocol", "xyz"], "'xyz'"),
+        (["--schema", "schema.toml", "--strategy", "xyz"], "--strategy must be"),
+    ],
+)
+def test_wrong_use_ends_with_2_and_leaves_nothing(call, file, schema, options, told):
+    done = call("privatize", file, "out.csv", "--epsilon", 1, *options)
+
+    assert done.exit_code == 2
+    assert told in " ".join(done.stderr.split())
+    assert _here() == ["people.csv", "schema.toml"]
+
+
+def test_the_schema_is_not_written_over(call, file, schema):
+    Path(schema).rename("out.csv.schema.toml")
+    done = call(
+        "privatize", file, "out.csv", "--schema", "out.csv.schema.toml", "--epsilon", 1, "--overwrite"
+    )
+
+    assert done.exit_code == 2
+    assert "would be written over" in done.stderr
+
+
+def test_files_are_replaced_only_if_told(call, file, schema):
+    again = ["privatize", file, "out.csv", "--schema", schema, "--epsilon", 1]
+    codes = [call(*again).exit_code, call(*again).exit_code, call(*again, "--overwrite").exit_code]
+
+    assert codes == [0, 2, 0]
+
+
+def test_a_broken_file_leaves_nothing(call, file, schema):
+    with file.open("a") as rows:
+        rows.write("1,S3CRET,3,cook,yes\n")
+    done = call("privatize", file, "out.csv", "--schema", schema, "--epsilon", 1)
+
+    assert done.exit_code == 2
+    assert "Column 'sex' holds a value outside its declared domain" in " ".join(done.stderr.split())
+    assert "S3CRET" not in done.output
+    assert _here() == ["people.csv", "schema.toml"]
+
+
+def test_help_has_an_example(call):
+    assert "evenhand privatize people.csv" in call("privatize", "--help").stdout
+
+
+# --- the line that shows how far it is ----------------------------------------------------------
+
+
+def test_progress_is_shown_on_a_terminal_only(monkeypatch):
+    with rows_followed(Terminal(), "Drawing") as follow:
+        assert follow is None
+
+    terminal = Terminal()
+    shown = []
+    monkeypatch.setattr("rich.progress.Progress.update", lambda self, task, **told: shown.append(told))
+    terminal.notices._force_terminal = True
+    with rows_followed(terminal, "Drawing") as follow:
+        follow(1_000, 0.5)
+
+    assert shown[0]["completed"] == 0.5
+    assert shown[0]["rows"].startswith("1,000 rows")
+
+
+def test_a_pace_is_said_once_it_is_known():
+    assert spelled_pace(5, 0.0, 1.0) == "5 rows"
+    assert spelled_pace(5, 0.5, 0.0) == "5 rows"
+    assert spelled_pace(6_000, 0.5, 90.0) == "6,000 rows, 67/s, 1:30 left"
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.csv.schema.toml", "out.csv.guarantee.json"])
+def test_a_link_that_leads_nowhere_is_not_followed(call, file, schema, name):
+    """To follow it would write reports into a folder that nobody named."""
+    Path(name).symlink_to("elsewhere")
+    again = ["privatize", file, "out.csv", "--schema", schema, "--epsilon", 1]
+    refused, replaced = call(*again), call(*again, "--overwrite")
+
+    assert (refused.exit_code, replaced.exit_code) == (2, 0)
+    assert "there is a file of that name" in " ".join(refused.stderr.split())
+    assert not Path("elsewhere").exists()
+    assert not Path(name).is_symlink()

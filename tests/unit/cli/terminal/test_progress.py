@@ -1,0 +1,71 @@
+"""Progress: a bar in a terminal, a few lines in a log, nothing when quiet."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from evenhand.cli.terminal.console import Terminal
+from evenhand.cli.terminal.progress import followed, spell_seconds
+from evenhand.study.run.events import Started
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    times = iter(range(0, 10_000, 10))
+    monkeypatch.setattr("time.monotonic", lambda: float(next(times)))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0, "1 s"), (59.4, "59 s"), (60, "1 min"), (61, "1 min 1 s"), (899, "14 min 59 s"), (901, "15 min"),
+        (3600, "1 h"), (5_400, "1 h 30 min"), (7_199, "2 h"),
+    ],
+)  # fmt: skip
+def test_a_time_is_said_as_people_say_it(seconds, words):
+    assert spell_seconds(seconds) == words
+
+
+def test_a_log_has_a_line_at_each_quarter(capsys, clock):
+    with followed(Terminal()) as follow:
+        for done in range(41):
+            follow(Started(done=done, failed=done // 20, total=40))
+
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 5
+    assert lines[0] == "Running  0 of 40 cells"
+    assert lines[2].startswith("Running  20 of 40 cells, about ")
+    assert lines[2].endswith("1 failed")
+
+
+def test_cells_of_an_earlier_run_do_not_count_for_the_pace(capsys, clock):
+    """Otherwise a resumed study would promise to end at once."""
+    with followed(Terminal()) as follow:
+        follow(Started(done=30, failed=0, total=40))
+        follow(Started(done=31, failed=0, total=40))
+        follow(Started(done=40, failed=0, total=40))
+
+    assert "left" not in capsys.readouterr().err.splitlines()[0]
+
+
+def test_quiet_shows_nothing(capsys):
+    with followed(Terminal(quiet=True)) as follow:
+        follow(Started(done=1, failed=0, total=40))
+
+    assert capsys.readouterr().err == ""
+
+
+def test_a_terminal_has_a_bar_with_done_rate_left_and_failed(monkeypatch, clock):
+    terminal = Terminal()
+    monkeypatch.setenv("TERM", "xterm")
+    terminal.notices = Console(file=io.StringIO(), force_terminal=True, width=100, color_system=None)
+    monkeypatch.setattr("rich.progress.get_console", lambda: terminal.notices)
+    with followed(terminal) as follow:
+        follow(Started(done=0, failed=0, total=40))
+        follow(Started(done=20, failed=2, total=40))
+
+    shown = terminal.notices.file.getvalue()
+    assert "20/40" in shown
+    assert "2 failed" in shown
+    assert "left" in shown
