@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from attacks import _parquet_forge as forge
-from attacks.test_csv_limits import outcome_and_peak
+from attacks.table.test_csv_limits import outcome_and_peak
 from evenhand.errors import LimitExceededError, UnreadableFileError
 from evenhand.table import Limits, read_parquet
 
