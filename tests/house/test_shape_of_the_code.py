@@ -1,13 +1,13 @@
 """The rules about size, names and forbidden calls hold by machine, not by good will."""
 
 import ast
-import statistics
+from collections import Counter
 
 import pytest
 
 LONGEST_FILE = 500
 LONGEST_FUNCTION = 50
-MEDIAN_FILE = 200
+MOST_FILES = 20
 
 LOADS_CODE = {
     "pickle.load", "pickle.loads", "joblib.load", "dill.load", "dill.loads", "marshal.load", "marshal.loads",
@@ -61,7 +61,6 @@ def test_a_file_holds_one_idea(sources):
     lengths = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in sources}
 
     assert [str(path) for path, length in lengths.items() if length > LONGEST_FILE] == []
-    assert statistics.median(lengths.values()) < MEDIAN_FILE
 
 
 def test_a_file_of_tests_holds_one_idea_too(root):
@@ -70,6 +69,26 @@ def test_a_file_of_tests_holds_one_idea_too(root):
     }
 
     assert [path.name for path, length in lengths.items() if length > LONGEST_FILE] == []
+
+
+def test_a_folder_holds_at_most_twenty_files(root):
+    """A reader finds a file by its folder, not by reading a hundred names."""
+    files = [path for room in ("src", "tests") for path in (root / room).rglob("*.py")]
+    sizes = Counter(path.parent.relative_to(root).as_posix() for path in files)
+
+    assert {folder: size for folder, size in sizes.items() if size > MOST_FILES} == {}
+
+
+def test_no_prefix_repeats_the_name_of_a_folder_beside_it(sources):
+    """What belongs to a folder stands in it."""
+    beside = [
+        str(path)
+        for path in sources
+        for folder in path.parent.iterdir()
+        if folder.is_dir() and path.stem.lstrip("_").startswith(f"{folder.name}_")
+    ]
+
+    assert beside == []
 
 
 def test_a_function_fits_on_a_screen(found):

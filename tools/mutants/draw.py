@@ -47,7 +47,8 @@ def list_files(root: pathlib.Path, scope: Scope) -> dict[str, list[str]]:
     """Return the files of each package that are broken, in the order of their names."""
     files = {}
     for package, patterns in scope.packages.items():
-        names = sorted(path.name for path in (root / scope.source / package).glob("*.py"))
+        folder = root / scope.source / package
+        names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.py"))
         files[package] = [
             f"{scope.source}/{package}/{name}"
             for name in names

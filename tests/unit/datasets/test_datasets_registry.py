@@ -30,7 +30,7 @@ def test_every_promised_data_set_has_a_name_and_a_file():
 
     assert set(names()) == PROMISED
     assert list(names()) == sorted(names())
-    assert [name for name in names() if not (folder / f"{name}.py").is_file()] == []
+    assert [name for name in names() if not (folder / "entries" / f"{name}.py").is_file()] == []
 
 
 @pytest.mark.parametrize("name", sorted(PROMISED))

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 __all__ = ["PAPER"]
 
 
-def studies(design: str, *, search: bool | int = False) -> tuple[Study, ...]:  # noqa: ARG001 - there are none
+def _studies(design: str, *, search: bool | int = False) -> tuple[Study, ...]:  # noqa: ARG001 - there are none
     """Return no studies: everything is trials."""
     return ()
 
 
-def trials(design: str) -> tuple[Trials, ...]:
+def _trials(design: str) -> tuple[Trials, ...]:
     """Return the experiments of a design."""
     return paper_trials(SIZES[design])
 
@@ -43,11 +43,11 @@ PAPER = Paper(
     name="fioretto2021",
     title="Decision Making with Differential Privacy under a Fairness Lens",
     citation="Fioretto, Tran, Van Hentenryck (2021)",
-    studies=studies,
+    studies=_studies,
     claims=(*NUMBER_CLAIMS, *ALLOTMENT_CLAIMS, *LANGUAGE_CLAIMS, *THEORY, *LOGIC),
     tables=tables,
     figures=_figures,
-    trials=trials,
+    trials=_trials,
     designs=DESIGN_NOTES,
     departures=DEPARTURES,
 )

@@ -54,7 +54,7 @@ def trials(design: str) -> tuple[Trials, ...]:
 # --- tables ---------------------------------------------------------------------------------------
 
 
-def tables(evidence: Evidence) -> dict[str, dict[str, list[Any]]]:
+def _tables(evidence: Evidence) -> dict[str, dict[str, list[Any]]]:
     """Return the means of every study, the data unfairness of reports, and tables 5.1 to 5.4 beside ours."""
     found = {name: list(_means(name, results)) for name, results in evidence.studies.items()}
     found[MECHANISMS] = [
@@ -179,7 +179,7 @@ PAPER = Paper(
     ),
     studies=studies,
     claims=(*THEORY, *FIGURE_CLAIMS, *AGAINST),
-    tables=tables,
+    tables=_tables,
     figures=_figures,
     trials=trials,
     designs=DESIGN_NOTES,

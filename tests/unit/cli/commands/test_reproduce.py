@@ -42,7 +42,7 @@ def paper(monkeypatch):
         options["progress"](SimpleNamespace(done=1, failed=0, total=1))
         return found
 
-    monkeypatch.setattr("evenhand.study.papers.reproduce", reproduce)
+    monkeypatch.setattr("evenhand.papers.reproduce", reproduce)
     return calls
 
 
@@ -102,7 +102,7 @@ def test_ctrl_c_says_how_to_go_on(call, monkeypatch, typed, again):
     def stopped(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("evenhand.study.papers.reproduce", stopped)
+    monkeypatch.setattr("evenhand.papers.reproduce", stopped)
     done = call("reproduce", "arcolezi2023", *typed)
 
     assert done.exit_code == 130

@@ -1,5 +1,7 @@
 """The hyper-parameter search never sees test rows, and stays within the paper's space."""
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 from sklearn.dummy import DummyClassifier
@@ -28,7 +30,7 @@ def _prepared(monkeypatch):
     codes["ugpa"] = np.zeros(400, dtype=np.uint8)
     target = (draws.random(400) < 0.4).astype(np.uint8)
     made = Prepared(about, codes, target, codes["race1"])
-    monkeypatch.setattr("evenhand.study.run.prepare.prepare", lambda _plan: made)
+    monkeypatch.setattr(import_module("evenhand.study.run.prepare"), "prepare", lambda _plan: made)
     return made
 
 

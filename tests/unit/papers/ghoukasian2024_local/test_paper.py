@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from evenhand.papers.claims import Evidence
-from evenhand.papers.ghoukasian2024_local import PAPER, checks, tables
+from evenhand.papers.ghoukasian2024_local import PAPER, checks
 from evenhand.papers.ghoukasian2024_local.claims import FIGURE_CLAIMS
 from evenhand.papers.ghoukasian2024_local.data import BOTH, DATA, loaded, population
 from evenhand.papers.ghoukasian2024_local.mechanisms import MECHANISMS
@@ -272,7 +272,7 @@ def test_tables_have_one_form(whole):
     """One program reads the tables of every paper."""
     from evenhand.papers.tables import COLUMNS
 
-    found = tables(Evidence(whole[0], None, whole[1]))
+    found = PAPER.tables(Evidence(whole[0], None, whole[1]))
 
     assert set(found) == {
         "lsac-gender", "lsac-income", "mechanisms", "prediction", "matched",
@@ -289,14 +289,14 @@ def test_tables_have_one_form(whole):
 
 def test_nothing_finished_has_no_tables_and_no_figures():
     """An empty table would look like a result."""
-    assert tables(Evidence({})) == {}
+    assert PAPER.tables(Evidence({})) == {}
     assert PAPER.figures(Evidence({})) == []
 
 
 def test_what_is_undefined_has_no_row():
     """A group without positive labels in the test rows has no true positive rate."""
     undefined = made("lsac-income", lambda *_: np.nan, same_use, seeds=2)
-    found = tables(Evidence({"lsac-income": undefined}, None, {MECHANISMS: mechanism_records()}))
+    found = PAPER.tables(Evidence({"lsac-income": undefined}, None, {MECHANISMS: mechanism_records()}))
 
     assert set(found) == {"lsac-income", "mechanisms"}
     assert set(found["lsac-income"]["measure"]) == {"acc", "f1"}

@@ -128,7 +128,7 @@ def test_collect_does_not_go_with_it():
 
 
 def test_the_example_is_a_plan_that_can_be_run():
-    plan = Plan.load(Path(__file__).parents[3] / "examples" / "learn.toml")
+    plan = Plan.load(Path(__file__).parents[5] / "examples" / "learn.toml")
 
     assert plan.task.kind == "learn"
     assert set(plan.task.ways) == set(WAYS)
