@@ -1,4 +1,8 @@
-"""Worker processes: each computes one cell at a time, and one that dies takes nothing with it."""
+"""Worker processes: each computes one cell at a time, and one that dies is replaced.
+
+The processes are loky's, whose start neither copies this process nor runs its main module again. The pool is
+our own: loky's executor stops as a whole when one of its processes dies.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +14,13 @@ import warnings
 from collections import deque
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from multiprocessing import Pipe, resource_tracker
 from multiprocessing.connection import wait
 from multiprocessing.reduction import ForkingPickler
 from typing import TYPE_CHECKING, Any
+
+import loky
+import loky.backend.resource_tracker
 
 from evenhand.errors import InvalidParameterError
 from evenhand.study.plan.cells import Cell
@@ -76,7 +84,7 @@ class _Worker:
 class Pool:
     """Processes that compute cells, one at a time each.
 
-    Each is a fresh interpreter, made as joblib makes its own, with one thread for linear algebra and OpenMP.
+    Each is a fresh interpreter, started by loky, with one thread for linear algebra and OpenMP.
     A process that dies is replaced; its cell is tried once more, and is then a recorded failure.
 
     Parameters
@@ -89,7 +97,7 @@ class Pool:
     """
 
     def __init__(self, job: Job, *, count: int, stop: Callable[[], bool]) -> None:
-        self._message = _packed(job)
+        self._message = _pack(job)
         self._count = count
         self._stop = stop
         self._workers: list[_Worker] = []
@@ -101,11 +109,11 @@ class Pool:
         while not self._stop() and (waiting or self._busy()):
             self._assign(waiting)
             for worker, cell in self._ready():
-                outcome = self._received(worker, cell)
+                outcome = self._receive(worker, cell)
                 if outcome is not None:
                     yield outcome
                     continue
-                code = self._buried(worker)
+                code = self._reap(worker)
                 tries[cell.id] = tries.get(cell.id, 0) + 1
                 if tries[cell.id] < _TRIES:
                     waiting.appendleft(cell)
@@ -116,7 +124,7 @@ class Pool:
     def drained(self) -> Iterator[Outcome]:
         """Yield what is finished but was not fetched yet, without waiting."""
         for worker, cell in self._busy():
-            outcome = self._received(worker, cell) if worker.connection.poll() else None
+            outcome = self._receive(worker, cell) if worker.connection.poll() else None
             if outcome is not None:
                 yield outcome
 
@@ -135,7 +143,7 @@ class Pool:
     def _assign(self, waiting: deque[Cell]) -> None:
         idle = [worker for worker in self._workers if worker.cell is None]
         while waiting and (idle or len(self._workers) < self._count):
-            worker = idle.pop() if idle else self._started()
+            worker = idle.pop() if idle else self._start()
             worker.cell = waiting.popleft()
             with suppress(OSError):  # it died; that is seen where its answer is awaited
                 worker.connection.send(worker.cell.id)
@@ -146,7 +154,7 @@ class Pool:
         answered = wait([worker.connection for worker, _ in busy], timeout=_POLL_SECONDS)
         return [(worker, cell) for worker, cell in busy if worker.connection in answered]
 
-    def _received(self, worker: _Worker, cell: Cell) -> Outcome | None:
+    def _receive(self, worker: _Worker, cell: Cell) -> Outcome | None:
         """Return what a worker sent, or None if it died."""
         try:
             texts = worker.connection.recv()
@@ -155,17 +163,14 @@ class Pool:
         worker.cell = None
         return from_texts(cell, texts)
 
-    def _started(self) -> _Worker:
-        from multiprocessing import Pipe, resource_tracker  # noqa: PLC0415 - only with workers
-
-        from joblib.externals.loky.backend import resource_tracker as loky_tracker  # noqa: PLC0415 - the same
-        from joblib.externals.loky.backend.process import LokyProcess  # noqa: PLC0415 - the same
-
-        for tracker in (resource_tracker, loky_tracker):  # else the first start of a process starts them,
-            tracker.ensure_running()  # which opens the ears that are closed below
+    def _start(self) -> _Worker:
+        # The first start of a process would start them, which unblocks the signal that is blocked below.
+        for tracker in (resource_tracker, loky.backend.resource_tracker):
+            tracker.ensure_running()
         ours, theirs = Pipe()
-        process = LokyProcess(target=serve, args=(theirs, os.getpid()), daemon=True, env=ONE_THREAD)
-        with _deaf():
+        start = loky.backend.get_context("loky").Process
+        process = start(target=serve, args=(theirs, os.getpid()), daemon=True, env=ONE_THREAD)
+        with _sigint_blocked():
             process.start()
         theirs.close()
         worker = _Worker(process, ours)
@@ -174,8 +179,8 @@ class Pool:
             ours.send_bytes(self._message)
         return worker
 
-    def _buried(self, worker: _Worker) -> int | None:
-        """Take a dead worker away and return its exit code, its own if it is just about to end."""
+    def _reap(self, worker: _Worker) -> int | None:
+        """Remove a dead worker and return its exit code, its own if it is just about to end."""
         worker.process.join(_LAST_SECONDS)
         _end(worker.process)
         worker.process.join()
@@ -186,7 +191,7 @@ class Pool:
 
 
 def serve(connection: Connection, parent: int) -> None:
-    """Answer with the outcome of each cell whose name comes in, until the parent hangs up."""
+    """Answer with the outcome of each cell whose name arrives, until the parent closes the connection."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_leave_with, args=(parent,), daemon=True).start()
     warnings.simplefilter("ignore")
@@ -202,11 +207,11 @@ def serve(connection: Connection, parent: int) -> None:
             if job is None or failure is not None:
                 outcome = Outcome(cell, failure=failure)
             else:
-                outcome = _attempted(cell, job, prepared)
+                outcome = _attempt(cell, job, prepared)
             connection.send(as_texts(outcome))
 
 
-def _attempted(cell: Cell, job: Job, prepared: Any) -> Outcome:
+def _attempt(cell: Cell, job: Job, prepared: Any) -> Outcome:
     """Return the outcome of a cell. Ctrl-C does not come here, so a KeyboardInterrupt is the model's own."""
     try:
         return attempt(cell, plan=job.plan, prepared=prepared, execute=job.execute)
@@ -214,12 +219,10 @@ def _attempted(cell: Cell, job: Job, prepared: Any) -> Outcome:
         return Outcome(cell, failure=failure_of(error))
 
 
-def _packed(job: Job) -> Any:
+def _pack(job: Job) -> Any:
     """Return the job as a message; a model that was defined in a notebook goes with it."""
-    from joblib.externals.loky import wrap_non_picklable_objects  # noqa: PLC0415 - only with workers
-
     try:
-        return ForkingPickler.dumps(wrap_non_picklable_objects(job, keep_wrapper=False))
+        return ForkingPickler.dumps(loky.wrap_non_picklable_objects(job, keep_wrapper=False))
     except Exception:  # noqa: BLE001 - a stranger's object may refuse in any way
         must_be = "a classifier that can be sent to worker processes"
         got = type(getattr(job.plan.task, "model", job.plan.task)).__name__
@@ -230,8 +233,8 @@ def _packed(job: Job) -> Any:
 
 
 @contextmanager
-def _deaf() -> Iterator[None]:
-    """Start a process that never hears Ctrl-C: this one decides when its workers end."""
+def _sigint_blocked() -> Iterator[None]:
+    """Block Ctrl-C here for a while, and for good in a process that is started meanwhile: we end it."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

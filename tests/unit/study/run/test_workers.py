@@ -75,7 +75,7 @@ def _answers(message, cells):
 @pytest.mark.usefixtures("_own_signals")
 def test_a_worker_answers_with_the_outcome_of_each_cell():
     shared = Shared(light_rows())
-    answers = _answers(workers._packed(Job(PLAN, shared.prepared, cheap)), CELLS[:3])
+    answers = _answers(workers._pack(Job(PLAN, shared.prepared, cheap)), CELLS[:3])
     shared.close()
 
     assert [as_texts(answer)[0] for answer in answers] == [as_texts(_outcome(cell))[0] for cell in CELLS[:3]]
@@ -89,7 +89,7 @@ def interrupted(cell, *, plan, prepared):
 @pytest.mark.usefixtures("_own_signals")
 def test_a_model_that_raises_ctrl_c_itself_is_a_bad_cell_of_its_worker():
     """Workers never hear Ctrl-C, so it is the model's own, and its process need not end."""
-    answers = _answers(workers._packed(Job(PLAN, light_rows(), interrupted)), CELLS[:2])
+    answers = _answers(workers._pack(Job(PLAN, light_rows(), interrupted)), CELLS[:2])
 
     assert [answer.failure.kind for answer in answers] == ["KeyboardInterrupt"] * 2
 
@@ -97,7 +97,7 @@ def test_a_model_that_raises_ctrl_c_itself_is_a_bad_cell_of_its_worker():
 @pytest.mark.usefixtures("_own_signals")
 def test_a_worker_that_cannot_begin_says_why_for_each_cell():
     plan = PLAN.with_(task=CollectTask(model=Stubborn(home=1)))
-    answers = _answers(workers._packed(Job(plan, light_rows(), cheap)), CELLS[:2])
+    answers = _answers(workers._pack(Job(plan, light_rows(), cheap)), CELLS[:2])
 
     assert [answer.failure.kind for answer in answers] == ["ModuleNotFoundError"] * 2
 
@@ -178,7 +178,7 @@ def test_without_such_signals_processes_are_ended_the_other_way(monkeypatch):
     monkeypatch.delattr(workers.signal, "SIGKILL")
     monkeypatch.delattr(workers.signal, "pthread_sigmask")
     process = _Process()
-    with workers._deaf():
+    with workers._sigint_blocked():
         workers._end(process)
 
     assert process.ended == 1
