@@ -97,7 +97,7 @@ def delta_at(of: Steps, epsilon: float) -> float:
 
 
 def _is_hopeless(of: Steps) -> bool:
-    """Whether the mean loss is so large that nothing is guaranteed, which then need not be computed.
+    """Whether the mean loss is so large that there is no guarantee, which then need not be computed.
 
     The loss is convex in the noise, so its mean is at least that at the mean noise, with and without the row.
     """

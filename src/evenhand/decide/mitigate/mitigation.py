@@ -237,4 +237,4 @@ def assuming(guarantee: Guarantee, assumed: str) -> Guarantee:
 
 def uncovered(guarantee: Guarantee) -> Guarantee:
     """Return that nothing is guaranteed, where a figure of the true counts is used that no noise covers."""
-    return type(guarantee).nothing(unit=guarantee.unit, in_clear=guarantee.protects)
+    return type(guarantee).no_guarantee(unit=guarantee.unit, in_clear=guarantee.protects)

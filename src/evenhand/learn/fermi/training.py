@@ -254,7 +254,7 @@ def printed(model: Any, rows: Examples, source: Source) -> Trained:
 
 def no_promise() -> Guarantee:
     """Return the statement that goes with the published noise; what it rests on is said in `published_`."""
-    return Guarantee.nothing(unit=Unit.REPLACE_ONE, in_clear=_COLUMNS)
+    return Guarantee.no_guarantee(unit=Unit.REPLACE_ONE, in_clear=_COLUMNS)
 
 
 def _generator(source: Source) -> Generator:

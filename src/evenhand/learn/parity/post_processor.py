@@ -318,7 +318,7 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
 
     def _count_table(self, table: PredictionTable, settings: Settings, same_rows: bool) -> None:  # noqa: FBT001 - as above
         """Count what this fit has told; fitting again, or fitting a copy, does not undo it."""
-        made = table.guarantee or Guarantee.nothing(unit=settings.unit)
+        made = table.guarantee or Guarantee.no_guarantee(unit=settings.unit)
         known = frozenset().union(*(act.covers for act in self._spending.acts.values()))
         names, others = self._base.earlier_fits(known)
         whole = sum(others, self._whole(table.guarantee, settings, same_rows))
@@ -344,7 +344,7 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
 
     def _whole(self, rates: Guarantee | None, settings: Settings, same_rows: bool) -> Guarantee:  # noqa: FBT001 - as above
         """Return what the training rows and the rows of the rates are promised together."""
-        training, nothing = self._base.guarantee(), Guarantee.nothing(unit=settings.unit)
+        training, nothing = self._base.guarantee(), Guarantee.no_guarantee(unit=settings.unit)
         if rates is None and not self.public_rows:
             if training is not None:
                 _warn_of_guarantee()

@@ -1,4 +1,4 @@
-"""What happens to the words and amounts of guarantees that are composed."""
+"""What happens to the words and amounts of guarantees that are composed or read for another unit."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ from evenhand.privacy.guarantees.units import Trust, Unit
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from evenhand.privacy.guarantees.guarantee import Guarantee
+    from evenhand.privacy.guarantees.statement import Statement
 
 __all__ = [
     "MOST_PEOPLE",
-    "NOTHING",
+    "NO_GUARANTEE",
     "OWN_PART",
     "Composed",
     "check_same_group",
+    "common_unit",
+    "convert",
     "derived_terms",
     "heaviest",
     "keeps_own_part",
@@ -33,8 +35,8 @@ __all__ = [
     "without_guarantee",
 ]
 
-NOTHING = Loss(Fraction(0), Fraction(1))
-"""The loss of a mechanism that guarantees nothing."""
+NO_GUARANTEE = Loss(Fraction(0), Fraction(1))
+"""The loss of a mechanism that makes no guarantee."""
 
 MOST_PEOPLE = 10**15
 """No count of people, reports or members of a group is larger."""
@@ -47,6 +49,29 @@ _SIZES_MAY_CHANGE = (
     "people in the part changes by one"
 )
 
+_ONE_STEP = {
+    Unit.ONE_REPORT: Unit.ONE_PERSON,
+    Unit.ONE_PERSON: Unit.REPLACE_ONE,
+    Unit.ADD_OR_REMOVE_ONE: Unit.REPLACE_ONE,
+}
+
+_NUMBER_SHOWS = (
+    "the number of people may show under 'replace one', and adding or removing a person changes that number"
+)
+_ABOUT_EVERYBODY = "it speaks of what is made from everybody's records, not of what one person sends"
+_SENDING_SHOWS = "whether a person sends anything at all is not hidden by it"
+_PROMISES_LESS = "it covers everything a person sends, each report with it, and would only promise less"
+_WHY_NOT = {
+    (Unit.REPLACE_ONE, Unit.ADD_OR_REMOVE_ONE): _NUMBER_SHOWS,
+    (Unit.REPLACE_ONE, Unit.ONE_PERSON): _ABOUT_EVERYBODY,
+    (Unit.REPLACE_ONE, Unit.ONE_REPORT): _ABOUT_EVERYBODY,
+    (Unit.ADD_OR_REMOVE_ONE, Unit.ONE_PERSON): _ABOUT_EVERYBODY,
+    (Unit.ADD_OR_REMOVE_ONE, Unit.ONE_REPORT): _ABOUT_EVERYBODY,
+    (Unit.ONE_PERSON, Unit.ONE_REPORT): _PROMISES_LESS,
+    (Unit.ONE_PERSON, Unit.ADD_OR_REMOVE_ONE): _SENDING_SHOWS,
+    (Unit.ONE_REPORT, Unit.ADD_OR_REMOVE_ONE): _SENDING_SHOWS,
+}
+
 
 class Composed(NamedTuple):
     """An amount, what it assumes, and the two heaviest parts where a person may touch two."""
@@ -56,7 +81,7 @@ class Composed(NamedTuple):
     blocks: tuple[Loss, ...] = ()
 
 
-def parallel_loss(parts: Sequence[Guarantee], *, membership: str | None) -> Composed:
+def parallel_loss(parts: Sequence[Statement], *, membership: str | None) -> Composed:
     """Take the largest amount, or the two largest where a person may leave one part and enter another.
 
     A person's report comes out of the part they answer in, so under local trust the largest is enough. Read
@@ -79,7 +104,7 @@ def moving(blocks: tuple[Loss, ...]) -> Composed:
     return Composed(blocks[0].plus(blocks[1]), (_SIZES_MAY_CHANGE,), blocks)
 
 
-def sum_loss(first: Guarantee, second: Guarantee) -> Composed:
+def sum_loss(first: Statement, second: Statement) -> Composed:
     """Add the amounts, and the heaviest parts of what was composed side by side under local trust.
 
     Where all is for 'replace one' already, nothing is left to be read from the parts, and none are kept.
@@ -92,7 +117,7 @@ def sum_loss(first: Guarantee, second: Guarantee) -> Composed:
     return Composed(loss, blocks=(heavy[0].plus(light[0]), heavy[1].plus(light[1])))
 
 
-def people_in(parts: Sequence[Guarantee]) -> tuple[int | None, int | None]:
+def people_in(parts: Sequence[Statement]) -> tuple[int | None, int | None]:
     """Return how many people disjoint parts have, if known of each part, and how many at least."""
     known = [part.people for part in parts if part.people is not None]
     at_least = min(sum(known), MOST_PEOPLE) if known else None
@@ -100,13 +125,13 @@ def people_in(parts: Sequence[Guarantee]) -> tuple[int | None, int | None]:
 
 
 def merged_words(
-    parts: Sequence[Guarantee], *, proof: str, assumptions: tuple[str, ...]
+    parts: Sequence[Statement], *, proof: str, assumptions: tuple[str, ...]
 ) -> dict[str, object]:
     """Unite columns, proofs and assumptions, each once, in order; trust is the weakest.
 
     A column that one part shows is in the clear, however well another part protects it. When one part
-    guarantees nothing, so does the whole: all columns count as in the clear, and there is nothing to prove or
-    to assume.
+    makes no guarantee, neither does the whole: all columns count as in the clear, without proof or
+    assumption.
     """
     trusts = {part.trust for part in parts}
     trust = next(each for each in (Trust.NONE, Trust.CENTRAL, Trust.LOCAL) if each in trusts)
@@ -126,7 +151,7 @@ def merged_words(
 
 
 def derived_terms(
-    parts: Sequence[Guarantee], total: Composed, *, unit: Unit | None, proof: str, group_size: int | None
+    parts: Sequence[Statement], total: Composed, *, unit: Unit | None, proof: str, group_size: int | None
 ) -> dict[str, Any]:
     """Return the terms of what follows from the parts, but for whether it is tight and the people."""
     return {
@@ -140,12 +165,12 @@ def derived_terms(
     }
 
 
-def keeps_own_part(guarantee: Guarantee) -> bool:
+def keeps_own_part(guarantee: Statement) -> bool:
     """Whether the largest of several parts alone counts because a person answers in one of them."""
     return OWN_PART in guarantee.assumptions and guarantee.unit in {Unit.ONE_REPORT, Unit.ONE_PERSON}
 
 
-def heaviest(guarantee: Guarantee) -> tuple[Loss, ...]:
+def heaviest(guarantee: Statement) -> tuple[Loss, ...]:
     """Return the parts that a person may touch: those kept, or the whole as it is.
 
     Where the largest of several parts counts and the others are forgotten, as after a conversion from zCDP,
@@ -154,7 +179,7 @@ def heaviest(guarantee: Guarantee) -> tuple[Loss, ...]:
     return guarantee.blocks or (guarantee.loss,) * (2 if keeps_own_part(guarantee) else 1)
 
 
-def _still_assumed(part: Guarantee, new: tuple[str, ...]) -> tuple[str, ...]:
+def _still_assumed(part: Statement, new: tuple[str, ...]) -> tuple[str, ...]:
     """Leave out that a person's part is fixed where moves between the parts are now counted."""
     if _SIZES_MAY_CHANGE in new and keeps_own_part(part):
         return tuple(each for each in part.assumptions if each != OWN_PART)
@@ -162,7 +187,7 @@ def _still_assumed(part: Guarantee, new: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def without_guarantee(protects: tuple[str, ...], in_clear: tuple[str, ...]) -> dict[str, object]:
-    """Return the words of a statement that guarantees nothing, to groups of any size."""
+    """Return the words of a statement that makes no guarantee, to groups of any size."""
     return {
         "protects": (),
         "in_clear": unique((*in_clear, *protects)),
@@ -172,7 +197,7 @@ def without_guarantee(protects: tuple[str, ...], in_clear: tuple[str, ...]) -> d
     }
 
 
-def check_same_group(parts: Sequence[Guarantee], *, alone: bool = False) -> None:
+def check_same_group(parts: Sequence[Statement], *, alone: bool = False) -> None:
     """Refuse guarantees for groups of different sizes, or any group when they must be for one person."""
     sizes = {part.group_size for part in parts if part.trust is not Trust.NONE}
     if len(sizes) > 1 or (alone and sizes - {1}):
@@ -190,3 +215,76 @@ def proof_names(proof: str) -> tuple[str, ...]:
 def unique(names: Iterable[str]) -> tuple[str, ...]:
     """Return the names, each once, in order."""
     return tuple(dict.fromkeys(names))
+
+
+class Conversion(NamedTuple):
+    """A loss in another unit, what it assumes, and the name of its proof if it is only a bound."""
+
+    loss: Loss
+    assumptions: tuple[str, ...] = ()
+    proof: str = ""
+
+
+def common_unit(first: Unit, second: Unit) -> Unit:
+    """Return the unit two guarantees are brought to before they are composed."""
+    if first is second:
+        return first
+    return Unit.ONE_PERSON if {first, second} == {Unit.ONE_REPORT, Unit.ONE_PERSON} else Unit.REPLACE_ONE
+
+
+def convert(guarantee: Statement, target: Unit, *, reports: int | None) -> tuple[Composed, str]:
+    """Go from the guarantee's unit to the `target` step by step, or say why that is not possible.
+
+    Returned with the name of the proof, if the new amount is only a bound.
+    """
+    if (guarantee.unit, target) in _WHY_NOT:
+        raise GuaranteeError(
+            f"A guarantee for '{guarantee.unit}' cannot be read as one for '{target}': "
+            f"{_WHY_NOT[guarantee.unit, target]}. Hint: a guarantee for '{target}' needs a proof of its own."
+        )
+    loss, assumptions, proof = _chain(guarantee.loss, guarantee, target, reports)
+    if not keeps_own_part(guarantee):
+        blocks = guarantee.blocks if loss == guarantee.loss else ()
+        return Composed(loss, assumptions, blocks), proof
+    blocks = tuple(_chain(block, guarantee, target, reports).loss for block in heaviest(guarantee))
+    if target is not Unit.REPLACE_ONE:
+        return Composed(loss, assumptions, blocks), proof
+    # Another person may answer in another part, so the largest part alone does not cover it.
+    moved = moving(blocks)
+    return moved._replace(assumptions=assumptions + moved.assumptions), proof
+
+
+def _chain(loss: Loss, guarantee: Statement, target: Unit, reports: int | None) -> Conversion:
+    result, unit = Conversion(loss), guarantee.unit
+    while unit is not target:
+        result = _step(result, unit, guarantee.trust, reports)
+        unit = _ONE_STEP[unit]
+    return result
+
+
+def _step(before: Conversion, unit: Unit, trust: Trust, reports: int | None) -> Conversion:
+    if unit is Unit.ADD_OR_REMOVE_ONE:
+        # Replacing is removing one and adding another: two steps of the chain, so the group of two.
+        return Conversion(before.loss.for_group(2), before.assumptions, "group privacy")
+    if unit is Unit.ONE_PERSON:
+        # Same number of people, one person's record is another: exactly one person has changed.
+        taken_part = ("who takes part is public",) if trust is Trust.LOCAL else ()
+        return before._replace(assumptions=before.assumptions + taken_part)
+    return _from_report_to_person(before, trust, reports)
+
+
+def _from_report_to_person(before: Conversion, trust: Trust, reports: int | None) -> Conversion:
+    if trust is Trust.LOCAL:
+        # Each report has randomness of its own, so the reports of a person compose one after the other.
+        times = 1 if reports is None else reports
+        said = "each person sends one report" if times == 1 else f"each person sends at most {times} reports"
+        proof = "sequential composition" if times > 1 else ""
+        return Conversion(before.loss.repeated(times), (said,), proof)
+    if reports is None:
+        raise GuaranteeError(
+            f"A guarantee for '{Unit.ONE_REPORT}' with central trust covers one row, and a person may have "
+            "several. Hint: say how many with .as_unit('one person', reports=...)."
+        )
+    # One mechanism sees all rows, so a person's rows are a group.
+    said = f"each person has at most {reports} {'row' if reports == 1 else 'rows'}"
+    return Conversion(before.loss.for_group(reports), (said,), "group privacy" if reports > 1 else "")

@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass, field
-from fractions import Fraction
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from evenhand._validate import integer, one_of
 from evenhand.errors import GuaranteeError, InvalidParameterError
 from evenhand.privacy.guarantees.compose import (
     MOST_PEOPLE,
-    NOTHING,
+    NO_GUARANTEE,
     Composed,
     check_same_group,
+    common_unit,
+    convert,
     derived_terms,
     parallel_loss,
     people_in,
     proof_names,
     sum_loss,
 )
-from evenhand.privacy.guarantees.convert import common_unit, convert
-from evenhand.privacy.guarantees.loss import Loss
-from evenhand.privacy.guarantees.notice import warn_of_new_trouble
+from evenhand.privacy.guarantees.statement import Statement
 from evenhand.privacy.guarantees.terms import checked_terms, read_terms, shown_terms, written_terms
-from evenhand.privacy.guarantees.units import Measure, Trust, Unit
-from evenhand.privacy.guarantees.wording import cautions_of, sentence_of
+from evenhand.privacy.guarantees.units import Trust, Unit
+from evenhand.privacy.guarantees.wording import cautions_of, sentence_of, warn_of_new_trouble
 from evenhand.privacy.rational import Number, exact
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ __all__ = ["Guarantee"]
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
-class Guarantee:
+class Guarantee(Statement):
     r"""What is promised to one person, in exact numbers.
 
     With :math:`M` the mechanism and :math:`x, x'` any two inputs that differ by one `unit`, for every event
@@ -62,7 +61,7 @@ class Guarantee:
     unit : Unit or str
         ``"one report"``, ``"one person"``, ``"replace one"`` or ``"add or remove one"``.
     trust : Trust or str
-        ``"local"``, ``"central"`` or ``"none"``. With ``"none"`` nothing is guaranteed, whatever is said
+        ``"local"``, ``"central"`` or ``"none"``. With ``"none"`` no guarantee is made, whatever is said
         besides: epsilon is 0, delta is 1, and every column is in the clear.
     protects, in_clear : sequence of str
         Columns that the guarantee covers, and those that anybody sees as they are: the label and data used at
@@ -114,20 +113,6 @@ class Guarantee:
     (epsilon = 1/2, pure, unit: one report, trust: local; bound).
     In the clear, and so not protected: income.
     """
-
-    epsilon: Fraction | None
-    delta: Fraction
-    rho: Fraction | None
-    unit: Unit
-    trust: Trust
-    protects: tuple[str, ...]
-    in_clear: tuple[str, ...]
-    tight: bool
-    proof: str
-    assumptions: tuple[str, ...]
-    people: int | None
-    group_size: int
-    blocks: tuple[Loss, ...] = field(init=False)
 
     def __init__(  # noqa: PLR0913 - one keyword for each term of the statement
         self,
@@ -194,26 +179,14 @@ class Guarantee:
         return cls(epsilon=None, delta=0, rho=rho, unit=unit, trust=trust, **details)
 
     @classmethod
-    def nothing(cls, *, unit: Unit | str, **details: Any) -> Guarantee:
-        """Return the statement that nothing is guaranteed: epsilon 0, delta 1, trust none.
+    def no_guarantee(cls, *, unit: Unit | str, **details: Any) -> Guarantee:
+        """Return the statement that no guarantee is made: epsilon 0, delta 1, trust none.
 
-        >>> print(Guarantee.nothing(unit="replace one", in_clear=["race"]))
+        >>> print(Guarantee.no_guarantee(unit="replace one", in_clear=["race"]))
         This is no meaningful guarantee: nothing limits what can be learnt about one person (trust: none).
         In the clear, and so not protected: race.
         """
         return cls(unit=unit, trust=Trust.NONE, **details)
-
-    @property
-    def measure(self) -> Measure:
-        """Pure, approximate or zCDP."""
-        return self.loss.measure
-
-    @property
-    def loss(self) -> Loss:
-        """The amount alone: epsilon with delta, or rho."""
-        if self.rho is not None:
-            return Loss(self.rho, concentrated=True)
-        return Loss(self.epsilon or Fraction(0), self.delta)
 
     @property
     def cautions(self) -> tuple[str, ...]:
@@ -227,7 +200,7 @@ class Guarantee:
         unit = common_unit(self.unit, other.unit)
         people = max((part.people for part in parts if part.people is not None), default=None)
         if Trust.NONE in {self.trust, other.trust}:
-            return _derived(parts, Composed(NOTHING), unit=unit, people=people)
+            return _derived(parts, Composed(NO_GUARANTEE), unit=unit, people=people)
         check_same_group(parts)
         same = [_read_for(part, unit) for part in parts]
         total = sum_loss(*same)
@@ -276,7 +249,7 @@ class Guarantee:
         unit = functools.reduce(common_unit, (part.unit for part in parts))
         people, at_least = people_in(parts)
         if any(part.trust is Trust.NONE for part in parts):
-            return _derived(parts, Composed(NOTHING), unit=unit, people=people)
+            return _derived(parts, Composed(NO_GUARANTEE), unit=unit, people=people)
         check_same_group(parts, alone=True)
         same = [_read_for(part, unit) for part in parts]
         total = parallel_loss(same, membership=membership)
@@ -429,11 +402,11 @@ def _is_tight(total: Composed, parts: Sequence[Guarantee]) -> bool:
 
 
 def _read_for(guarantee: Guarantee, target: Unit, reports: int | None = None) -> Guarantee:
-    """Return the guarantee for the target unit, without a word of warning."""
+    """Return the guarantee for the target unit, without a warning."""
     if target is guarantee.unit:
         return guarantee
     if guarantee.trust is Trust.NONE:
-        return _derived((guarantee,), Composed(NOTHING), unit=target, people=guarantee.people)
+        return _derived((guarantee,), Composed(NO_GUARANTEE), unit=target, people=guarantee.people)
     if guarantee.group_size > 1:
         raise GuaranteeError(
             "A guarantee for a group of people is not read for another unit. "

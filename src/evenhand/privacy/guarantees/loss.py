@@ -96,7 +96,7 @@ class Loss:
 def _short(value: Fraction) -> Fraction:
     if value > LARGEST_AMOUNT:
         raise GuaranteeError(
-            "An amount above 10**400 is not stated. Hint: .nothing(...) says that nothing is guaranteed."
+            "An amount above 10**400 is not stated. Hint: .no_guarantee(...) says that there is no guarantee."
         )
     if 0 < value < SMALLEST_AMOUNT:
         return SMALLEST_AMOUNT

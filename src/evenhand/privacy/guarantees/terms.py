@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand._validate import integer, one_of
 from evenhand.errors import InvalidParameterError
-from evenhand.privacy.guarantees.compose import MOST_PEOPLE, NOTHING, OWN_PART, unique, without_guarantee
+from evenhand.privacy.guarantees.compose import MOST_PEOPLE, NO_GUARANTEE, OWN_PART, unique, without_guarantee
 from evenhand.privacy.guarantees.loss import Loss
 from evenhand.privacy.guarantees.units import Trust, Unit
 from evenhand.privacy.rational import Number, as_text, exact
 
 if TYPE_CHECKING:
-    from evenhand.privacy.guarantees.guarantee import Guarantee
+    from evenhand.privacy.guarantees.statement import Statement
 
 __all__ = ["amounts_of", "checked_terms", "read_terms", "shown_terms", "written_terms"]
 
@@ -58,9 +58,9 @@ def checked_terms(given: Mapping[str, Any]) -> dict[str, Any]:
     if set(terms["protects"]) & set(terms["in_clear"]):
         must_be = "other columns than those in_clear"
         raise InvalidParameterError("protects", owner=_OWNER, must_be=must_be, got=given["protects"])
-    if trust is Trust.NONE:  # whatever is said besides, nothing is guaranteed
+    if trust is Trust.NONE:  # whatever is said besides, no guarantee is made
         words = without_guarantee(terms["protects"], terms["in_clear"])
-        return terms | amounts_of(NOTHING) | words | {"tight": False}
+        return terms | amounts_of(NO_GUARANTEE) | words | {"tight": False}
     return terms | amounts_of(_loss_given(given["epsilon"], given["delta"], given["rho"]))
 
 
@@ -71,7 +71,7 @@ def amounts_of(loss: Loss) -> dict[str, Fraction | None]:
     return {"epsilon": loss.amount, "delta": loss.delta, "rho": None}
 
 
-def written_terms(guarantee: Guarantee) -> dict[str, Any]:
+def written_terms(guarantee: Statement) -> dict[str, Any]:
     """Return plain values, amounts as text."""
     return {
         "measure": str(guarantee.measure),
@@ -91,7 +91,7 @@ def written_terms(guarantee: Guarantee) -> dict[str, Any]:
     }
 
 
-def shown_terms(guarantee: Guarantee) -> str:
+def shown_terms(guarantee: Statement) -> str:
     """Return the terms that say something, as they would be given to the class."""
     terms = written_terms(guarantee) | {"measure": None}
     return ", ".join(f"{name}={value!r}" for name, value in terms.items() if value != _LEFT_OUT.get(name))

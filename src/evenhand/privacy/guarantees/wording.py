@@ -1,31 +1,43 @@
-"""How a guarantee reads: one plain sentence, what is in the clear, and what to be careful about."""
+"""How a guarantee reads: one plain sentence, what is in the clear, and warnings where it is weak."""
 
 from __future__ import annotations
 
 import functools
+import inspect
+import warnings
 from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from evenhand.errors import PrivacyWarning
 from evenhand.privacy.guarantees.units import Measure, Trust, Unit
 from evenhand.privacy.rational import as_text, decimal_context, exp_bounds, leading_zeros
 from evenhand.privacy.zcdp import epsilon_from_zcdp
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-    from evenhand.privacy.guarantees.guarantee import Guarantee
+    from evenhand.privacy.guarantees.statement import Statement
 
-__all__ = ["amount_text", "caution", "cautions_of", "delta_text", "sentence_of", "troubles_of"]
+__all__ = [
+    "amount_text",
+    "caution",
+    "cautions_of",
+    "delta_text",
+    "sentence_of",
+    "troubles_of",
+    "warn_of_new_trouble",
+]
 
 _LARGE_EPSILON = 10
 _LARGE_DELTA = Fraction(1, 100)
 _READING_DELTA = Fraction(1, 10**6)
 _LARGE_RHO = Fraction(15_393, 10_000)  # where epsilon passes 10 at the delta above
 _LONGEST_EXACT = 12
+_WARNED = {"epsilon", "people"}  # the other cautions are told wherever a guarantee is shown
 
 
-def sentence_of(guarantee: Guarantee) -> str:
+def sentence_of(guarantee: Statement) -> str:
     """Return the whole text: the claim, what is in the clear, assumptions and cautions."""
     cautions = dict(cautions_of(guarantee))
     sentences = [cautions.pop("delta", ""), "" if guarantee.trust is Trust.NONE else _claim(guarantee)]
@@ -44,13 +56,13 @@ def sentence_of(guarantee: Guarantee) -> str:
     return " ".join(each for each in sentences if each)
 
 
-def cautions_of(guarantee: Guarantee) -> dict[str, str]:
+def cautions_of(guarantee: Statement) -> dict[str, str]:
     """Return what a reader would misjudge, by kind."""
     people = guarantee.people
     return {kind: caution(kind, guarantee, people) for kind in troubles_of(guarantee, people)}
 
 
-def troubles_of(guarantee: Guarantee, people: int | None) -> tuple[str, ...]:
+def troubles_of(guarantee: Statement, people: int | None) -> tuple[str, ...]:
     """Return the kinds of trouble, ``delta``, ``people``, ``epsilon`` or ``rho``, without wording them."""
     delta, epsilon, rho = guarantee.delta, guarantee.epsilon, guarantee.rho
     found = {
@@ -62,7 +74,7 @@ def troubles_of(guarantee: Guarantee, people: int | None) -> tuple[str, ...]:
     return tuple(kind for kind, there in found.items() if there)
 
 
-def caution(kind: str, guarantee: Guarantee, people: int | None) -> str:
+def caution(kind: str, guarantee: Statement, people: int | None) -> str:
     """Return the sentence for a kind of trouble that the guarantee has."""
     if kind == "delta":
         return f"This is no meaningful guarantee: {_meaning_of_large_delta(guarantee)}."
@@ -118,7 +130,7 @@ def _delta_fact(delta: Fraction) -> str:
     return f"delta {'=' if exactly else '<='} {delta_text(delta)}"
 
 
-def _meaning_of_large_delta(guarantee: Guarantee) -> str:
+def _meaning_of_large_delta(guarantee: Statement) -> str:
     if guarantee.trust is Trust.NONE:
         return "nothing limits what can be learnt about one person (trust: none)"
     seen = "a report" if guarantee.unit is Unit.ONE_REPORT else "what is seen"
@@ -128,7 +140,7 @@ def _meaning_of_large_delta(guarantee: Guarantee) -> str:
     )
 
 
-def _claim(guarantee: Guarantee) -> str:
+def _claim(guarantee: Statement) -> str:
     facts = f"({_facts(guarantee)})"
     if guarantee.epsilon is not None and guarantee.delta == 0:
         change = f"by at most a factor of {_factor(guarantee.epsilon)}"
@@ -144,7 +156,7 @@ def _claim(guarantee: Guarantee) -> str:
     )
 
 
-def _facts(guarantee: Guarantee) -> str:
+def _facts(guarantee: Statement) -> str:
     facts = []
     if guarantee.epsilon is not None:
         facts.append(amount_text("epsilon", guarantee.epsilon))
@@ -161,7 +173,7 @@ def _facts(guarantee: Guarantee) -> str:
     return f"{', '.join(facts)}; {how}{by}"
 
 
-def _seeing(guarantee: Guarantee) -> str:
+def _seeing(guarantee: Statement) -> str:
     if guarantee.trust is Trust.CENTRAL:
         return "Seeing what is published"
     many = guarantee.group_size > 1
@@ -171,7 +183,7 @@ def _seeing(guarantee: Guarantee) -> str:
     }.get(guarantee.unit, "Seeing all reports")
 
 
-def _pair(guarantee: Guarantee) -> str:
+def _pair(guarantee: Statement) -> str:
     whose = _whose(guarantee)
     if guarantee.unit is Unit.ADD_OR_REMOVE_ONE:
         there = "being in the data and not being in it"
@@ -185,7 +197,7 @@ def _pair(guarantee: Guarantee) -> str:
     return f"between any two values of the {_record(guarantee)} behind {behind}"
 
 
-def _changing(guarantee: Guarantee) -> str:
+def _changing(guarantee: Statement) -> str:
     whose, owned = _whose(guarantee), _owned(guarantee)
     return {
         Unit.ONE_REPORT: f"Changing the {_record(guarantee)} behind {_reports(guarantee)}",
@@ -195,25 +207,25 @@ def _changing(guarantee: Guarantee) -> str:
     }[guarantee.unit]
 
 
-def _whose(guarantee: Guarantee) -> str:
+def _whose(guarantee: Statement) -> str:
     return "one person" if guarantee.group_size == 1 else f"any {guarantee.group_size:,} people"
 
 
-def _reports(guarantee: Guarantee) -> str:
+def _reports(guarantee: Statement) -> str:
     return "one report" if guarantee.group_size == 1 else f"any {guarantee.group_size:,} reports"
 
 
-def _record(guarantee: Guarantee) -> str:
+def _record(guarantee: Statement) -> str:
     return _listed(guarantee.protects) or ("rest of the record" if guarantee.in_clear else "record")
 
 
-def _owned(guarantee: Guarantee) -> str:
+def _owned(guarantee: Statement) -> str:
     """Return what is protected of whom; beside columns in the clear it is not the whole record."""
     rest = "" if guarantee.protects or not guarantee.in_clear else "the rest of "
     return f"{rest}{_whose(guarantee)}'s {_listed(guarantee.protects) or 'record'}"
 
 
-def _their(guarantee: Guarantee) -> str:
+def _their(guarantee: Statement) -> str:
     rest = "" if guarantee.protects or not guarantee.in_clear else "the rest of "
     return f"{rest}their {_listed(guarantee.protects) or 'record'}"
 
@@ -247,3 +259,24 @@ def _readable(value: Decimal) -> str:
 
 def _listed(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
+
+
+def warn_of_new_trouble(made: Statement, parts: Iterable[Statement] = (), *, people: int | None) -> None:
+    """Warn of what is weak in a guarantee and was in none of its parts.
+
+    `people` is the number of people, or a number that there are at least when the exact one is not known.
+    """
+    found = [kind for kind in troubles_of(made, people) if kind in _WARNED]
+    if found:
+        known = {kind for part in parts for kind in troubles_of(part, part.people)}
+        for kind in found:
+            if kind not in known:
+                warnings.warn(caution(kind, made, people), PrivacyWarning, stacklevel=_levels_to_the_caller())
+
+
+def _levels_to_the_caller() -> int:
+    """Return the stacklevel of the first line outside of this package, seen from the caller."""
+    level, frame = 0, inspect.currentframe()
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "evenhand":
+        level, frame = level + 1, frame.f_back
+    return level

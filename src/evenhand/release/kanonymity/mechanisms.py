@@ -125,7 +125,7 @@ class KAnonymity(ReleaseMechanism):
         as_printed: bool = False,  # noqa: ARG002 - nobody prints another
     ) -> Guarantee:
         """Return the statement that nothing is guaranteed."""
-        return Guarantee.nothing(
+        return Guarantee.no_guarantee(
             unit=Unit.REPLACE_ONE,
             in_clear=histogram.columns,
             proof="the classes are a function of the people, and the other columns are published as they are",

@@ -122,7 +122,7 @@ class Suppression(ReleaseMechanism):
         as_printed: bool = False,  # noqa: ARG002 - nobody prints another
     ) -> Guarantee:
         """Return the statement that nothing is guaranteed."""
-        return Guarantee.nothing(unit=Unit.REPLACE_ONE, in_clear=histogram.columns)
+        return Guarantee.no_guarantee(unit=Unit.REPLACE_ONE, in_clear=histogram.columns)
 
     def _published(self, histogram: Histogram, source: Source) -> Published:  # noqa: ARG002 - nothing is drawn
         counts = whole_counts(histogram, owner=type(self).__name__)

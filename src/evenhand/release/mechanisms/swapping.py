@@ -124,7 +124,7 @@ class Swapping(ReleaseMechanism):
         del epsilon, as_printed
         require_quasi(histogram, owner="Swapping")
         proof = "none: records that are not swapped are published as they are"
-        return Guarantee.nothing(unit="replace one", in_clear=histogram.columns, proof=proof)
+        return Guarantee.no_guarantee(unit="replace one", in_clear=histogram.columns, proof=proof)
 
     def _published(self, histogram: Histogram, source: Source) -> Published:
         people = require_people(histogram, owner="Swapping")

@@ -245,7 +245,7 @@ def test_the_claim_comes_from_the_guarantee():
         Promising(Guarantee.approximate(1, "1/50", **CENTRAL)), (0, 1), delta=0.1, size=2_000, rng=1
     )
     zcdp = audit(Promising(Guarantee.zcdp("1/2", **CENTRAL)), (0, 1), size=2_000, rng=1, delta="1e-3")
-    nothing = audit(Promising(Guarantee.nothing(unit="replace one")), (0, 1), size=2_000, rng=1)
+    nothing = audit(Promising(Guarantee.no_guarantee(unit="replace one")), (0, 1), size=2_000, rng=1)
     told = audit(Promising(Guarantee.pure(1, **CENTRAL)), (0, 1), size=2_000, rng=1, claimed="1/2")
 
     assert (pure.claimed_epsilon, pure.delta) == (1, 0)

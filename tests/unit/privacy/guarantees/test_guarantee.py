@@ -40,7 +40,7 @@ def test_ten_tenths_are_one():
         (Guarantee.approximate(1, "1e-6", **CENTRAL), Measure.APPROXIMATE, (1, Fraction(1, 10**6), None)),
         (Guarantee.zcdp("1/2", **CENTRAL), Measure.ZCDP, (None, 0, Fraction(1, 2))),
         (Guarantee.approximate(1, 0, **CENTRAL), Measure.PURE, (1, 0, None)),
-        (Guarantee.nothing(unit="replace one"), Measure.APPROXIMATE, (0, 1, None)),
+        (Guarantee.no_guarantee(unit="replace one"), Measure.APPROXIMATE, (0, 1, None)),
     ],
 )
 def test_the_measure_follows_from_the_amounts(made, measure, amounts):
@@ -216,7 +216,7 @@ def test_a_record_may_leave_out_what_is_not_said():
     record = {"epsilon": "1/10", "unit": "replace one", "trust": "central"}
 
     assert Guarantee.from_dict(record) == Guarantee(epsilon=0.1, **CENTRAL)
-    assert Guarantee.from_dict({"unit": "replace one", "trust": "none"}) == Guarantee.nothing(
+    assert Guarantee.from_dict({"unit": "replace one", "trust": "none"}) == Guarantee.no_guarantee(
         unit="replace one"
     )
 

@@ -88,7 +88,7 @@ def test_trust_is_the_weakest(first, second, whole):
 
 @pytest.mark.parametrize("other", [Guarantee.pure(1, **ADD, protects=["race"]), Guarantee.zcdp(1, **ADD)])
 def test_nothing_beside_anything_is_nothing(other):
-    nothing = Guarantee.nothing(unit="add or remove one", in_clear=["age"], people=5)
+    nothing = Guarantee.no_guarantee(unit="add or remove one", in_clear=["age"], people=5)
     for whole in (nothing + other, other + nothing, nothing | other, other | nothing):
         assert whole.trust is Trust.NONE
         assert (whole.epsilon, whole.delta, whole.protects) == (0, 1, ())
@@ -155,7 +155,7 @@ def test_groups_add_when_they_are_of_one_size_and_not_otherwise():
 
     assert (one.group(5) + one.group(5)).group_size == 5
     assert (one.group(5) + one.group(5)).epsilon == 10
-    nothing = Guarantee.nothing(unit="add or remove one", group_size=2)
+    nothing = Guarantee.no_guarantee(unit="add or remove one", group_size=2)
     assert one.group(5) + nothing == nothing + one.group(5) == nothing
     with pytest.raises(GuaranteeError, match="groups of one size"):
         one.group(5) + one
@@ -434,6 +434,6 @@ def test_three_parts_of_mixed_units_cost_the_same_in_each_order(order, terms, ex
 )
 @pytest.mark.parametrize("unit", list(Unit))
 def test_nothing_beside_what_cannot_be_converted_is_still_nothing(unit, other):
-    nothing = Guarantee.nothing(unit=unit)
+    nothing = Guarantee.no_guarantee(unit=unit)
     for whole in (nothing + other, other + nothing, nothing | other, other | nothing):
         assert (whole.trust, whole.epsilon, whole.delta, whole.group_size) == (Trust.NONE, 0, 1, 1)

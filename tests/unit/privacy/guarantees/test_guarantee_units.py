@@ -134,9 +134,9 @@ def test_delta_stays_within_one():
 def test_nothing_is_nothing_in_every_unit():
     for given in Unit:
         for asked in Unit:
-            made = Guarantee.nothing(unit=given, in_clear=["race"]).as_unit(asked)
+            made = Guarantee.no_guarantee(unit=given, in_clear=["race"]).as_unit(asked)
 
-            assert made == Guarantee.nothing(unit=asked, in_clear=["race"])
+            assert made == Guarantee.no_guarantee(unit=asked, in_clear=["race"])
 
 
 @pytest.mark.parametrize("reports", [0, -1, 1.5, True, "2"])
@@ -189,7 +189,7 @@ def test_delta_of_a_group_is_the_sum_of_the_steps():
 
 def test_a_group_of_one_and_a_group_without_guarantee_are_as_they_were():
     one = Guarantee.pure(1, unit="replace one", trust="central")
-    nothing = Guarantee.nothing(unit="replace one")
+    nothing = Guarantee.no_guarantee(unit="replace one")
 
     assert one.group(1) is one
     assert nothing.group(5) is nothing

@@ -152,7 +152,7 @@ READINGS = [
         """,
     ),
     (
-        Guarantee.nothing(unit="replace one", in_clear=["race"]),
+        Guarantee.no_guarantee(unit="replace one", in_clear=["race"]),
         """
             This is no meaningful guarantee: nothing limits what can be learnt about one person
             (trust: none). In the clear, and so not protected: race.

@@ -228,7 +228,7 @@ def _with_projection(model: Any, rows: Rows, *, task: LearnTask) -> Learnt:
 
     return Learnt(
         decide,
-        Guarantee.nothing(unit=task.unit),
+        Guarantee.no_guarantee(unit=task.unit),
         before=_labels_of(model),
         noise=_noise(model),
         trained_on=len(rows.target),
@@ -240,7 +240,7 @@ def _with_projection(model: Any, rows: Rows, *, task: LearnTask) -> Learnt:
 
 def _guarantee(model: Any, task: LearnTask) -> Guarantee:
     found = getattr(model, "guarantee_", None)
-    return found if isinstance(found, Guarantee) else Guarantee.nothing(unit=task.unit)
+    return found if isinstance(found, Guarantee) else Guarantee.no_guarantee(unit=task.unit)
 
 
 def _bound(post: Any, name: str) -> float:

@@ -269,7 +269,7 @@ def test_projection_comes_as_near_to_a_gap_as_it_can():
         for gap in (0.1, 0.0)
     )
 
-    assert loose.guarantee == tight.guarantee == Guarantee.nothing(unit="add or remove one")
+    assert loose.guarantee == tight.guarantee == Guarantee.no_guarantee(unit="add or remove one")
     assert loose.before is not None
     assert set(np.unique(loose.decide(rows))) <= {0, 1}
 
@@ -286,7 +286,7 @@ def test_notes_name_unit_and_trust_first():
     promise = Guarantee(epsilon=1, unit="replace one", trust="central", assumptions=["one", "two"])
 
     assert notes_of(promise) == ("unit: replace one", "trust: central", "one", "two")
-    assert notes_of(Guarantee.nothing(unit="replace one")) == ()
+    assert notes_of(Guarantee.no_guarantee(unit="replace one")) == ()
 
 
 # --- refusals ---------------------------------------------------------------------------------------
