@@ -11,8 +11,7 @@ import numpy as np
 
 from evenhand.datasets.dataset import DataSet, FileRecord, Provenance
 from evenhand.datasets.download.files import Reader
-from evenhand.datasets.entry import Description
-from evenhand.datasets.options import choose
+from evenhand.datasets.entry import Description, choose
 from evenhand.errors import ChecksumError, InvalidParameterError, UnknownNameError
 from evenhand.table.frames import make_frame
 

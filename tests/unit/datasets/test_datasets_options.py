@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evenhand.datasets.options import Option, choose
+from evenhand.datasets.entry import Option, choose
 from evenhand.errors import InvalidParameterError, UnknownNameError
 
 VERSION = Option(name="version", default="old", choices=("old", "new"), meaning="Which one.")

@@ -6,7 +6,7 @@ from functools import lru_cache
 import numpy as np
 import pytest
 
-from evenhand.datasets.entries.rule203 import covered
+from evenhand.datasets.entries.counties import covered
 from evenhand.papers.claims import Evidence
 from evenhand.papers.fioretto2021 import allotment as fioretto2021_allotment
 from evenhand.papers.fioretto2021 import language as fioretto2021_language

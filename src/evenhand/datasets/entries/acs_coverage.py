@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evenhand.datasets.download.files import Download, SourceFile
-from evenhand.datasets.download.parsing import read_rows, write_rows
-from evenhand.datasets.download.sources import github, github_page
-from evenhand.datasets.entry import Cleaned, Entry
-from evenhand.datasets.options import Option
+from evenhand.datasets.download.parsing import github, github_page, read_rows, write_rows
+from evenhand.datasets.entry import Cleaned, Entry, Option
 from evenhand.schema import Column, Domain, Schema
 
 if TYPE_CHECKING:

@@ -6,11 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.datasets.download.parsing import kept
-from evenhand.datasets.entries import adult_codes as codes
-from evenhand.datasets.entries.adult_files import RECONSTRUCTED, TEST, TRAIN
-from evenhand.datasets.entry import Cleaned, Entry
-from evenhand.datasets.options import Option
+from evenhand.datasets.download.files import Download, SourceFile
+from evenhand.datasets.download.parsing import github, github_page, kept, read_rows, write_rows
+from evenhand.datasets.entry import Cleaned, Entry, Option
 from evenhand.schema import Column, Domain, Schema
 
 if TYPE_CHECKING:
@@ -18,7 +16,170 @@ if TYPE_CHECKING:
 
     from evenhand.datasets.download.files import Reader
 
-__all__ = ["ENTRY"]
+__all__ = [
+    "COUNTRIES",
+    "EDUCATION",
+    "ENTRY",
+    "HOURS",
+    "MARITAL",
+    "MARRIED",
+    "OCCUPATIONS",
+    "RACES",
+    "RECONSTRUCTED",
+    "RELATIONSHIPS",
+    "SEXES",
+    "TEST",
+    "TRAIN",
+    "WORKCLASSES",
+    "WORKED",
+    "domain",
+    "join_reconstructed",
+    "uci_rows",
+]
+
+WORKCLASSES = (
+    "Federal-gov", "Local-gov", "Never-worked", "Private", "Self-emp-inc", "Self-emp-not-inc", "State-gov",
+    "Without-pay",
+)  # fmt: skip
+
+WORKED = tuple(each for each in WORKCLASSES if each != "Never-worked")
+
+# With the number that the files give each level of schooling.
+EDUCATION = {
+    "10th": 6, "11th": 7, "12th": 8, "1st-4th": 2, "5th-6th": 3, "7th-8th": 4, "9th": 5, "Assoc-acdm": 12,
+    "Assoc-voc": 11, "Bachelors": 13, "Doctorate": 16, "HS-grad": 9, "Masters": 14, "Preschool": 1,
+    "Prof-school": 15, "Some-college": 10,
+}  # fmt: skip
+
+MARITAL = (
+    "Divorced", "Married-AF-spouse", "Married-civ-spouse", "Married-spouse-absent", "Never-married",
+    "Separated", "Widowed",
+)  # fmt: skip
+
+MARRIED = ("Married-AF-spouse", "Married-civ-spouse", "Married-spouse-absent")
+
+OCCUPATIONS = (
+    "Adm-clerical", "Armed-Forces", "Craft-repair", "Exec-managerial", "Farming-fishing", "Handlers-cleaners",
+    "Machine-op-inspct", "Other-service", "Priv-house-serv", "Prof-specialty", "Protective-serv", "Sales",
+    "Tech-support", "Transport-moving",
+)  # fmt: skip
+
+RELATIONSHIPS = ("Husband", "Not-in-family", "Other-relative", "Own-child", "Unmarried", "Wife")
+
+RACES = ("Amer-Indian-Eskimo", "Asian-Pac-Islander", "Black", "Other", "White")
+
+SEXES = ("Female", "Male")
+
+COUNTRIES = (
+    "Cambodia", "Canada", "China", "Columbia", "Cuba", "Dominican-Republic", "Ecuador", "El-Salvador",
+    "England", "France", "Germany", "Greece", "Guatemala", "Haiti", "Holand-Netherlands", "Honduras",
+    "Hong", "Hungary", "India", "Iran", "Ireland", "Italy", "Jamaica", "Japan", "Laos", "Mexico",
+    "Nicaragua", "Outlying-US(Guam-USVI-etc)", "Peru", "Philippines", "Poland", "Portugal", "Puerto-Rico",
+    "Scotland", "South", "Taiwan", "Thailand", "Trinadad&Tobago", "United-States", "Vietnam", "Yugoslavia",
+)  # fmt: skip
+
+# The 96 values named in the published label encoding of arcolezi2023: 1 to 99 without three.
+HOURS = tuple(hours for hours in range(1, 100) if hours not in (71, 83, 93))
+
+
+def domain(values: tuple[str, ...], *, unknown: bool = False) -> Domain:
+    """Return the domain of a code list, with ``"?"`` for unknown as its first value if asked for.
+
+    Examples
+    --------
+    >>> domain(SEXES, unknown=True)
+    Domain.categorical(['?', 'Female', 'Male'])
+    """
+    return Domain.categorical(["?", *values] if unknown else list(values))
+
+
+_ARCOLEZI = "hharcolezi/ldp-fairness-impact"
+_MAKHLOUF = "KarimaMakhlouf/Impact_of_LDP_on_Fairness"
+_UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases/adult"
+_UCI_HEADER = (
+    "age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation",
+    "relationship", "race", "sex", "capital-gain", "capital-loss", "hours-per-week", "native-country",
+    "income",
+)  # fmt: skip
+
+# Position in this order is the published code of each value.
+_ENCODED = {
+    "age": tuple(str(age) for age in range(17, 91)),
+    "workclass": WORKED,
+    "education": tuple(EDUCATION),
+    "marital-status": MARITAL,
+    "occupation": OCCUPATIONS,
+    "native-country": COUNTRIES,
+    "relationship": RELATIONSHIPS,
+    "hours-per-week": tuple(str(hours) for hours in HOURS),
+    "gender": SEXES,
+    "race": RACES,
+}
+
+
+def uci_rows(raw: bytes) -> bytes:
+    """Make our file of a UCI part: header added, blanks stripped, no final point after a label."""
+    rows = [[cell.strip() for cell in row] for row in read_rows(raw) if len(row) == len(_UCI_HEADER)]
+    return write_rows([_UCI_HEADER, *([*row[:-1], row[-1].removesuffix(".")] for row in rows)])
+
+
+def join_reconstructed(encoded: bytes, above_10000: bytes, above_27260: bytes, above_50000: bytes) -> bytes:
+    """Decode the label-encoded file of arcolezi2023 and join the three labels of makhlouf2024, row by row."""
+    header, *rows = read_rows(encoded)
+    labels = [[row[-1] for row in read_rows(each)[1:]] for each in (above_10000, above_27260, above_50000)]
+    names = list(_ENCODED)
+    after = names.index("education") + 1
+    thresholds = (10_000, 26_000, 27_260, 50_000)
+    lines = [[*names[:after], "education-num", *names[after:], *(f"income_gt_{each}" for each in thresholds)]]
+    for row, low, middle, high in zip(rows, *labels, strict=True):
+        coded = dict(zip(header, row, strict=True))
+        values = [_ENCODED[name][int(coded[name])] for name in names]
+        schooling = str(EDUCATION[values[after - 1]])
+        lines.append([*values[:after], schooling, *values[after:], low, coded["income"], middle, high])
+    return write_rows(lines)
+
+
+RECONSTRUCTED = SourceFile(
+    stem="adult_reconstructed_clean",
+    sha256="fd68c98840d9bb6b2a6b991bf3ec9eedc1eaacdd9d495935c720254ee13d4c30",
+    size=4_599_715,
+    source=f"{_ARCOLEZI} and {_MAKHLOUF} on GitHub, after socialfoundations/folktables",
+    licence="MIT; not stated for the thresholds 10,000, 27,260 and 50,000",
+    page=github_page(_ARCOLEZI),
+    download=Download(
+        urls=(
+            github(
+                _ARCOLEZI, "c017d9d36e32c8d24925c52d3a5d10045edb47d9", "datasets/db_adult_processed_26k.csv"
+            ),
+            *(
+                github(_MAKHLOUF, "3d5d8a9a6a39256c55b29e138676df82fc3cba95", f"Datasets/adult_{each}.csv")
+                for each in (10_000, 27_260, 50_000)
+            ),
+        ),
+        convert=join_reconstructed,
+    ),
+)
+
+TRAIN = SourceFile(
+    stem="adult_uci_train",
+    sha256="f2c62076f19504d99a38b22badf445a7f42530ade6b827acf78dd143fbce38bb",
+    size=3_518_606,
+    source="UCI Machine Learning Repository, Adult",
+    licence="CC BY 4.0",
+    page="https://archive.ics.uci.edu/dataset/2/adult",
+    download=Download(urls=(f"{_UCI}/adult.data",), convert=uci_rows),
+)
+
+TEST = SourceFile(
+    stem="adult_uci_test",
+    sha256="f6b1801c5d231515ea5ff04d4444997bacd57e04876e94710cb9b9bd5549c033",
+    size=1_759_072,
+    source="UCI Machine Learning Repository, Adult",
+    licence="CC BY 4.0",
+    page="https://archive.ics.uci.edu/dataset/2/adult",
+    download=Download(urls=(f"{_UCI}/adult.test",), convert=uci_rows),
+)
+
 
 _BINARY = Domain.integers(0, 1)
 _UNKNOWN = ("workclass", "occupation", "native-country")
@@ -57,15 +218,15 @@ def _reconstructed_schema() -> Schema:
     return Schema(
         (
             Column("age", Domain.integers(17, 90)),
-            Column("workclass", codes.domain(codes.WORKED)),
-            Column("education", codes.domain(tuple(codes.EDUCATION))),
-            Column("marital-status", codes.domain(codes.MARITAL)),
-            Column("occupation", codes.domain(codes.OCCUPATIONS)),
-            Column("native-country", codes.domain(codes.COUNTRIES)),
-            Column("relationship", codes.domain(codes.RELATIONSHIPS)),
-            Column("hours-per-week", Domain.categorical(codes.HOURS, ordered=True)),
-            Column("gender", codes.domain(codes.SEXES)),
-            Column("race", codes.domain(codes.RACES)),
+            Column("workclass", domain(WORKED)),
+            Column("education", domain(tuple(EDUCATION))),
+            Column("marital-status", domain(MARITAL)),
+            Column("occupation", domain(OCCUPATIONS)),
+            Column("native-country", domain(COUNTRIES)),
+            Column("relationship", domain(RELATIONSHIPS)),
+            Column("hours-per-week", Domain.categorical(HOURS, ordered=True)),
+            Column("gender", domain(SEXES)),
+            Column("race", domain(RACES)),
             Column("income", _BINARY),
         ),
         sensitive=("gender", "race", "native-country", "age"),
@@ -82,7 +243,7 @@ def _binarised(raw: Mapping[str, Any]) -> tuple[dict[str, Any], Schema, tuple[st
         "age": raw["age"] >= 37,
         "workclass": raw["workclass"] == "Private",
         "education-num": raw["education-num"] >= 9,
-        "marital-status": np.isin(raw["marital-status"], codes.MARRIED),
+        "marital-status": np.isin(raw["marital-status"], MARRIED),
         "native-country": raw["native-country"] == "United-States",
         "hours-per-week": raw["hours-per-week"] > 40,
         "gender": raw["gender"] == "Male",
@@ -113,23 +274,23 @@ def _uci(read: Reader, options: Mapping[str, Any]) -> Cleaned:
         raw = kept(raw, ~np.any([raw[name] == "?" for name in _UNKNOWN], axis=0))
         steps = (*steps, "rows with '?' dropped (48,842 -> 45,222 in both parts together)")
     asked = unknown == "keep"
-    workclasses = codes.WORKCLASSES if asked else codes.WORKED
+    workclasses = WORKCLASSES if asked else WORKED
     schema = Schema(
         (
             Column("age", Domain.integers(17, 90)),
-            Column("workclass", codes.domain(workclasses, unknown=asked)),
+            Column("workclass", domain(workclasses, unknown=asked)),
             Column("fnlwgt", Domain.integers(0, 1_999_999)),
-            Column("education", codes.domain(tuple(codes.EDUCATION))),
+            Column("education", domain(tuple(EDUCATION))),
             Column("education-num", Domain.integers(1, 16)),
-            Column("marital-status", codes.domain(codes.MARITAL)),
-            Column("occupation", codes.domain(codes.OCCUPATIONS, unknown=asked)),
-            Column("relationship", codes.domain(codes.RELATIONSHIPS)),
-            Column("race", codes.domain(codes.RACES)),
-            Column("sex", codes.domain(codes.SEXES)),
+            Column("marital-status", domain(MARITAL)),
+            Column("occupation", domain(OCCUPATIONS, unknown=asked)),
+            Column("relationship", domain(RELATIONSHIPS)),
+            Column("race", domain(RACES)),
+            Column("sex", domain(SEXES)),
             Column("capital-gain", Domain.integers(0, 99_999)),
             Column("capital-loss", Domain.integers(0, 99_999)),
             Column("hours-per-week", Domain.integers(1, 99)),
-            Column("native-country", codes.domain(codes.COUNTRIES, unknown=asked)),
+            Column("native-country", domain(COUNTRIES, unknown=asked)),
             Column("income", Domain.categorical(["<=50K", ">50K"])),
         ),
         sensitive=("sex",),
@@ -148,10 +309,10 @@ def _fair_projection(read: Reader) -> Cleaned:
         (
             Column("age", Domain.integers(17, 90)),
             Column("education-num", Domain.integers(1, 16)),
-            Column("marital-status", codes.domain(codes.MARITAL)),
-            Column("relationship", codes.domain(codes.RELATIONSHIPS)),
-            Column("race", codes.domain(("Black", "White"))),
-            Column("sex", codes.domain(codes.SEXES)),
+            Column("marital-status", domain(MARITAL)),
+            Column("relationship", domain(RELATIONSHIPS)),
+            Column("race", domain(("Black", "White"))),
+            Column("sex", domain(SEXES)),
             Column("capital-gain", Domain.integers(0, 99_999)),
             Column("capital-loss", Domain.integers(0, 99_999)),
             Column("hours-per-week", Domain.integers(1, 99)),

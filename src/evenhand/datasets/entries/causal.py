@@ -17,11 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.datasets.download.files import Download, SourceFile
-from evenhand.datasets.download.parsing import read_rows, write_rows
-from evenhand.datasets.download.sources import github, github_page
+from evenhand.datasets.download.parsing import github, github_page, read_rows, write_rows
 from evenhand.datasets.draws import Draws
-from evenhand.datasets.entry import Cleaned, Entry
-from evenhand.datasets.options import Option
+from evenhand.datasets.entry import Cleaned, Entry, Option
 from evenhand.schema import Column, Domain, Schema
 
 if TYPE_CHECKING:

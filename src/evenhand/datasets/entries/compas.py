@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.datasets.download.files import Download, SourceFile
-from evenhand.datasets.download.parsing import kept, read_rows, write_rows
-from evenhand.datasets.download.sources import github, github_page
-from evenhand.datasets.entry import Cleaned, Entry
-from evenhand.datasets.options import Option
+from evenhand.datasets.download.parsing import github, github_page, kept, read_rows, write_rows
+from evenhand.datasets.entry import Cleaned, Entry, Option
 from evenhand.schema import Column, Domain, Schema
 
 if TYPE_CHECKING:

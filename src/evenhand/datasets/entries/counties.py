@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.datasets.draws import Draws
-from evenhand.datasets.entries.rule203 import covered
-from evenhand.datasets.entry import Cleaned, Entry
-from evenhand.datasets.options import Option
+from evenhand.datasets.entry import Cleaned, Entry, Option
 from evenhand.schema import Column, Domain, Schema
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from numpy.typing import NDArray
+
     from evenhand.datasets.download.files import Reader
 
-__all__ = ["ENTRY"]
+__all__ = ["ENTRY", "covered"]
 
 _COUNT = Domain.integers(0, 100_000_000)
 
@@ -92,3 +92,17 @@ ENTRY = Entry(
     build=_build,
     built_in=True,
 )
+
+
+def covered(s: Any, sp: Any, spe: Any) -> NDArray[np.bool_]:
+    """Tell where ballots must be in the language: (sp/s > 0.05 or sp > 10000) and spe/sp > 0.0131.
+
+    The ratios are compared by multiplying out, so that no rounding decides.
+
+    Examples
+    --------
+    >>> covered(np.array([1000, 1000, 1000]), np.array([60, 60, 50]), np.array([6, 0, 5])).tolist()
+    [True, False, False]
+    """
+    many = (20 * sp > s) | (sp > 10_000)
+    return np.asarray(many & (10_000 * spe > 131 * sp))

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.datasets.download.files import Download, SourceFile
-from evenhand.datasets.download.sources import github, line_feeds
-from evenhand.datasets.entry import Cleaned, Entry
-from evenhand.datasets.options import Option
+from evenhand.datasets.download.parsing import github, line_feeds
+from evenhand.datasets.entry import Cleaned, Entry, Option
 from evenhand.schema import Column, Domain, Schema
 
 if TYPE_CHECKING:

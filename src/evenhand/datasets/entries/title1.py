@@ -7,11 +7,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.datasets.download.files import Download, SourceFile
-from evenhand.datasets.download.parsing import kept, read_rows, write_rows
-from evenhand.datasets.download.sources import as_it_stands, github, github_page, line_feeds
-from evenhand.datasets.entries.states import STATES
-from evenhand.datasets.entry import Cleaned, Entry
-from evenhand.datasets.options import Option
+from evenhand.datasets.download.parsing import (
+    as_it_stands,
+    github,
+    github_page,
+    kept,
+    line_feeds,
+    read_rows,
+    write_rows,
+)
+from evenhand.datasets.entry import Cleaned, Entry, Option
 from evenhand.schema import Column, Domain, Schema
 
 if TYPE_CHECKING:
@@ -19,7 +24,22 @@ if TYPE_CHECKING:
 
     from evenhand.datasets.download.files import Reader
 
-__all__ = ["ENTRY", "short_header"]
+__all__ = ["ENTRY", "STATES", "short_header"]
+
+# Postal code and name; the fifty states and the District of Columbia.
+STATES = {
+    "AL": "ALABAMA", "AK": "ALASKA", "AZ": "ARIZONA", "AR": "ARKANSAS", "CA": "CALIFORNIA",
+    "CO": "COLORADO", "CT": "CONNECTICUT", "DE": "DELAWARE", "DC": "DISTRICT OF COLUMBIA", "FL": "FLORIDA",
+    "GA": "GEORGIA", "HI": "HAWAII", "ID": "IDAHO", "IL": "ILLINOIS", "IN": "INDIANA", "IA": "IOWA",
+    "KS": "KANSAS", "KY": "KENTUCKY", "LA": "LOUISIANA", "ME": "MAINE", "MD": "MARYLAND",
+    "MA": "MASSACHUSETTS", "MI": "MICHIGAN", "MN": "MINNESOTA", "MS": "MISSISSIPPI", "MO": "MISSOURI",
+    "MT": "MONTANA", "NE": "NEBRASKA", "NV": "NEVADA", "NH": "NEW HAMPSHIRE", "NJ": "NEW JERSEY",
+    "NM": "NEW MEXICO", "NY": "NEW YORK", "NC": "NORTH CAROLINA", "ND": "NORTH DAKOTA", "OH": "OHIO",
+    "OK": "OKLAHOMA", "OR": "OREGON", "PA": "PENNSYLVANIA", "RI": "RHODE ISLAND", "SC": "SOUTH CAROLINA",
+    "SD": "SOUTH DAKOTA", "TN": "TENNESSEE", "TX": "TEXAS", "UT": "UTAH", "VT": "VERMONT", "VA": "VIRGINIA",
+    "WA": "WASHINGTON", "WV": "WEST VIRGINIA", "WI": "WISCONSIN", "WY": "WYOMING",
+}  # fmt: skip
+
 
 _REPOSITORY = "pranav-putta/titlei_fund_allocation"
 _COMMIT = "78b139f19154835451639cd9fccfd8ff2698d6f3"

@@ -117,7 +117,7 @@ def districts(name: str) -> Districts:
 def areas(name: str) -> Areas:
     """Return the entities of one of :data:`AREAS`."""
     from evenhand.datasets import load  # noqa: PLC0415 - starts pyarrow
-    from evenhand.datasets.entries.rule203 import covered  # noqa: PLC0415 - with numpy, when it is needed
+    from evenhand.datasets.entries.counties import covered  # noqa: PLC0415 - with numpy, when it is needed
 
     frame = load("section203", version=name).frame
     s, sp, spe = (np.asarray(frame[column], dtype=np.int64) for column in ("s", "sp", "spe"))

@@ -5,8 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.datasets.download.parsing import kept, parse, read_rows, write_rows
-from evenhand.datasets.download.sources import as_it_stands, github, github_page, line_feeds
+from evenhand.datasets.download.parsing import (
+    as_it_stands,
+    github,
+    github_page,
+    kept,
+    line_feeds,
+    parse,
+    read_rows,
+    write_rows,
+)
 
 CONTENT = b'name,count,share,"a, b"\nann,3,0.5,\n"b ""x""",-1,,N\n'
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from evenhand.datasets.download.files import Reader
-from evenhand.datasets.entries.adult_files import RECONSTRUCTED, TEST, TRAIN, join_reconstructed, uci_rows
+from evenhand.datasets.entries.adult import RECONSTRUCTED, TEST, TRAIN, join_reconstructed, uci_rows
 
 
 def content(data, file):

@@ -7,7 +7,7 @@ import pytest
 
 from evenhand.datasets import load
 from evenhand.datasets.draws import Draws
-from evenhand.datasets.entries.rule203 import covered
+from evenhand.datasets.entries.counties import covered
 
 
 def test_the_default_rows_never_change():

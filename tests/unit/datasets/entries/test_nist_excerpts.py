@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from evenhand.datasets.download.files import Reader
-from evenhand.datasets.download.sources import line_feeds
+from evenhand.datasets.download.parsing import line_feeds
 from evenhand.datasets.entries.nist_excerpts import FILES
 
 AXES = ("PUMA", "RAC1P", "SEX", "OWN_RENT", "INCOME_ABOVE_50000")

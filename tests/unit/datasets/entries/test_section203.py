@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from evenhand.datasets.download.files import Reader
-from evenhand.datasets.entries.rule203 import covered
-from evenhand.datasets.entries.section203 import ALASKA, DETERMINED, first_columns
-from evenhand.datasets.entries.section203_simulated import _not_covered, _rounded
+from evenhand.datasets.entries.counties import covered
+from evenhand.datasets.entries.section203 import ALASKA, DETERMINED, _not_covered, _rounded, first_columns
 
 
 def says(frame):

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from evenhand.datasets.download.files import Reader
-from evenhand.datasets.download.sources import line_feeds
+from evenhand.datasets.download.parsing import line_feeds
 from evenhand.datasets.entries.title1 import EXPENDITURE, NCES, short_header
 
 
