@@ -30,8 +30,6 @@ MECHANISMS = (
 )  # fmt: skip
 """The mechanisms of a release, those with a guarantee first."""
 
-_DATASETS = ("acs_coverage", "adult", "causal", "compas", "credit_default", "lsac")
-
 
 def _completed(choices: Sequence[str]) -> Callable[[str], list[str]]:
     """Return what completes the last of several words with commas between them."""
@@ -58,7 +56,9 @@ def _data(incomplete: str) -> list[str]:
         )
     except OSError:
         files = []
-    return files + [name for name in _DATASETS if name.startswith(incomplete)]
+    from evenhand.datasets import names  # noqa: PLC0415 - starts numpy, which only completion needs here
+
+    return files + [name for name in names() if name.startswith(incomplete)]
 
 
 def listed(given: Sequence[str] | None, known: Collection[str] = ()) -> tuple[str, ...]:

@@ -24,22 +24,21 @@ if TYPE_CHECKING:
 
 __all__ = ["DATASETS", "describe", "load", "names"]
 
-DATASETS: Mapping[str, str] = MappingProxyType(
-    {
-        "acs_coverage": "Public health coverage, Texas 2018 (American Community Survey)",
-        "adult": "Adult income: reconstructed, or the UCI file",
-        "causal": "Synthetic people drawn from the causal model of makhlouf2024",
-        "compas": "COMPAS risk scores, Broward County 2013-2014",
-        "counties": "Synthetic counties for the minority-language rule",
-        "credit_default": "Default of credit card clients, Taiwan 2005",
-        "lsac": "Law school bar passage (LSAC)",
-        "nist_excerpts": "NIST Diverse Community Excerpts 2019",
-        "school_districts": "Synthetic school districts for an allotment",
-        "section203": "Section 203 minority-language determinations 2016",
-        "title1": "School districts for the Title I allotment",
-    }
-)
-"""Every data set with its title. The file of the same name in this package holds the rest."""
+_TITLES = {
+    "acs_coverage": "Public health coverage, Texas 2018 (American Community Survey)",
+    "adult": "Adult income: reconstructed, or the UCI file",
+    "causal": "Synthetic people drawn from the causal model of makhlouf2024",
+    "compas": "COMPAS risk scores, Broward County 2013-2014",
+    "counties": "Synthetic counties for the minority-language rule",
+    "credit_default": "Default of credit card clients, Taiwan 2005",
+    "lsac": "Law school bar passage (LSAC)",
+    "nist_excerpts": "NIST Diverse Community Excerpts 2019",
+    "school_districts": "Synthetic school districts for an allotment",
+    "section203": "Section 203 minority-language determinations 2016",
+    "title1": "School districts for the Title I allotment",
+}
+DATASETS: Mapping[str, str] = MappingProxyType(_TITLES)
+"""Every data set with its title. The file of the same name in `entries` holds the rest."""
 
 
 def names() -> tuple[str, ...]:

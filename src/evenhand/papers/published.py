@@ -56,8 +56,8 @@ def published_columns(stem: str, *, numbers: tuple[str, ...]) -> dict[str, Any] 
     numbers : tuple of str
         Columns that hold numbers, blanks as NaN; the others are text.
     """
+    from evenhand.datasets.download.files import places  # noqa: PLC0415 - as above
     from evenhand.datasets.download.parsing import parse  # noqa: PLC0415 - loads pyarrow
-    from evenhand.datasets.download.places import places  # noqa: PLC0415 - as above
 
     for place in places(None):
         packed, plain = (place.folder / f"{stem}.csv{end}" for end in (".gz", ""))

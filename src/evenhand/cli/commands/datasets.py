@@ -109,7 +109,7 @@ def fetch(name: Name, *, as_json: given.AsJson = False, quiet: given.Quiet = Fal
 def _where(name: str) -> str:
     """Say whether the files of a data set are on this machine."""
     from evenhand.datasets import describe  # noqa: PLC0415 - starts numpy
-    from evenhand.datasets.download.places import places  # noqa: PLC0415 - as above
+    from evenhand.datasets.download.files import places  # noqa: PLC0415 - as above
 
     found = describe(name)
     if found.built_in:

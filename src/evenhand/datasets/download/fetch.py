@@ -1,27 +1,45 @@
-"""Download over HTTPS, with a limit on size and on time, and no other scheme."""
+"""Download over HTTPS, with a limit on size and on time, and no other scheme.
+
+The downloader that comes with pooch has no limit on the size of a file nor on the time that it takes in all,
+follows redirects to any scheme, and sends what a ``.netrc`` file holds. So this one takes its place.
+"""
 
 from __future__ import annotations
 
-import http.client
+import contextlib
+import os
 import queue
+import sys
 import threading
 import time
-import urllib.error
-import urllib.parse
-import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import requests
+import urllib3
+from requests.adapters import HTTPAdapter
+from requests.utils import get_environ_proxies
 
 from evenhand.errors import DataSetNotFoundError
 
-__all__ = ["Fetcher", "Progress"]
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Fetcher", "InterruptedDownloadError", "Progress", "show_progress"]
 
 Progress = Callable[[int, int | None], None]
 """Called with the bytes so far and the bytes in all, or None if the server does not say."""
 
 _CHUNK = 64 * 1024
-_CONNECT = 10.0
+_CONNECT_SECONDS = 10.0
+_MOST_REDIRECTS = 5
+_MAY_PASS = (502, 503, 504)
+
+
+class InterruptedDownloadError(DataSetNotFoundError, requests.RequestException):
+    """A download failed in a way that may pass; being an error of requests too, pooch tries it again."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,10 +73,11 @@ class Fetcher:
         DataSetNotFoundError
             If it cannot be had; the message says why.
         """
-        self.check_scheme(url)
+        if urlsplit(url).scheme not in self.schemes:
+            raise self._refuse_scheme(url)
         ends = time.monotonic() + self.deadline
         attempt = _Attempt(self, url)
-        # Looking up a name cannot be given a time limit, so the work is done aside and may be left there.
+        # Looking up a name cannot be given a time limit, so a thread does the work and may be left behind.
         threading.Thread(target=attempt.run, name="evenhand-fetch", daemon=True).start()
         try:
             while (step := attempt.next_step(ends - time.monotonic())) is not None:
@@ -70,15 +89,60 @@ class Fetcher:
             attempt.given_up.set()
         return attempt.outcome()
 
-    def check_scheme(self, url: str) -> None:
-        """Refuse an address that does not begin with one of the schemes."""
-        scheme = urllib.parse.urlsplit(url).scheme
-        if scheme not in self.schemes:
-            raise _failure(url, f"only {' and '.join(self.schemes)} addresses are followed")
+    def open_session(self, url: str) -> requests.Session:
+        """Return a session that knows the allowed schemes alone, and sends no password of this machine."""
+        session = requests.Session()
+        session.trust_env = False
+        session.proxies = get_environ_proxies(url)
+        session.verify = os.environ.get("REQUESTS_CA_BUNDLE") or os.environ.get("SSL_CERT_FILE") or True
+        session.max_redirects = _MOST_REDIRECTS
+        session.adapters.clear()
+        for scheme in self.schemes:
+            session.mount(f"{scheme}://", HTTPAdapter())
+        session.headers.clear()
+        session.headers.update({"User-Agent": "evenhand", "Accept-Encoding": "identity"})
+        return session
+
+    def check_size(self, url: str, size: int) -> None:
+        """Refuse a file of so many bytes if that is above the limit."""
+        if size > self.limit:
+            raise _failure(url, f"the file is larger than the limit of {self.limit:,} bytes")
+
+    def _refuse_scheme(self, url: str) -> DataSetNotFoundError:
+        return _failure(url, f"only {' and '.join(self.schemes)} addresses are followed")
+
+    def stream(self, url: str) -> Iterator[tuple[bytes, int | None]]:
+        """Yield what comes, with the bytes in all where the server says so."""
+        timeout = (min(_CONNECT_SECONDS, self.timeout), self.timeout)
+        try:
+            with (
+                self.open_session(url) as session,
+                session.get(url, stream=True, timeout=timeout) as response,
+            ):
+                if not response.ok:
+                    raise _failure(
+                        url,
+                        f"the server answered {response.status_code}",
+                        may_pass=response.status_code in _MAY_PASS,
+                    )
+                stated = response.headers.get("Content-Length", "")
+                total = int(stated) if stated.isdecimal() else None
+                self.check_size(url, total or 0)
+                while chunk := response.raw.read1(_CHUNK, decode_content=False):
+                    yield chunk, total
+        except DataSetNotFoundError:
+            raise
+        except requests.TooManyRedirects as error:
+            status = error.response.status_code if error.response is not None else "redirects"
+            raise _failure(url, f"the server answered {status}") from error
+        except requests.exceptions.InvalidSchema as error:
+            raise self._refuse_scheme(url) from error
+        except (OSError, urllib3.exceptions.HTTPError) as error:  # those of requests are of OSError
+            raise _interruption(url, error) from error
 
 
 class _Attempt:
-    """One download, run aside from the caller, who hears of each step and may give up."""
+    """One download in a thread of its own; the caller receives each step and may give up."""
 
     def __init__(self, fetcher: Fetcher, url: str) -> None:
         self.given_up = threading.Event()
@@ -101,101 +165,73 @@ class _Attempt:
 
     def run(self) -> None:
         try:
-            self._download()
+            self._read()
         except BaseException as error:  # noqa: BLE001 - raised again where the caller is
             self._error = error
         self._steps.put(None)
 
-    def _download(self) -> None:
-        fetcher, url = self._fetcher, self._url
-        opener = urllib.request.build_opener(_PlainHandler, _SecureHandler, _Redirects(fetcher.check_scheme))
-        opener.addheaders = [("User-Agent", "evenhand"), ("Accept-Encoding", "identity")]
-        try:
-            with opener.open(url, timeout=fetcher.timeout) as response:
-                self._read(response)
-        except DataSetNotFoundError:
-            raise
-        except urllib.error.HTTPError as error:
-            error.close()
-            raise _failure(url, f"the server answered {error.code}") from error
-        except urllib.error.URLError as error:
-            raise _failure(url, _reason(error.reason)) from error
-        except (OSError, http.client.HTTPException) as error:
-            raise _failure(url, _reason(error)) from error
-
-    def _read(self, response: Any) -> None:
-        limit, total = self._fetcher.limit, _length(response)
-        too_large = f"the file is larger than the limit of {limit:,} bytes"
-        if total is not None and total > limit:
-            raise _failure(self._url, too_large)
-        while not self.given_up.is_set() and (chunk := response.read1(_CHUNK)):
+    def _read(self) -> None:
+        for chunk, total in self._fetcher.stream(self._url):
+            self._fetcher.check_size(self._url, len(self._body) + len(chunk))
             self._body += chunk
-            if len(self._body) > limit:
-                raise _failure(self._url, too_large)
+            if self.given_up.is_set():
+                return
             self._steps.put((len(self._body), total))
-        if total is not None and len(self._body) != total:
-            raise _failure(self._url, "the connection ended before the file did")
 
 
-class _Plain(http.client.HTTPConnection):
-    """A connection with a shorter time limit on being made than on what follows."""
-
-    def connect(self) -> None:
-        usual = self.timeout
-        self.timeout = min(_CONNECT, usual or _CONNECT)
-        super().connect()
-        self.sock.settimeout(usual)
-
-
-class _Secure(_Plain, http.client.HTTPSConnection):
-    """The same with TLS, whose handshake falls under that limit too."""
+def _innermost(error: BaseException) -> BaseException:
+    """Return what the errors of the libraries were made of."""
+    while True:
+        made_of = (error.__cause__, error.__context__, getattr(error, "reason", None), *error.args)
+        inner = next((cause for cause in made_of if isinstance(cause, BaseException)), None)
+        if inner is None:
+            return error
+        error = inner
 
 
-class _PlainHandler(urllib.request.HTTPHandler):
-    def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
-        return self.do_open(_Plain, req)
+def _interruption(url: str, error: BaseException) -> DataSetNotFoundError:
+    """Return the failure that a broken connection is."""
+    inner = _innermost(error)
+    if isinstance(inner, TimeoutError):
+        return _failure(url, "the server did not answer in time")
+    if isinstance(inner, urllib3.exceptions.IncompleteRead):
+        return _failure(url, "the connection ended before the file did", may_pass=True)
+    return _failure(url, f"no connection ({type(inner).__name__})", may_pass=True)
 
 
-class _SecureHandler(urllib.request.HTTPSHandler):
-    def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
-        return self.do_open(_Secure, req)
+def _failure(url: str, why: str, *, may_pass: bool = False) -> DataSetNotFoundError:
+    kind = InterruptedDownloadError if may_pass else DataSetNotFoundError
+    return kind(f"{url} could not be downloaded: {why}.")
 
 
-class _Redirects(urllib.request.HTTPRedirectHandler):
-    """Follow a redirect only to an address of a scheme that is allowed."""
+@contextlib.contextmanager
+def show_progress(label: str, progress: Progress | None = None) -> Iterator[Progress | None]:
+    """Yield the function that is called with a download's progress, or None.
 
-    max_redirections = 5
+    That is `progress` itself if there is one. Otherwise it moves a bar on standard error if that is
+    a terminal, and the bar is removed in the end.
 
-    def __init__(self, check: Callable[[str], None]) -> None:
-        self._check = check
+    Parameters
+    ----------
+    label : str
+        What is downloaded, shown before the bar.
+    progress : callable, optional
+        What the caller of `load` gave.
+    """
+    # There is no standard error at all where Python runs without a console.
+    on_terminal = sys.stderr is not None and not sys.stderr.closed and sys.stderr.isatty()
+    if progress is not None or not on_terminal:
+        yield progress
+        return
+    import rich.progress  # noqa: PLC0415 - slow to import, and needed at a terminal alone
+    from rich.console import Console  # noqa: PLC0415 - as above
 
-    def redirect_request(
-        self,
-        req: urllib.request.Request,
-        fp: IO[bytes],
-        code: int,
-        msg: str,
-        headers: http.client.HTTPMessage,
-        newurl: str,
-    ) -> urllib.request.Request | None:
-        try:
-            self._check(newurl)
-        except DataSetNotFoundError:
-            fp.close()  # urllib leaves the connection open when a handler raises
-            raise
-        return super().redirect_request(req, fp, code, msg, headers, newurl)
+    description = rich.progress.TextColumn("{task.description}", markup=False)
+    columns: Any = (description, rich.progress.BarColumn(), rich.progress.DownloadColumn())
+    with rich.progress.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(label, total=None)
 
+        def move(done: int, total: int | None) -> None:
+            bar.update(task, completed=done, total=total)
 
-def _length(response: Any) -> int | None:
-    stated = response.headers.get("Content-Length", "")
-    return int(stated) if stated.isdecimal() else None
-
-
-def _reason(error: object) -> str:
-    if isinstance(error, TimeoutError):
-        return "the server did not answer in time"
-    return f"no connection ({type(error).__name__})"
-
-
-def _failure(url: str, why: str) -> DataSetNotFoundError:
-    return DataSetNotFoundError(f"{url} could not be downloaded: {why}.")
+        yield move

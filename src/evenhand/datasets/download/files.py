@@ -1,40 +1,94 @@
 """Find a file of a data set, check it against its checksum, and read it.
 
 A file is looked for in the folder given, in the folder named by ``EVENHAND_DATA``, in the cache,
-and is then downloaded if its source is public and online. Its content is checked before any of it
-is parsed, and parsed from the very bytes that were checked.
+and is then downloaded if its source is public and online; pooch checks it and keeps it in the cache. Its
+content is checked before any of it is parsed, and parsed from the very bytes that were checked.
 """
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import gzip
 import hashlib
+import logging
 import os
 import pathlib
-import tempfile
 import zlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import platformdirs
+
 from evenhand.datasets.download.parsing import parse
-from evenhand.datasets.download.places import cache_folder, places
-from evenhand.datasets.download.progress import shown
 from evenhand.errors import ChecksumError, DataSetNotFoundError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from evenhand.datasets.download.fetch import Fetcher, Progress
-    from evenhand.datasets.download.places import Place
 
-__all__ = ["Download", "Reader", "SourceFile"]
+__all__ = ["Download", "Place", "Reader", "SourceFile", "cache_folder", "name_cache", "places"]
+
+CACHE: dict[str, Any] = {"appname": "evenhand", "appauthor": False, "opinion": False}
+"""What platformdirs is told about the folder for caches."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """A folder to look in, in words and as a path. Messages hold the words only."""
+
+    words: str
+    folder: pathlib.Path
+    is_cache: bool = False
+
+
+def places(given: str | os.PathLike[str] | None) -> Iterator[Place]:
+    """Yield the folders to look in, first one first.
+
+    Parameters
+    ----------
+    given : path, optional
+        The folder that the caller named.
+    """
+    if given is not None:
+        yield Place(words="the folder given", folder=_expand_home(given))
+    named = os.environ.get("EVENHAND_DATA")
+    if named:
+        yield Place(words="the folder named by EVENHAND_DATA", folder=_expand_home(named))
+    cache = cache_folder()
+    if cache is not None:
+        yield Place(words=name_cache(), folder=cache, is_cache=True)
+
+
+def name_cache() -> str:
+    """Say where the cache is, without a path of this machine."""
+    if os.environ.get("EVENHAND_CACHE"):
+        return "the cache (the folder named by EVENHAND_CACHE)"
+    return "the cache ('evenhand' in the usual folder for caches)"
+
+
+def cache_folder() -> pathlib.Path | None:
+    """Return the folder where downloads are kept, whether or not it exists.
+
+    None where it would be in a home folder and there is none, as in some containers: then no file
+    is kept.
+    """
+    named = os.environ.get("EVENHAND_CACHE")
+    try:
+        folder = _expand_home(named) if named else platformdirs.user_cache_path(**CACHE)
+    except RuntimeError:  # no home folder
+        return None
+    return None if str(folder).startswith("~") else folder
+
+
+def _expand_home(path: str | os.PathLike[str]) -> pathlib.Path:
+    """Put the home folder for a leading ``~``; without a home folder the path stays as it is."""
+    return pathlib.Path(os.path.expanduser(path))  # noqa: PTH111 - Path.expanduser raises without a home
 
 
 @dataclass(frozen=True, kw_only=True)
 class Download:
-    """Where a file is had from: addresses, and how what stands there becomes our file."""
+    """Where a file is downloaded from: addresses, and the function that makes our file of their content."""
 
     urls: tuple[str, ...]
     convert: Callable[..., bytes] = field(repr=False)
@@ -73,9 +127,9 @@ class SourceFile:
     download: Download | None = None
 
     def __str__(self) -> str:
-        way = "downloaded when missing" if self.download else "to be fetched by hand"
-        told = f"{self.stem}.csv ({self.size:,} bytes, {way}): {self.source}"
-        return f"{told}; licence: {self.licence}; {self.page}"
+        how = "downloaded when missing" if self.download else "to be fetched by hand"
+        named = f"{self.stem}.csv ({self.size:,} bytes, {how}): {self.source}"
+        return f"{named}; licence: {self.licence}; {self.page}"
 
 
 class Reader:
@@ -111,16 +165,16 @@ class Reader:
     def content(self, file: SourceFile) -> bytes:
         """Return the checked, uncompressed content of a file."""
         self._damaged = ""
-        found = self._local(file)
-        if found is None:
-            found = self._fetched(file)
+        content = self._find(file)
+        if content is None:
+            content = self._fetch(file)
         self.used = (*self.used, file)
-        return found
+        return content
 
-    def _local(self, file: SourceFile) -> bytes | None:
+    def _find(self, file: SourceFile) -> bytes | None:
         for place in places(self._folder):
             for name in (f"{file.stem}.csv.gz", f"{file.stem}.csv"):
-                content = _stored(place, name, file.size)
+                content = _read(place, name, file.size)
                 if content is None:
                     continue
                 if _matches(content, file):
@@ -130,24 +184,23 @@ class Reader:
                 self._damaged = f"The file '{name}' in {place.words} is damaged and was not used. "
         return None
 
-    def _fetched(self, file: SourceFile) -> bytes:
-        download = file.download
-        if download is None:
+    def _fetch(self, file: SourceFile) -> bytes:
+        """Download a file, keep it in the cache, and return its checked content."""
+        if file.download is None:
             raise self._missing(file, "It cannot be downloaded by itself.")
         if not self._download:
             raise self._missing(file, "Downloads are switched off (download=False).")
-        from evenhand.datasets.download.fetch import Fetcher  # noqa: PLC0415 - brings the whole of HTTP and TLS
-
-        fetcher = self._fetcher or Fetcher()
-        raw = []
+        downloader = _Downloader(file, file.download, self._fetcher, self._progress)
         try:
-            for url in download.urls:
-                with shown(f"{file.stem}.csv", self._progress) as progress:
-                    raw.append(fetcher.fetch(url, progress=progress))
+            _keep_in_cache(file, downloader)
+            content = downloader.content()
         except DataSetNotFoundError as error:
             raise self._missing(file, str(error)) from error
-        content = _converted(file, download, raw, self._damaged)
-        _keep(content, f"{file.stem}.csv.gz")
+        if not _matches(content, file):
+            raise ChecksumError(
+                f"What was downloaded for '{file.stem}.csv' is not the file on record: its source has "
+                f"changed. {self._damaged}Hint: use a copy of the file from before, or look at {file.page}."
+            )
         return content
 
     def _missing(self, file: SourceFile, why: str) -> DataSetNotFoundError:
@@ -161,14 +214,14 @@ class Reader:
         )
 
 
-def _stored(place: Place, name: str, size: int) -> bytes | None:
+def _read(place: Place, name: str, size: int) -> bytes | None:
     """Return the content of a file in a place, or None if it is not there.
 
     A cache that cannot be read is no failure; a folder that a person named is.
     """
     path = place.folder / name
     try:
-        return _unpacked(path, size) if path.is_file() else None
+        return _unpack(path, size) if path.is_file() else None
     except OSError as error:
         if place.is_cache:
             return None
@@ -179,10 +232,10 @@ def _stored(place: Place, name: str, size: int) -> bytes | None:
         ) from None
 
 
-def _unpacked(path: pathlib.Path, size: int) -> bytes:
+def _unpack(path: pathlib.Path, size: int) -> bytes:
     """Return the content of a file, or as much of it as shows that it is the wrong one.
 
-    Nothing where it cannot be unpacked; an error of the system where it cannot be read.
+    Empty where it cannot be unpacked; an error of the system where it cannot be read.
     """
     try:
         with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as stream:
@@ -203,28 +256,72 @@ def _wrong_file(name: str, words: str) -> ChecksumError:
     )
 
 
-def _converted(file: SourceFile, download: Download, raw: list[bytes], damaged: str) -> bytes:
-    """Turn what was downloaded into our file, which must be the one on record."""
-    try:
-        content = download.convert(*raw)
-    except (ValueError, IndexError, KeyError, TypeError, csv.Error):  # whatever a changed source may hold
-        content = b""
-    if not _matches(content, file):
-        raise ChecksumError(
-            f"What was downloaded for '{file.stem}.csv' is not the file on record: its source has changed. "
-            f"{damaged}Hint: use a copy of the file from before, or look at {file.page}."
-        )
-    return content
+class _NotOnRecordError(Exception):
+    """What was downloaded is not the file on record; a further attempt would not change that."""
 
 
-def _keep(content: bytes, name: str) -> None:
-    """Put a checked file into the cache in one step; a cache that cannot be written is no failure."""
+class _Downloader:
+    """What pooch calls to download a file: it reads every address once and writes what they make."""
+
+    def __init__(
+        self, file: SourceFile, download: Download, fetcher: Fetcher | None, progress: Progress | None
+    ) -> None:
+        self._file = file
+        self._download = download
+        self._fetcher = fetcher
+        self._progress = progress
+        self._content: bytes | None = None
+
+    def __call__(self, _url: str, output_file: str, _keeper: object) -> None:
+        if not _matches(self.content(), self._file):
+            raise _NotOnRecordError
+        pathlib.Path(output_file).write_bytes(self.content())
+
+    def content(self) -> bytes:
+        """Return what the addresses hold, as our file; it is not checked yet."""
+        if self._content is None:
+            from evenhand.datasets.download.fetch import (  # noqa: PLC0415 - brings the whole of HTTP and TLS
+                Fetcher,
+                show_progress,
+            )
+
+            fetcher, raw = self._fetcher or Fetcher(), []
+            for url in self._download.urls:
+                with show_progress(f"{self._file.stem}.csv", self._progress) as progress:
+                    raw.append(fetcher.fetch(url, progress=progress))
+            try:
+                self._content = self._download.convert(*raw)
+            except (ValueError, IndexError, KeyError, TypeError, csv.Error):  # what a changed source may hold
+                self._content = b""
+        return self._content
+
+
+def _keep_in_cache(file: SourceFile, downloader: _Downloader) -> None:
+    """Download a file into the cache if it is the one on record.
+
+    A cache that cannot be written is no failure, nor is a wrong file here: the caller checks it too.
+    """
     cache = cache_folder()
     if cache is None:
         return
-    with contextlib.suppress(OSError):
-        cache.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=cache, prefix=".unfinished-") as folder:
-            unfinished = pathlib.Path(folder) / name
-            unfinished.write_bytes(gzip.compress(content, mtime=0))
-            unfinished.replace(cache / name)
+    import pooch  # noqa: PLC0415 - loads an HTTP client, which a file on this machine does not need
+
+    name, logger = f"{file.stem}.csv", pooch.get_logger()
+    keeper = pooch.create(
+        path=cache,
+        base_url="",
+        registry={name: f"sha256:{file.sha256}"},
+        urls={name: file.page},
+        retry_if_failed=1,
+    )
+    level = logger.level
+    logger.setLevel(logging.WARNING)  # else it prints paths of this machine
+    try:
+        kept = pathlib.Path(keeper.fetch(name, downloader=downloader))
+        kept.chmod(0o644)  # public data, which others may read where they share the cache
+    except DataSetNotFoundError:
+        raise
+    except (OSError, _NotOnRecordError):
+        pass
+    finally:
+        logger.setLevel(level)

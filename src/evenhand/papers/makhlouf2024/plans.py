@@ -156,7 +156,7 @@ def plan_for(name: str, *, epsilons: Sequence[str] = EPSILONS, repeats: int = RE
 
 def _is_stored() -> bool:
     """Return whether the published synthetic people are on this machine."""
-    from evenhand.datasets.download.places import places  # noqa: PLC0415 - only where it is asked
+    from evenhand.datasets.download.files import places  # noqa: PLC0415 - only where it is asked
 
     return any(
         (place.folder / f"{_STEM}.csv{end}").is_file() for place in places(None) for end in ("", ".gz")

@@ -2,12 +2,16 @@
 
 import gzip
 import hashlib
+import logging
 import pathlib
+import shutil
 import traceback
 
+import pooch
 import pytest
 
 from evenhand.datasets.download import files
+from evenhand.datasets.download.fetch import InterruptedDownloadError
 from evenhand.datasets.download.files import Download, Reader, SourceFile
 from evenhand.errors import ChecksumError, DataSetNotFoundError
 
@@ -164,7 +168,7 @@ def test_a_download_is_checked_and_kept(nowhere):
 
     assert first == second == CONTENT
     assert len(shelf.asked) == 1
-    assert sorted(path.name for path in nowhere.iterdir()) == ["example.csv.gz"]
+    assert [(path.name, path.read_bytes()) for path in nowhere.iterdir()] == [("example.csv", CONTENT)]
 
 
 def test_a_download_of_several_files_is_joined(nowhere):
@@ -179,7 +183,7 @@ def test_a_download_with_a_wrong_checksum_is_refused_and_not_kept(nowhere):
     with pytest.raises(ChecksumError, match="its source has changed"):
         reader(Shelf(b"something else")).content(source_file())
 
-    assert not nowhere.exists()
+    assert list(nowhere.iterdir()) == []
 
 
 @pytest.mark.parametrize("error", [ValueError, IndexError, KeyError, TypeError])
@@ -191,12 +195,14 @@ def test_a_source_that_no_longer_fits_its_conversion_is_a_wrong_checksum(error, 
         reader(Shelf(b"")).content(source_file(convert=convert))
 
 
-def test_a_damaged_copy_in_the_cache_is_fetched_again(nowhere):
-    path = put(nowhere, b"rotten")
+@pytest.mark.parametrize("name", ["example.csv.gz", "example.csv"])
+def test_a_damaged_copy_in_the_cache_is_fetched_again_once(name, nowhere):
+    put(nowhere, b"rotten", name=name)
     shelf = Shelf(CONTENT)
 
-    assert reader(shelf).content(source_file()) == CONTENT
-    assert gzip.decompress(path.read_bytes()) == CONTENT
+    assert [reader(shelf).content(source_file()) for _ in range(2)] == [CONTENT] * 2
+    assert len(shelf.asked) == 1
+    assert (nowhere / "example.csv").read_bytes() == CONTENT
 
 
 def test_a_damaged_copy_in_the_cache_is_an_error_when_it_cannot_be_fetched(nowhere):
@@ -311,10 +317,43 @@ def test_an_interrupted_write_leaves_nothing_behind(nowhere, monkeypatch):
     def full(*_):
         raise OSError("disk full")
 
-    monkeypatch.setattr(pathlib.Path, "replace", full)
+    monkeypatch.setattr(shutil, "move", full)
+    shelf = Shelf(CONTENT)
 
-    assert reader(Shelf(CONTENT)).content(source_file()) == CONTENT
+    assert reader(shelf).content(source_file()) == CONTENT
+    assert len(shelf.asked) == 1
     assert list(nowhere.iterdir()) == []
+
+
+@pytest.mark.parametrize(("failures", "arrives"), [(1, True), (2, False)])
+def test_a_broken_connection_is_tried_once_more(failures, arrives, nowhere, monkeypatch):
+    waits = []
+    monkeypatch.setattr("pooch.core.time.sleep", waits.append)
+    broken = InterruptedDownloadError("https://a.org could not be downloaded: no connection (OSError).")
+    shelf = Shelf(*[broken] * failures, CONTENT)
+    if arrives:
+        assert reader(shelf).content(source_file()) == CONTENT
+    else:
+        with pytest.raises(DataSetNotFoundError, match="no connection"):
+            reader(shelf).content(source_file())
+
+    assert len(shelf.asked) == 2
+    assert waits == [1]
+
+
+def test_a_download_prints_no_path_of_this_machine(nowhere, capfd):
+    """pooch logs where it puts a file."""
+    reader(Shelf(CONTENT)).content(source_file())
+
+    assert capfd.readouterr() == ("", "")
+    assert pooch.get_logger().level == logging.NOTSET
+
+
+def test_others_may_read_what_is_kept(nowhere):
+    """A laboratory may share one cache."""
+    reader(Shelf(CONTENT)).content(source_file())
+
+    assert (nowhere / "example.csv").stat().st_mode & 0o444 == 0o444
 
 
 def test_the_error_says_what_is_missing_where_it_was_looked_for_and_where_to_get_it(nowhere, tmp_path):

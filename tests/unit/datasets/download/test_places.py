@@ -3,35 +3,51 @@
 import pathlib
 
 import pytest
+from platformdirs.macos import MacOS
+from platformdirs.unix import Unix
+from platformdirs.windows import Windows
 
-from evenhand.datasets.download.places import cache_folder, cache_words, places
+from evenhand.datasets.download.files import cache_folder, name_cache, places
 
 
 @pytest.mark.parametrize(
     ("environment", "platform", "expected"),
     [
-        ({"EVENHAND_CACHE": "/kept", "XDG_CACHE_HOME": "/x"}, "linux", "/kept"),
-        ({"XDG_CACHE_HOME": "/x"}, "linux", "/x/evenhand"),
-        ({"XDG_CACHE_HOME": ""}, "linux", "~/.cache/evenhand"),
-        ({}, "freebsd14", "~/.cache/evenhand"),
-        ({"XDG_CACHE_HOME": "/x"}, "darwin", "~/Library/Caches/evenhand"),
-        ({"LOCALAPPDATA": "/local"}, "win32", "/local/evenhand"),
-        ({}, "win32", "~/AppData/Local/evenhand"),
+        ({"XDG_CACHE_HOME": "/x"}, Unix, "/x/evenhand"),
+        ({"XDG_CACHE_HOME": ""}, Unix, "~/.cache/evenhand"),
+        ({}, Unix, "~/.cache/evenhand"),
+        ({}, MacOS, "~/Library/Caches/evenhand"),
+        ({}, Windows, "/local/evenhand"),
     ],
 )
-def test_the_cache_is_where_the_system_keeps_caches(environment, platform, expected):
-    assert cache_folder(environment, platform=platform) == pathlib.Path(expected).expanduser()
+def test_the_cache_is_where_the_system_keeps_caches(environment, platform, expected, monkeypatch):
+    monkeypatch.setattr("platformdirs.windows.get_win_folder", lambda _: "/local")
+    monkeypatch.setattr("platformdirs.PlatformDirs", platform)
+    for name in ("EVENHAND_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+
+    assert cache_folder() == pathlib.Path(expected).expanduser()
 
 
-def test_the_cache_may_begin_with_a_tilde():
-    assert cache_folder({"EVENHAND_CACHE": "~/kept"}) == pathlib.Path("~/kept").expanduser()
+def test_the_cache_may_be_named(monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", "/x")
+    for named in ("/kept", "~/kept"):
+        monkeypatch.setenv("EVENHAND_CACHE", named)
+
+        assert cache_folder() == pathlib.Path(named).expanduser()
 
 
-@pytest.mark.parametrize("platform", ["linux", "darwin", "win32"])
-def test_there_is_no_cache_without_a_home_folder(platform, homeless):
-    assert cache_folder({}, platform=platform) is None
-    assert cache_folder({"EVENHAND_CACHE": "~/kept"}, platform=platform) is None
-    assert cache_folder({"EVENHAND_CACHE": "kept"}, platform=platform) == pathlib.Path("kept")
+@pytest.mark.parametrize("platform", [Unix, MacOS])
+def test_there_is_no_cache_without_a_home_folder(platform, homeless, monkeypatch):
+    monkeypatch.setattr("platformdirs.PlatformDirs", platform)
+
+    assert cache_folder() is None
+    monkeypatch.setenv("EVENHAND_CACHE", "~/kept")
+    assert cache_folder() is None
+    monkeypatch.setenv("EVENHAND_CACHE", "kept")
+    assert cache_folder() == pathlib.Path("kept")
 
 
 def test_without_a_home_folder_only_named_folders_are_looked_in(homeless, monkeypatch):
@@ -43,8 +59,8 @@ def test_without_a_home_folder_only_named_folders_are_looked_in(homeless, monkey
 def test_the_cache_is_named_in_words(monkeypatch):
     """A message may be shown to others, so it holds no path of this machine."""
     monkeypatch.setenv("EVENHAND_CACHE", "/somewhere")
-    named = cache_words()
+    named = name_cache()
     monkeypatch.delenv("EVENHAND_CACHE")
 
     assert named == "the cache (the folder named by EVENHAND_CACHE)"
-    assert cache_words() == "the cache ('evenhand' in the usual folder for caches)"
+    assert name_cache() == "the cache ('evenhand' in the usual folder for caches)"

@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
+from evenhand.datasets.download.fetch import show_progress
 from evenhand.datasets.download.files import Download, Reader, SourceFile
-from evenhand.datasets.download.progress import shown
 
 
 class Terminal(io.StringIO):
@@ -32,7 +32,7 @@ def terminal(monkeypatch):
 @pytest.mark.parametrize(("total", "size"), [(1_000_000, "0.8/1.0 MB"), (None, "750.0/? kB")])
 def test_a_terminal_shows_a_bar(total, size, terminal):
     screen = terminal()
-    with shown("example.csv") as progress:
+    with show_progress("example.csv") as progress:
         progress(250_000, total)
         progress(750_000, total)
 
@@ -42,7 +42,7 @@ def test_a_terminal_shows_a_bar(total, size, terminal):
 
 def test_a_file_name_is_no_markup(terminal):
     screen = terminal()
-    with shown("[bold]x.csv") as progress:
+    with show_progress("[bold]x.csv") as progress:
         progress(1, 2)
 
     assert "[bold]x.csv" in screen.getvalue()
@@ -57,13 +57,13 @@ def _closed():
 @pytest.mark.parametrize("stream", [io.StringIO(), None, _closed()])
 def test_without_a_terminal_there_is_nobody_to_tell(stream, monkeypatch):
     monkeypatch.setattr(sys, "stderr", stream)
-    with shown("example.csv") as progress:
+    with show_progress("example.csv") as progress:
         assert progress is None
 
 
 def test_who_gives_a_callable_gets_no_bar(terminal):
     told, screen = [], terminal()
-    with shown("example.csv", lambda done, total: told.append((done, total))) as progress:
+    with show_progress("example.csv", lambda done, total: told.append((done, total))) as progress:
         progress(1, 2)
 
     assert told == [(1, 2)]
