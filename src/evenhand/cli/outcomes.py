@@ -62,11 +62,11 @@ def _numbers(option: str, words: list[str] | None) -> list[float]:
 
 def _table(path: Path) -> Any:
     """Return what a TOML or JSON file holds."""
-    from evenhand.schema.parsing import MAX_BYTES, parsed, read_text  # noqa: PLC0415 - starts numpy
+    from evenhand.schema.toml import MAX_BYTES, parse_toml, read_text  # noqa: PLC0415 - starts numpy
 
     text = read_text(path, max_bytes=MAX_BYTES, what="table of outcomes")
     if path.suffix.lower() != ".json":
-        return parsed(text, max_bytes=MAX_BYTES, what="table of outcomes")
+        return parse_toml(text, max_bytes=MAX_BYTES, what="table of outcomes")
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

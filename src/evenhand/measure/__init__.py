@@ -6,7 +6,7 @@ A disparity is computed the same way whatever protected the data.
 from evenhand.measure.alpha import BiasEstimate, alpha_fairness, bias_from_runs, l1_bias
 from evenhand.measure.bootstrap import bootstrap_interval
 from evenhand.measure.counts import CountTable, count_table
-from evenhand.measure.gaps import MEASURES
+from evenhand.measure.gaps import MEASURES, Measured
 from evenhand.measure.groups import GroupReport, group_report
 from evenhand.measure.intervals import (
     Interval,
@@ -17,7 +17,6 @@ from evenhand.measure.intervals import (
     wilson,
 )
 from evenhand.measure.rates import RATES, GroupRates
-from evenhand.measure.reasons import Measured
 from evenhand.measure.repeats import NoisePart, NoiseParts, noise_parts
 from evenhand.measure.unfairness import data_unfairness
 

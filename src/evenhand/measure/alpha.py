@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.errors import InvalidParameterError
-from evenhand.measure.arguments import read_array
+from evenhand.measure.columns import read_array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

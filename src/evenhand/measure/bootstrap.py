@@ -13,7 +13,7 @@ import numpy as np
 from evenhand._validate import integer, one_of
 from evenhand.errors import InvalidParameterError
 from evenhand.measure import gaps
-from evenhand.measure.arguments import check_name, kind_of
+from evenhand.measure.columns import check_name, kind_of
 from evenhand.measure.groups import GroupReport
 from evenhand.measure.intervals import Interval, check_level
 from evenhand.measure.rates import Tables

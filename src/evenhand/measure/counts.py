@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 import numpy as np
 
 from evenhand.errors import InvalidParameterError
-from evenhand.measure.arguments import is_label, kind_of, read_array
 from evenhand.measure.columns import (
     encode_groups,
+    is_label,
+    kind_of,
+    read_array,
     read_binary,
     read_column,
     read_weights,

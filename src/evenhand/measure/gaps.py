@@ -2,12 +2,19 @@ r"""The measures of a group report, and their limits, computed from shares.
 
 Three families: differences and a ratio between the privileged group and everybody else; worst
 pairs over any number of groups; and figures for everybody together. Each function works on one
-table or on a stack of tables, so a report, a bootstrap and a simulation run the same code.
+table or on a stack of tables, so a report, a bootstrap and a simulation run the same code. A measure that
+has no value is NaN, with a sentence that says why.
+
+A worst-pair gap is a largest absolute difference. It cannot be negative, and its estimate is
+always above 0, so at a true gap of 0 no interval centred on the estimate, and no bootstrap of it,
+covers. The signed differences behind it have no such corner. So every pair gets an interval of
+its signed difference, all of them together at the level asked (Bonferroni), and the gap lies
+between what the pairs exclude and what they allow. The result is conservative.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -15,20 +22,104 @@ from evenhand.measure.intervals import (
     clopper_pearson,
     mean_of_shares,
     newcombe,
+    newcombe_limits,
     normal_quantile,
     score_limits,
     share_ratio,
 )
-from evenhand.measure.pairs import difference_range, each_tail, pair_blocks, pair_differences
+from evenhand.measure.rates import PLACE, RATES, GroupRates, why_undefined
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
+    from evenhand.measure.counts import CountTable
     from evenhand.measure.intervals import Limits
-    from evenhand.measure.pairs import Pairs
-    from evenhand.measure.rates import Tables
+    from evenhand.measure.rates import Shares, Tables
 
-__all__ = ["COMPARED", "DIFFERENCES", "MEASURES", "NO_DISPARITY", "OVERALL", "WORST_PAIR"]
+__all__ = [
+    "COMPARED",
+    "DIFFERENCES",
+    "MEASURES",
+    "NO_DISPARITY",
+    "OVERALL",
+    "WORST_PAIR",
+    "Measured",
+    "difference_range",
+    "each_tail",
+    "gap_reason",
+    "group_rates",
+    "measure_reason",
+    "pair_blocks",
+    "pair_differences",
+    "rate_reasons",
+]
+
+Pairs = tuple["NDArray[np.intp]", "NDArray[np.intp]"]
+"""The first and the second member of some pairs of groups."""
+
+_PAIRS_AT_ONCE = 1 << 15
+
+
+def pair_blocks(n_groups: int) -> Iterator[Pairs]:
+    """Yield all pairs of groups, together if they are few and else by their first member.
+
+    >>> [(first.tolist(), second.tolist()) for first, second in pair_blocks(3)]
+    [([0, 0, 1], [1, 2, 2])]
+    """
+    if n_groups * (n_groups - 1) // 2 <= _PAIRS_AT_ONCE:
+        yield np.triu_indices(n_groups, k=1)
+        return
+    for member in range(n_groups - 1):
+        second = np.arange(member + 1, n_groups)
+        yield np.full_like(second, member), second
+
+
+def each_tail(level: float, n_groups: int, rates: int) -> float:
+    """Return how often each interval may miss, so that those of all pairs and rates hold at `level`.
+
+    >>> f"{each_tail(0.95, 3, 2):.4f}"  # three pairs, two rates
+    '0.0083'
+    """
+    return (1 - level) / (rates * n_groups * (n_groups - 1) / 2)
+
+
+def pair_differences(shares: Shares, rate: str, pairs: Pairs, limits: Limits) -> Limits:
+    """Return intervals of the signed differences of one rate, one per pair along the last axis.
+
+    Parameters
+    ----------
+    shares : Shares
+        The shares of the groups, of shape (..., groups, rates).
+    rate : str
+        Which rate.
+    pairs : tuple of arrays
+        The members of each pair.
+    limits : tuple of arrays
+        The Wilson intervals of this rate, one per group.
+    """
+    first, second = pairs
+    share, (low, high) = shares.rate(rate), limits
+    return newcombe_limits(
+        share[..., first],
+        (low[..., first], high[..., first]),
+        share[..., second],
+        (low[..., second], high[..., second]),
+    )
+
+
+def difference_range(limits: Limits) -> Limits:
+    """Turn limits of a signed difference into limits of its absolute value.
+
+    >>> low, high = difference_range((np.array([-0.2, 0.1]), np.array([0.1, 0.3])))
+    >>> low.tolist(), high.tolist()
+    ([0.0, 0.1], [0.2, 0.3])
+    """
+    low, high = limits
+    distance = np.maximum(np.maximum(low, -high), 0)
+    return distance, np.maximum(np.abs(low), np.abs(high))
+
 
 DIFFERENCES = {"spd": "selection", "eod": "tpr", "ped": "fpr", "oad": "accuracy", "prd": "precision"}
 """Privileged minus everybody else, and of which rate."""
@@ -162,3 +253,106 @@ def _overall_limits(name: str, tables: Tables, level: float) -> Limits:
     if name == "f1":
         return 2 * low / (1 + low), 2 * high / (1 + high)
     return low, high
+
+
+_NO_ROWS = "There are no rows."
+_NAMED_AT_MOST = 3
+
+
+class Measured(float):
+    """A float that says why it is NaN.
+
+    Examples
+    --------
+    >>> undefined = Measured(float("nan"), "There are no rows.")
+    >>> undefined, undefined.reason
+    (nan, 'There are no rows.')
+    >>> Measured(0.25) + 1
+    1.25
+    """
+
+    reason: str
+
+    def __new__(cls, value: float, reason: str = "") -> Self:
+        """Return `value` with its `reason`."""
+        measured = super().__new__(cls, value)
+        measured.reason = reason
+        return measured
+
+
+def measure_reason(name: str, table: CountTable, tables: Tables, privileged: object) -> str:
+    """Return why a measure of the count table is undefined, or nothing if it is defined."""
+    if not table.groups:
+        return _NO_ROWS
+    if name in WORST_PAIR:
+        return gap_reason(name, table, tables)
+    if name in COMPARED:
+        return _compared_reason(name, table, tables, privileged)
+    for rate in OVERALL[name]:
+        sentence = _why("There are", rate, tables.overall, table)
+        if sentence:
+            return sentence
+    return ""
+
+
+def gap_reason(name: str, table: CountTable, tables: Tables) -> str:
+    """Return why a worst-pair gap is undefined, naming the groups at fault."""
+    if not table.groups:
+        return _NO_ROWS
+    if not table.labelled and name != "sp_gap":
+        return "No true labels were given."
+    if len(table.groups) < 2:
+        return "There is only one group, so there is no pair to compare."
+    for rate in WORST_PAIR[name]:
+        empty = np.flatnonzero(tables.groups.trials[:, PLACE[rate]] <= 0).tolist()
+        if empty:
+            named = [_why_group(place, rate, table, tables) for place in empty[:_NAMED_AT_MOST]]
+            more = len(empty) - len(named)
+            return " ".join(named) + (f" So it is with {more} more." if more else "")
+    return ""
+
+
+def group_rates(table: CountTable, tables: Tables, limit: int | None = None) -> dict[Any, GroupRates]:
+    """Return the rates of each group by its label, or of the first `limit` groups."""
+    labels = table.groups[:limit]
+    sizes, rates = table.sizes[:limit].tolist(), tables.groups.values[:limit, : len(RATES)]
+    undefined = set(np.flatnonzero(np.isnan(rates).any(axis=1)).tolist())
+    rows = {}
+    for place, (label, size, values) in enumerate(zip(labels, sizes, rates.tolist(), strict=True)):
+        reasons = rate_reasons(place, table, tables) if place in undefined else {}
+        selection, tpr, fpr, accuracy, precision, base_rate = values
+        rows[label] = GroupRates(size, selection, tpr, fpr, accuracy, precision, base_rate, reasons)
+    return rows
+
+
+def rate_reasons(place: int, table: CountTable, tables: Tables) -> dict[str, str]:
+    """Return the rates of one group that are undefined, each with its sentence."""
+    found = {rate: _why_group(place, rate, table, tables) for rate in RATES}
+    return {rate: sentence for rate, sentence in found.items() if sentence}
+
+
+def _compared_reason(name: str, table: CountTable, tables: Tables, privileged: object) -> str:
+    if privileged is None:
+        return "No privileged group was named."
+    rate = DIFFERENCES.get(name, "selection")
+    first = f"The privileged group {privileged!r} has"
+    for subject, shares in (
+        (first, tables.privileged_side),
+        ("The unprivileged side has", tables.other_side),
+    ):
+        sentence = _why(subject, rate, shares, table)
+        if sentence:
+            return sentence
+    if name == "di" and tables.privileged_side.rate("selection") <= 0:
+        return f"{first} a selection rate of 0, and the ratio divides by it."
+    return ""
+
+
+def _why_group(place: int, rate: str, table: CountTable, tables: Tables) -> str:
+    shares = tables.groups
+    row = type(shares)(shares.successes[place], shares.trials[place], shares.effective[place])
+    return _why(f"Group {table.groups[place]!r} has", rate, row, table)
+
+
+def _why(subject: str, rate: str, shares: Shares, table: CountTable) -> str:
+    return why_undefined(subject, rate, shares, labelled=table.labelled, weighted=table.weighted)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.errors import InvalidParameterError
-from evenhand.measure.arguments import kind_of, read_array
+from evenhand.measure.columns import kind_of, read_array
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,8 +9,8 @@ import numpy as np
 
 from evenhand._validate import one_of
 from evenhand.measure.counts import tabulate
+from evenhand.measure.gaps import Measured, gap_reason
 from evenhand.measure.rates import Tables
-from evenhand.measure.reasons import Measured, gap_reason
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from evenhand._validate import one_of
 from evenhand.errors import InvalidParameterError, UnknownNameError
-from evenhand.schema.coarsening import Coarsening, coarsenings, code_dtype, unused_label
-from evenhand.schema.domain import Domain
-from evenhand.schema.labels import RangeLabels
-from evenhand.schema.levels import Level
+from evenhand.schema.domain import Domain, RangeLabels
+from evenhand.schema.levels import Coarsening, Level, coarsenings, code_dtype, unused_label
 from evenhand.schema.text import brief
 from evenhand.schema.values import elements, instance, shown, text, truth
 

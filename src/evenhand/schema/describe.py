@@ -1,41 +1,45 @@
-"""A schema in words, a line for each column."""
+"""A schema in words, a line for each column, and as a table for notebooks."""
 
 from __future__ import annotations
 
+from html import escape
 from typing import TYPE_CHECKING
 
 from evenhand.schema.text import visible
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from evenhand.schema.column import Column
     from evenhand.schema.roles import Roles
-    from evenhand.schema.schema import Schema
 
-__all__ = ["MOST_SHOWN", "rest", "roles_text", "schema_text", "title"]
+__all__ = ["MOST_SHOWN", "rest", "roles_text", "schema_html", "schema_text", "title"]
 
 MOST_SHOWN = 60
 """How many columns are shown before the rest is only counted."""
 
 
-def title(schema: Schema) -> str:
+def title(columns: Sequence[Column]) -> str:
     """Return what stands above the columns."""
-    return f"Schema of {len(schema)} column{'' if len(schema) == 1 else 's'}"
+    return f"Schema of {len(columns)} column{'' if len(columns) == 1 else 's'}"
 
 
-def schema_text(schema: Schema) -> str:
-    """Return the schema as aligned lines of plain text."""
-    shown = schema.columns[:MOST_SHOWN]
-    rows = [(visible(each.name), each.domain.describe(), _notes(each, schema.roles)) for each in shown]
+def schema_text(columns: Sequence[Column], roles: Roles) -> str:
+    """Return a schema as aligned lines of plain text."""
+    rows = [
+        (visible(column.name), column.domain.describe(), _notes(column, roles))
+        for column in columns[:MOST_SHOWN]
+    ]
     widths = [max(len(row[place]) for row in rows) for place in (0, 1)]
     lines = [
         f"  {name:<{widths[0]}}  {domain:<{widths[1]}}  {notes}".rstrip() for name, domain, notes in rows
     ]
-    return "\n".join([title(schema), *lines, *(f"  {words}" for words in rest(schema))])
+    return "\n".join([title(columns), *lines, *(f"  {words}" for words in rest(columns))])
 
 
-def rest(schema: Schema) -> list[str]:
+def rest(columns: Sequence[Column]) -> list[str]:
     """Return words for the columns that are not shown, if there are any."""
-    count = len(schema) - MOST_SHOWN
+    count = len(columns) - MOST_SHOWN
     return [f"… and {count:,} more column{'' if count == 1 else 's'}"] if count > 0 else []
 
 
@@ -61,3 +65,42 @@ def _notes(column: Column, roles: Roles) -> str:
     notes += [f"levels: {', '.join(map(visible, column.level_names))}"] if column.levels else []
     notes += ["read from the rows"] if column.inferred else []
     return "; ".join(note for note in notes if note)
+
+
+_LINE = "border-bottom:1px solid rgba(128,128,128,.4)"
+_TABLE = "border-collapse:collapse;color:inherit;background:transparent;font-size:14px"
+_CELL = f"text-align:left;vertical-align:top;padding:4px 12px 4px 0;{_LINE}"
+_CAPTION = "caption-side:top;text-align:left;color:inherit;font-weight:650;padding:4px 0"
+
+
+def schema_html(columns: Sequence[Column], roles: Roles) -> str:
+    """Return a schema as a self-contained HTML table for notebooks in which every text of it is escaped."""
+    heads = ["Column", "Domain", "Roles", "Outside the domain", "Missing"]
+    shown = columns[:MOST_SHOWN]
+    rows = [_cells(column, roles) for column in shown]
+    if any(column.levels for column in shown):
+        heads.append("Levels")
+        rows = [[*row, _levels(column)] for row, column in zip(rows, shown, strict=True)]
+    head = "".join(f'<th scope="col" style="{_CELL}">{escape(text)}</th>' for text in heads)
+    body = "".join(f"<tr>{_row(cells)}</tr>" for cells in rows)
+    body += "".join(
+        f'<tr><td colspan="{len(heads)}" style="{_CELL}">{words}</td></tr>' for words in rest(columns)
+    )
+    caption = f'<caption style="{_CAPTION}">{escape(title(columns))}</caption>'
+    return f'<table style="{_TABLE}">{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+
+
+def _cells(column: Column, roles: Roles) -> list[str]:
+    name, domain = visible(column.name), column.domain.describe()
+    domain += " (read from the rows)" if column.inferred else ""
+    return [name, domain, roles_text(column.name, roles), column.outside, column.nulls]
+
+
+def _levels(column: Column) -> str:
+    return ", ".join(f"{visible(level)} ({column.level(level).declared})" for level in column.level_names)
+
+
+def _row(cells: Iterable[str]) -> str:
+    first, *others = (escape(cell) for cell in cells)
+    data = "".join(f'<td style="{_CELL}">{cell}</td>' for cell in others)
+    return f'<th scope="row" style="{_CELL}">{first}</th>{data}'

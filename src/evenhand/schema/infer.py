@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from itertools import count, pairwise
+from math import ceil, floor
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import narwhals as nw
 
 from evenhand.errors import ColumnNotFoundError, EvenhandError, InvalidParameterError, SchemaError
-from evenhand.schema.checks import refuse_twins
 from evenhand.schema.column import Column
 from evenhand.schema.domain import Domain
-from evenhand.schema.edges import round_edges
 from evenhand.schema.text import listed, visible
+from evenhand.schema.values import refuse_twins
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from evenhand.schema.column import Rule
 
-__all__ = ["Inference", "inferred", "leak_warning", "open_frame", "refuse_unseen"]
+__all__ = ["Inference", "inferred", "leak_warning", "open_frame", "refuse_unseen", "round_edges"]
 
 _FEW_INTEGERS = 20
 
@@ -184,3 +188,51 @@ def _has_missing(series: nw.Series[Any]) -> bool:
 def _refuse(name: str, why: str) -> NoReturn:
     hint = "declare its domain with Column and Domain, or leave it out with columns=[...]"
     raise SchemaError(f"Column '{name}' {why}. Hint: {hint}.", field=f"columns.{name}.domain") from None
+
+
+_STEPS = (Fraction(1), Fraction(2), Fraction(5, 2), Fraction(5))
+
+
+def round_edges(low: float, high: float, bins: int) -> tuple[float, ...]:
+    """Return the edges of at most `bins` bins that hold `low` to `high`.
+
+    The width of a bin is 1, 2, 2.5 or 5 times a power of ten, and every edge a multiple of it.
+    Computed with rationals, so an edge is 0.3 and never 0.30000000000000004.
+
+    Examples
+    --------
+    >>> round_edges(0.03, 0.97, 5)
+    (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+    >>> round_edges(18.5, 18.5, 10)
+    (18.0, 20.0)
+    """
+    first, last = Fraction(low), Fraction(high)
+    width = (last - first) / max(bins, 2) or abs(first) / 10 or Fraction(1)
+    return next(edges for step in _round_steps(width) if (edges := _edges(first, last, step, bins)))
+
+
+def _round_steps(width: Fraction) -> Iterator[Fraction]:
+    """Yield the round numbers from `width` on, without end."""
+    power = (Decimal(width.numerator) / Decimal(width.denominator)).adjusted()
+    for exponent in count(power):  # pragma: no branch - it has no end
+        for step in _STEPS:
+            if step * Fraction(10) ** exponent >= width:
+                yield step * Fraction(10) ** exponent
+
+
+def _edges(first: Fraction, last: Fraction, step: Fraction, bins: int) -> tuple[float, ...]:
+    """Return the multiples of `step` around both ends, or nothing if they are too many or too close."""
+    start = floor(first / step)
+    stop = max(ceil(last / step), start + 1)
+    if stop - start > max(bins, 2):  # on both sides of zero there are two bins, however wide
+        return ()
+    edges = [_nearest(number * step) for number in range(start, stop + 1)]
+    if stop - start > bins:
+        edges = [edges[0], edges[-1]]
+    apart = all(left < right for left, right in pairwise(edges))
+    return tuple(edges) if apart and edges[0] <= first and last <= edges[-1] else ()
+
+
+def _nearest(number: Fraction) -> float:
+    largest = sys.float_info.max
+    return float(max(min(number, Fraction(largest)), Fraction(-largest)))

@@ -1,4 +1,8 @@
-"""Levels: a public way to say less about a value, such as a decade instead of an age."""
+"""Levels: a public way to say less about a value, such as a decade instead of an age.
+
+A level that is applied to a column says which base code becomes which coarse code. It is kept as runs of base
+codes, so that cutting a range of a billion numbers into decades stays small.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +10,36 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from evenhand.errors import InvalidParameterError
-from evenhand.schema.checks import distinct_labels, refuse_twins
+import numpy as np
+
+from evenhand.errors import InvalidParameterError, SchemaError
 from evenhand.schema.text import brief
 from evenhand.schema.values import (
     INT_HIGH,
     INT_LOW,
     Value,
     described,
+    distinct_labels,
     elements,
+    interval_labels,
     number_text,
     plain_value,
+    refuse_twins,
     text,
 )
 
-__all__ = ["Groups", "Level"]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container
+
+    from numpy.typing import NDArray
+
+    from evenhand.schema.domain import Domain
+
+    Whole = NDArray[np.integer]
+
+__all__ = ["Coarsening", "Groups", "Level", "coarsenings", "code_dtype", "unused_label"]
 
 Groups = Mapping[str, Iterable[Value]] | tuple[tuple[str, tuple[Value, ...]], ...]
 """A coarse label and its members, as people write it and as it is kept."""
@@ -168,3 +185,206 @@ def _checked_cuts(given: Iterable[object], owner: str) -> tuple[float, ...]:
             got = f"{number_text(left)} followed by {number_text(right)}"
             raise InvalidParameterError("cuts", owner=owner, must_be="strictly increasing", got=got)
     return tuple(cuts)
+
+
+def code_dtype(size: int) -> np.dtype[np.unsignedinteger]:
+    """Return the smallest unsigned type that holds the codes 0 to ``size - 1``.
+
+    >>> code_dtype(256), code_dtype(257)
+    (dtype('uint8'), dtype('uint16'))
+    """
+    return np.min_scalar_type(size - 1)
+
+
+def unused_label(labels: Container[str], wanted: str = "other") -> str:
+    """Return `wanted`, put in as many brackets as it takes to be none of `labels`.
+
+    >>> unused_label(["a", "b"]), unused_label(["a", "other"])
+    ('other', '(other)')
+    """
+    while wanted in labels:
+        wanted = f"({wanted})"
+    return wanted
+
+
+@dataclass(frozen=True, eq=False)
+class Coarsening:
+    """What a level makes of the codes of a column.
+
+    Attributes
+    ----------
+    name : str
+        Name of the level.
+    labels : tuple of str
+        One label for each coarse code; where the column has the code "other", its label is last.
+    declared : int
+        How many of the labels are groups of the level, so all but "other".
+    base_size : int
+        How many base codes there are.
+    """
+
+    name: str
+    labels: tuple[str, ...]
+    declared: int
+    base_size: int
+    _starts: NDArray[np.int64]
+    _groups: NDArray[np.unsignedinteger]
+
+    @property
+    def size(self) -> int:
+        """How many coarse codes there are."""
+        return len(self.labels)
+
+    def runs(self) -> tuple[NDArray[np.int64], NDArray[np.unsignedinteger]]:
+        """Return where each run of base codes starts, and its coarse code; "other" is left out."""
+        count = len(self._starts) - (self.size - self.declared)
+        return self._starts[:count], self._groups[:count]
+
+    def codes(self) -> NDArray[np.unsignedinteger]:
+        """Return the coarse code of every base code, in order."""
+        return np.repeat(self._groups, np.diff(self._starts, append=self.base_size))
+
+    def apply(self, codes: NDArray[np.integer]) -> NDArray[np.unsignedinteger]:
+        """Return the coarse code of each of `codes`, without a table of all base codes."""
+        given = np.asarray(codes)
+        whole = given.dtype.kind in "ui"
+        if not whole or (given.size and not 0 <= int(given.min()) <= int(given.max()) < self.base_size):
+            must_be = f"whole numbers from 0 to {self.base_size - 1}"
+            raise InvalidParameterError(
+                "codes", owner="Coarsening.apply", must_be=must_be, got="something else"
+            )
+        return self._groups[np.searchsorted(self._starts, given, side="right") - 1]
+
+    def group_split_by(self, coarser: Coarsening) -> str | None:
+        """Return the first group of this that `coarser` does not keep whole; None if there is none."""
+        inside, outside = self._groups, coarser._groups
+        if not np.array_equal(self._starts, coarser._starts):
+            starts = np.union1d(self._starts, coarser._starts)
+            inside, outside = self.apply(starts), coarser.apply(starts)
+        pairs = np.unique(inside.astype(np.int64) * coarser.size + outside)
+        groups = pairs // coarser.size
+        split = groups[1:][groups[1:] == groups[:-1]]
+        return self.labels[int(split[0])] if len(split) else None
+
+
+def coarsenings(
+    column: str, domain: Domain, levels: Sequence[Level], *, other: bool
+) -> dict[str, Coarsening]:
+    """Apply the levels of a column one after the other, checking each.
+
+    Raises
+    ------
+    SchemaError
+        If a level leaves a value out, holds one twice or one that is not in the domain, or splits
+        a group of the level before it. The message names the level and the label at fault.
+    """
+    done: dict[str, Coarsening] = {}
+    for level in levels:
+        where = _Place(column, level.name)
+        if level.name in done:
+            where.refuse("has the name of an earlier level")
+        labels, starts, groups = _runs(domain, level, done, where)
+        declared = len(labels)
+        if other:
+            labels = [*labels, unused_label(labels)]
+            starts, groups = np.append(starts, domain.size), np.append(groups, declared)
+        made = Coarsening(
+            name=level.name,
+            labels=tuple(labels),
+            declared=declared,
+            base_size=domain.size + other,
+            _starts=_frozen(starts, np.dtype(np.int64)),
+            _groups=_frozen(groups, code_dtype(len(labels))),
+        )
+        if done:
+            finer = done[next(reversed(done))]
+            split = finer.group_split_by(made)
+            if split is not None:
+                where.refuse(
+                    f"splits the group '{brief(split)}' of level '{brief(finer.name)}', which comes before it"
+                )
+        done[level.name] = made
+    return done
+
+
+def _frozen(numbers: Whole, dtype: np.dtype[Any]) -> NDArray[Any]:
+    array = numbers.astype(dtype)
+    array.flags.writeable = False
+    return array
+
+
+class _Place:
+    """Where a level stands, for messages."""
+
+    def __init__(self, column: str, level: str) -> None:
+        self.text = f"Level '{brief(level)}' of column '{brief(column)}'"
+        self.field = f"columns.{brief(column)}.levels.{brief(level)}"
+
+    def refuse(self, why: str) -> NoReturn:
+        raise SchemaError(f"{self.text} {why}.", field=self.field)
+
+
+def _runs(
+    domain: Domain, level: Level, done: Mapping[str, Coarsening], where: _Place
+) -> tuple[list[str], Whole, Whole]:
+    """Return the labels, the base code at which each run starts, and the group of each run."""
+    if level.cuts is not None:
+        codes = [0, *_cut_codes(domain, level.cuts, where)]
+        labels = list(level.labels) or _cut_labels(domain, codes)
+        return labels, np.array(codes, np.int64), np.arange(len(codes))
+    labels = [label for label, _ in level.members]
+    if level.of is None:
+        groups = _grouped(level, domain.labels, domain.size, domain.find, where)
+        return labels, np.arange(domain.size), groups
+    if level.of not in done:
+        where.refuse(f"is made of level '{brief(level.of)}', which is not one of the levels before it")
+    base = done[level.of]
+    names = {label: group for group, label in enumerate(base.labels[: base.declared])}
+    groups = _grouped(level, base.labels, base.declared, names.get, where)
+    starts, inner = base.runs()
+    return labels, starts, groups[inner]
+
+
+def _grouped(
+    level: Level, known: Sequence[str], size: int, find: Callable[[Any], int | None], where: _Place
+) -> Whole:
+    """Return the group of each code below `size`, checking that each is in exactly one."""
+    groups: dict[int, int] = {}
+    for group, (label, members) in enumerate(level.members):
+        for member in members:
+            code = find(member)
+            if code is None:
+                where.refuse(f"puts {described(member)} into '{brief(label)}', but that is not in the domain")
+            if code in groups:
+                where.refuse(
+                    f"puts '{brief(known[code])}' into a group twice, the second time into '{brief(label)}'"
+                )
+            groups[code] = group
+    if len(groups) < size:
+        missing = next(code for code in range(size) if code not in groups)
+        where.refuse(f"leaves out '{brief(known[missing])}', but every value must be in exactly one group")
+    return np.array([groups[code] for code in range(size)], np.int64)
+
+
+def _cut_codes(domain: Domain, cuts: Sequence[float], where: _Place) -> list[int]:
+    """Return the first code of each group after the first."""
+    if domain.kind == "categorical":
+        where.refuse("has cuts, but a categorical domain can only be put into groups")
+    inner = {edge: code for code, edge in enumerate(domain.edges[1:-1], start=1)}
+    for cut in cuts:
+        if domain.kind == "binned" and cut not in inner:
+            where.refuse(f"cuts at {number_text(cut)}, which is not an edge between two bins")
+        if domain.kind == "integers" and not (isinstance(cut, int) and domain.low < cut <= domain.high):
+            ends = f"above {domain.low} and at most {domain.high}"
+            where.refuse(f"cuts at {number_text(cut)}, but a cut must be a whole number {ends}")
+    if domain.kind == "binned":
+        return [inner[cut] for cut in cuts]
+    return [int(cut) - domain.low for cut in cuts]
+
+
+def _cut_labels(domain: Domain, starts: list[int]) -> list[str]:
+    ends = [*starts[1:], domain.size]
+    if domain.kind == "binned":
+        return list(interval_labels(tuple(domain.edges[code] for code in [0, *ends])))
+    pairs = [(domain.low + start, domain.low + end - 1) for start, end in zip(starts, ends, strict=True)]
+    return [f"{first} to {last}" if first < last else f"{first}" for first, last in pairs]

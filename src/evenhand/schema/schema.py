@@ -11,16 +11,12 @@ from typing import TYPE_CHECKING, Any
 from evenhand._part_files import put_in_place, resolve_folder, sweep
 from evenhand._validate import integer
 from evenhand.errors import ColumnNotFoundError, DomainInferredWarning, InvalidParameterError
-from evenhand.schema.checks import refuse_twins
 from evenhand.schema.column import Column
-from evenhand.schema.describe import schema_text
-from evenhand.schema.html import schema_html
+from evenhand.schema.describe import schema_html, schema_text
 from evenhand.schema.infer import Inference, inferred, leak_warning, open_frame, refuse_unseen
-from evenhand.schema.parsing import MAX_BYTES, parsed, read_text
-from evenhand.schema.reading import columns_and_roles
 from evenhand.schema.roles import Names, Roles, checked_roles
-from evenhand.schema.toml import written
-from evenhand.schema.values import Value, elements, instance
+from evenhand.schema.toml import MAX_BYTES, columns_and_roles, parse_toml, read_text, write_toml
+from evenhand.schema.values import Value, elements, instance, refuse_twins
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -182,10 +178,10 @@ class Schema:
         return len(self.columns)
 
     def __repr__(self) -> str:
-        return schema_text(self)
+        return schema_text(self.columns, self.roles)
 
     def _repr_html_(self) -> str:
-        return schema_html(self)
+        return schema_html(self.columns, self.roles)
 
     # --- schemas made from this one --------------------------------------------------------
 
@@ -254,14 +250,14 @@ class Schema:
 
     def to_toml(self) -> str:
         """Return the schema as TOML; equal schemas give the same text."""
-        return written(self)
+        return write_toml(self.columns, self.roles)
 
     @classmethod
     def from_toml(cls, text: str, *, max_bytes: int = MAX_BYTES) -> Schema:
         """Return the schema that a TOML text describes, see :meth:`load`."""
         given = instance("text", text, str, owner="Schema.from_toml")
         limit = integer("max_bytes", max_bytes, owner="Schema.from_toml", low=1)
-        columns, roles = columns_and_roles(parsed(given, max_bytes=limit))
+        columns, roles = columns_and_roles(parse_toml(given, max_bytes=limit))
         return cls(columns, **vars(roles))
 
     def save(self, path: str | PathLike[str]) -> None:

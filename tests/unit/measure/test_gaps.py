@@ -9,10 +9,10 @@ from evenhand.measure.gaps import (
     OVERALL,
     WORST_PAIR,
     limits,
+    pair_blocks,
     pair_values,
     value,
 )
-from evenhand.measure.pairs import pair_blocks
 from evenhand.measure.rates import Tables
 
 FROM_COUNTS = [name for name in MEASURES if name != "auc"]

@@ -1,9 +1,17 @@
 import numpy as np
 import pytest
 
-from evenhand.measure.gaps import WORST_PAIR, limits, value, worst_members
+from evenhand.measure.gaps import (
+    WORST_PAIR,
+    difference_range,
+    each_tail,
+    limits,
+    pair_blocks,
+    pair_differences,
+    value,
+    worst_members,
+)
 from evenhand.measure.intervals import newcombe, wilson
-from evenhand.measure.pairs import difference_range, each_tail, pair_blocks, pair_differences
 from evenhand.measure.rates import Tables
 
 
@@ -32,7 +40,7 @@ def test_hundreds_of_groups_have_the_limits_of_all_their_pairs(monkeypatch):
     cells = np.random.default_rng(1).integers(1, 9, (40, 4))
     together = [(value(name, Tables(cells)), *limits(name, Tables(cells), 0.9)) for name in WORST_PAIR]
     members = [worst_members(name, Tables(cells)) for name in WORST_PAIR]
-    monkeypatch.setattr("evenhand.measure.pairs._PAIRS_AT_ONCE", 100)
+    monkeypatch.setattr("evenhand.measure.gaps._PAIRS_AT_ONCE", 100)
     in_blocks = [(value(name, Tables(cells)), *limits(name, Tables(cells), 0.9)) for name in WORST_PAIR]
 
     np.testing.assert_array_equal(in_blocks, together)

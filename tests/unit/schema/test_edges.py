@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from evenhand.schema import Domain
-from evenhand.schema.edges import round_edges
+from evenhand.schema.infer import round_edges
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 

@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from evenhand.schema.labels import RangeLabels
+from evenhand.schema.domain import RangeLabels
 
 
 @pytest.mark.parametrize(

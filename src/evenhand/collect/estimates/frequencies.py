@@ -15,7 +15,7 @@ from evenhand.collect.estimates.simplex import ConsistentShares, onto_simplex
 from evenhand.collect.protocols.channel import Channel
 from evenhand.collect.protocols.covariance import check_few, count_together, from_law, from_reports
 from evenhand.errors import InvalidParameterError
-from evenhand.measure.arguments import read_array
+from evenhand.measure.columns import read_array
 from evenhand.measure.intervals import check_level
 
 if TYPE_CHECKING:

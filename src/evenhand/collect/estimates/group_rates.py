@@ -20,10 +20,9 @@ from evenhand.collect.protocols.base import Protocol
 from evenhand.collect.protocols.channel import Channel
 from evenhand.collect.reports.reports import Reports
 from evenhand.errors import IndependenceWarning, InvalidParameterError
-from evenhand.measure.arguments import check_label, kind_of
-from evenhand.measure.columns import read_binary, read_column, same_length
+from evenhand.measure.columns import check_label, kind_of, read_binary, read_column, same_length
+from evenhand.measure.gaps import Measured
 from evenhand.measure.intervals import Interval, check_level, normal_quantile
-from evenhand.measure.reasons import Measured
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

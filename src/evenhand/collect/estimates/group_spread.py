@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evenhand.measure.gaps import difference_range, each_tail, pair_blocks
 from evenhand.measure.intervals import normal_quantile
-from evenhand.measure.pairs import difference_range, each_tail, pair_blocks
 
 if TYPE_CHECKING:
     import numpy.typing as npt

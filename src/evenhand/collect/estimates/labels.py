@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import InvalidParameterError
-from evenhand.measure.arguments import is_label
+from evenhand.measure.columns import is_label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

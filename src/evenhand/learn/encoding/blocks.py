@@ -10,7 +10,7 @@ import numpy as np
 
 from evenhand.errors import InvalidParameterError, LimitExceededError, SchemaError
 from evenhand.learn.encoding.numbers import FEW, Scale, bin_cuts, is_number, places_of, scale_of
-from evenhand.schema.checks import interval_labels
+from evenhand.schema.values import interval_labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

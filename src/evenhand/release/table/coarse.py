@@ -15,7 +15,7 @@ from evenhand.schema import Column, Domain, Level
 
 if TYPE_CHECKING:
     from evenhand.schema import Schema
-    from evenhand.schema.coarsening import Coarsening
+    from evenhand.schema.levels import Coarsening
     from evenhand.schema.values import Value
 
     Groups = tuple[tuple[str, tuple[Value, ...]], ...]

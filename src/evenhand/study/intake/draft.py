@@ -11,8 +11,7 @@ import numpy as np
 
 from evenhand.errors import EvenhandError, SchemaError
 from evenhand.schema import Column, Domain
-from evenhand.schema.edges import round_edges
-from evenhand.schema.infer import Inference, inferred
+from evenhand.schema.infer import Inference, inferred, round_edges
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,8 +10,8 @@ import tomli_w
 
 from evenhand.errors import EvenhandError, PlanError, SchemaError, UnknownNameError
 from evenhand.schema import Schema
-from evenhand.schema.parsing import MAX_BYTES, parsed, read_text
 from evenhand.schema.text import brief
+from evenhand.schema.toml import MAX_BYTES, parse_toml, read_text
 from evenhand.study.plan.source import DataSource
 from evenhand.study.tasks.base import StudyPlan
 from evenhand.study.tasks.registry import DEFAULT_KIND, KINDS, task_of_kind
@@ -76,7 +76,7 @@ def plan_from(text: str, *, build: Callable[..., P], folder: Path | None = None)
         From where relative paths are taken.
     """
     try:
-        document = parsed(text, max_bytes=MAX_BYTES, what="plan")
+        document = parse_toml(text, max_bytes=MAX_BYTES, what="plan")
     except SchemaError as error:
         raise PlanError(str(error), field="file") from None
     _refuse_old_form(document)

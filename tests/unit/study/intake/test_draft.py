@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from evenhand.schema import Domain
-from evenhand.schema.edges import round_edges
+from evenhand.schema.infer import round_edges
 from evenhand.study.intake.draft import drafted
 
 
