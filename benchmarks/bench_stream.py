@@ -34,7 +34,7 @@ from evenhand.collect.joint.strategy import Strategy
 from evenhand.collect.reports.reports import Reports
 from evenhand.engine.arrow import privatize_file
 from evenhand.schema import Column, Domain, Schema
-from evenhand.table.batches import BATCH_ROWS
+from evenhand.table.read import BATCH_ROWS
 
 SIZES = {"a": 5, "b": 74, "c": 1_000}
 ROUNDS = 3

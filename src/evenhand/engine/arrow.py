@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from evenhand._part_files import resolve_folder
 from evenhand._validate import boolean
 from evenhand.collect.fairest.group_outcomes import GroupOutcomes
 from evenhand.collect.privatizer.bare_columns import write_out_views
@@ -29,9 +30,8 @@ from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.inferred import leak_of_domains, state_inferred
 from evenhand.privacy.randomness import SecureSource, SeededSource
 from evenhand.schema import Schema
-from evenhand.table.batches import BATCH_ROWS, STREAM_LIMITS, file_columns, file_form, open_batches
 from evenhand.table.encode import Table
-from evenhand.table.part_files import resolve_folder
+from evenhand.table.read import BATCH_ROWS, STREAM_LIMITS, file_columns, file_form, open_batches
 
 if TYPE_CHECKING:
     import os
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from evenhand.collect.joint.strategy import Strategy
     from evenhand.privacy.randomness import Source
-    from evenhand.table.limits import Limits
+    from evenhand.table.source import Limits
 
     Progress = Callable[[int, float], None]
     Solving = Callable[[int, int], object]

@@ -11,7 +11,7 @@ from evenhand.collect.reports.layouts import IntegerLayout
 from evenhand.engine.text_forms import TextForm
 from evenhand.engine.writers import CsvOut, ParquetOut, as_text, plain_values
 from evenhand.errors import InvalidParameterError, LimitExceededError
-from evenhand.table.limits import DEFAULT_LIMITS
+from evenhand.table.source import DEFAULT_LIMITS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,16 +1,20 @@
-"""Codes of one column, piece by piece."""
+"""Codes of one column, piece by piece, so that no column of any frame library is ever copied whole.
+
+Whole arrays of numbers get the same codes as one value at a time, see ``match``. Such a function takes a
+NumPy array and returns the codes and a mask of the values outside the domain. Where the mask is True the code
+is arbitrary. Missing values are left to the caller.
+"""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from evenhand.table.match import FALSE_WORDS, TRUE_WORDS, find_code, is_missing
-from evenhand.table.numeric import float_codes, integer_codes
-from evenhand.table.pieces import Labelled
+from evenhand.table.match import FALSE_WORDS, TRUE_WORDS, find_code, is_missing, largest_exact
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,8 +24,12 @@ if TYPE_CHECKING:
     from evenhand.schema import Domain
 
     Mask = NDArray[np.bool_] | None
+    Codes = tuple[NDArray[Any], NDArray[np.bool_]]
+    from collections.abc import Iterator
 
-__all__ = ["ColumnCodes", "Misfits"]
+    import narwhals as nw
+
+__all__ = ["ColumnCodes", "Labelled", "Misfits", "float_codes", "integer_codes", "pieces", "rows_of"]
 
 _BLOCK_ROWS = 1 << 14  # temporary arrays this small stay in the cache and in the allocator
 _NUMBER_TYPES = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
@@ -176,3 +184,182 @@ def _wide(decimals: Any) -> Any:
     """Bring decimals of 32 and 64 bits to 128, which Arrow can sort out."""
     small = decimals.type.bit_width < 128
     return decimals.cast(pa.decimal128(38, decimals.type.scale)) if small else decimals
+
+
+_WIDEST_TABLE = 1 << 16
+_FEW_EDGES = 48
+_NO_BOUND = 2**64
+
+
+def integer_codes(values: NDArray[np.integer], domain: Domain) -> Codes | None:
+    """Return the codes of whole numbers; None where only one value at a time is exact."""
+    if domain.kind == "integers":
+        return _range_codes(values, domain.low, domain.high)
+    if domain.kind == "binned":
+        return _integer_bins(values, domain.edges)
+    if domain.value_type is int:
+        return _listed_codes(values, domain)
+    if len(values) and max(abs(int(values.min())), abs(int(values.max()))) > 2**53:
+        return None
+    return _sorted_codes(values.astype(np.float64), np.array(domain.values, np.float64))
+
+
+def float_codes(values: NDArray[np.floating], domain: Domain) -> Codes:
+    """Return the codes of floating-point numbers; NaN is outside here."""
+    if domain.kind == "binned":
+        return _float_bins(values.astype(np.float64, copy=False), domain.edges)
+    if domain.value_type is float:
+        return _sorted_codes(values.astype(np.float64, copy=False), np.array(domain.values, np.float64))
+    with np.errstate(invalid="ignore", over="ignore"):  # what is no 64-bit integer fails the comparison
+        whole = values.astype(np.int64)
+        changed = whole.astype(values.dtype) != values
+    most = int(largest_exact(values.dtype)) - 1
+    if domain.kind == "integers":
+        codes, outside = _range_codes(whole, domain.low, domain.high, most=most)
+    else:
+        codes, outside = _listed_codes(whole, domain, most=most)
+    return codes, outside | changed
+
+
+def _range_codes(values: NDArray[np.integer], low: int, high: int, *, most: int = _NO_BOUND) -> Codes:
+    """Return ``value - low``, by arithmetic that wraps around in the unsigned type of the same width.
+
+    The range is first cut to what the type of the values can hold, and to numbers of at most `most`
+    in size, so that no difference is ambiguous.
+    """
+    places, outside, start = _places(values, low, high, most=most)
+    if start != low:
+        return places.astype(np.uint64) + np.uint64(start - low), outside
+    return places, outside
+
+
+def _places(
+    values: NDArray[np.integer], low: int, high: int, *, most: int = _NO_BOUND
+) -> tuple[NDArray[np.unsignedinteger], NDArray[np.bool_], int]:
+    """Return the distance of each value from the start of the cut range, what is outside, and the start."""
+    bounds = np.iinfo(values.dtype)
+    start, end = max(low, int(bounds.min), -most), min(high, int(bounds.max), most)
+    if start > end:
+        return np.zeros(len(values), np.uint8), np.ones(len(values), np.bool_), low
+    unsigned = np.dtype(f"u{values.dtype.itemsize}")
+    wrap = 1 << (8 * unsigned.itemsize)
+    places = values.view(unsigned) - unsigned.type(start % wrap)
+    return places, places > unsigned.type(end - start), start
+
+
+def _listed_codes(values: NDArray[np.integer], domain: Domain, *, most: int = _NO_BOUND) -> Codes:
+    """Look whole numbers up in a list: by a table over its span, or by bisection if that is wide."""
+    listed = [int(value) for value in domain.values]
+    low, high = min(listed), max(listed)
+    places, outside, start = _places(values, low, high, most=most)
+    if high - low < _WIDEST_TABLE:
+        table = np.full(high - low + 1, len(listed), np.uint32)
+        table[[value - low for value in listed]] = np.arange(len(listed))
+        codes = table[start - low :].take(_signed(places), mode="clip")
+        return codes, outside | (codes == len(listed))
+    offsets = np.array([value - low for value in listed], np.uint64)
+    codes, unknown = _sorted_codes(places.astype(np.uint64) + np.uint64(start - low), offsets)
+    return codes, outside | unknown
+
+
+def _sorted_codes(values: NDArray[Any], listed: NDArray[Any]) -> Codes:
+    order = np.argsort(listed)
+    ranked = listed[order]
+    ranks = np.minimum(np.searchsorted(ranked, values), len(ranked) - 1)
+    return order[ranks], ranked[ranks] != values
+
+
+def _float_bins(values: NDArray[np.float64], edges: tuple[float, ...]) -> Codes:
+    outside = ~((values >= edges[0]) & (values <= edges[-1]))
+    return _bins(values, np.array(edges[1:-1], np.float64)), outside
+
+
+def _integer_bins(values: NDArray[np.integer], edges: tuple[float, ...]) -> Codes:
+    """Compare whole numbers with whole numbers: at or above an edge is at or above the next whole number."""
+    bounds = np.iinfo(values.dtype)
+    low, high = math.ceil(edges[0]), math.floor(edges[-1])
+    _, outside, _ = _places(values, low, high)
+    inner = [max(math.ceil(edge), int(bounds.min)) for edge in edges[1:-1]]
+    reached = [edge for edge in inner if edge <= int(bounds.max)]
+    return _bins(values, np.array(reached, values.dtype)), outside
+
+
+def _bins(values: NDArray[Any], inner: NDArray[Any]) -> NDArray[Any]:
+    """Count the inner edges at or below each value."""
+    if len(inner) > _FEW_EDGES:
+        return np.searchsorted(inner, values, side="right")
+    codes = np.zeros(len(values), np.uint8)
+    for edge in inner:
+        codes += values >= edge
+    return codes
+
+
+def _signed(places: NDArray[np.unsignedinteger]) -> NDArray[Any]:
+    """Return places as NumPy wants them; what does not fit is outside anyway."""
+    return places.view(np.int64) if places.dtype.itemsize == 8 else places
+
+
+class Labelled(NamedTuple):
+    """Places in a list of categories, -1 where there is none; the list is itself a piece."""
+
+    places: Any
+    categories: Any
+
+
+def pieces(series: nw.Series[Any], rows: int) -> Iterator[Any]:
+    """Yield `series` in pieces of at most `rows` rows.
+
+    A piece is an Arrow array, a :class:`Labelled` of a pandas categorical, or, for columns that
+    have no other type than "Python objects", a NumPy array of objects.
+    """
+    native = series.to_native()
+    if series.implementation.is_pyarrow():
+        for chunk in native.chunks:
+            # A long list of categories is gone through once for a piece, so the piece is long too.
+            categories = len(chunk.dictionary) if pa.types.is_dictionary(chunk.type) else 0
+            step = max(rows, 4 * categories)
+            for start in range(0, len(chunk), step):
+                yield chunk.slice(start, step)
+        return
+    cut = _pandas_piece if series.implementation.is_pandas() else _other_piece
+    for start in range(0, len(native), rows):
+        yield cut(series[start : start + rows].to_native())
+
+
+def rows_of(piece: Any) -> int:
+    """Return how many rows a piece has."""
+    return len(piece.places) if isinstance(piece, Labelled) else len(piece)
+
+
+def _pandas_piece(series: Any) -> Any:
+    import pandas as pd  # noqa: PLC0415 - only where a pandas frame came in
+
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        return Labelled(series.array.codes, _pandas_piece(series.array.categories.to_series()))
+    if series.dtype != np.dtype(object):
+        try:
+            return _flat(pa.Array.from_pandas(series))
+        except (pa.ArrowException, TypeError, ValueError, NotImplementedError):
+            return np.asarray(series, dtype=object)
+    if pd.api.types.infer_dtype(series, skipna=True) == "string":
+        try:
+            return _flat(pa.array(series, pa.large_string(), from_pandas=True))
+        except (pa.ArrowException, UnicodeError):  # text that UTF-8 cannot write
+            pass
+    return np.asarray(series, dtype=object)
+
+
+def _other_piece(series: Any) -> Any:
+    """Cut from Polars, and from whatever else can turn itself into Arrow."""
+    try:
+        if str(series.dtype) != "Object":
+            return _flat(series.to_arrow())
+    except (pa.ArrowException, TypeError, ValueError, NotImplementedError):  # wider than Arrow's types
+        pass
+    objects = np.empty(len(series), dtype=object)
+    objects[:] = series.to_list()
+    return objects
+
+
+def _flat(array: Any) -> Any:
+    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array

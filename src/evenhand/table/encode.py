@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError, OutsideDomainError
 from evenhand.schema import Schema
-from evenhand.table.column_codes import ColumnCodes
-from evenhand.table.decode import decoded
-from evenhand.table.eager import eager_frame
-from evenhand.table.origin import Origin, native_frame
-from evenhand.table.pieces import pieces, rows_of
-from evenhand.table.table_codes import TableCodes
+from evenhand.table.column_codes import ColumnCodes, pieces, rows_of
+from evenhand.table.frames import Origin, eager_frame, native_frame
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     import narwhals as nw
-    import pyarrow as pa
     from numpy.typing import NDArray
 
     from evenhand.schema import Column
     from evenhand.table.frames import Backend
 
-__all__ = ["Table"]
+__all__ = ["Table", "TableCodes", "decoded"]
 
 _PIECE_ROWS = 1 << 18
 _TYPE_WORDS = {str: "text", bool: "truth values", int: "whole numbers", float: "numbers"}
@@ -267,3 +264,54 @@ def _read_only(array: NDArray[Any]) -> NDArray[Any]:
     view = array.view()
     view.flags.writeable = False
     return view
+
+
+_ARROW_TYPES = {str: pa.string(), bool: pa.bool_(), int: pa.int64(), float: pa.float64()}
+
+
+def decoded(codes: NDArray[np.unsignedinteger], column: Column) -> Any:
+    """Return the values that `codes` stand for as an Arrow array; "other" is null, bins are their labels."""
+    domain = column.domain
+    if domain.kind == "integers":
+        other = None if column.other_code is None else codes == column.other_code
+        return pa.array(codes.astype(np.int64) + domain.low, mask=other)
+    if domain.kind == "binned":
+        values = pa.array(domain.labels, pa.string())
+    else:
+        values = pa.array(domain.values, _ARROW_TYPES[domain.value_type])
+    with_other = pa.concat_arrays([values, pa.nulls(1, values.type)])
+    return with_other.take(pa.array(codes))
+
+
+class TableCodes(Mapping[str, "NDArray[np.unsignedinteger]"]):
+    """A mapping of columns to codes that cannot be changed.
+
+    Parameters
+    ----------
+    arrays : mapping of str to array
+        The codes of each column.
+    schema : Schema
+        By whose rules they were made. Whoever reports the codes sees there whether a rule may have left
+        people out.
+    """
+
+    __slots__ = ("_arrays", "schema")
+
+    def __init__(self, arrays: Mapping[str, NDArray[np.unsignedinteger]], schema: Schema) -> None:
+        self._arrays = dict(arrays)
+        self.schema = schema
+
+    def __getitem__(self, name: str) -> NDArray[np.unsignedinteger]:
+        return self._arrays[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._arrays)
+
+    def __len__(self) -> int:
+        return len(self._arrays)
+
+    def __repr__(self) -> str:
+        return f"TableCodes of {', '.join(self._arrays)}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TableCodes, (self._arrays, self.schema)

@@ -1,24 +1,33 @@
-"""Read a file by what its name says it is."""
+"""Read a file whole or in batches, by what its name says it is; both with the same checks and limits."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Literal
 
+from evenhand._validate import integer
 from evenhand.errors import InvalidParameterError
-from evenhand.table.csv.read import read_csv
-from evenhand.table.limits import DEFAULT_LIMITS, Limits
-from evenhand.table.parquet.read import read_parquet
-from evenhand.table.source import own_name
+from evenhand.schema import Schema
+from evenhand.table.csv.read import CsvBatches, read_csv
+from evenhand.table.parquet.read import ParquetBatches, read_parquet
+from evenhand.table.source import DEFAULT_LIMITS, Limits, opened, own_name
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     import pyarrow as pa
 
-    from evenhand.schema import Schema
-
-__all__ = ["read"]
+__all__ = [
+    "BATCH_ROWS",
+    "MOST_BATCH_ROWS",
+    "STREAM_LIMITS",
+    "file_columns",
+    "file_form",
+    "open_batches",
+    "read",
+    "read_batches",
+]
 
 _READERS = {".csv": read_csv, ".csv.gz": read_csv, ".parquet": read_parquet, ".pq": read_parquet}
 
@@ -60,3 +69,129 @@ def read(
     hint = "use read_csv or read_parquet for a file of another name, or for an open file."
     got = name or f"a value of type {type(path).__name__}"
     raise InvalidParameterError("path", owner="read", must_be=must_be, got=got, hint=hint)
+
+
+BATCH_ROWS = 1 << 18
+"""Rows of a batch, unless fewer are asked for or the rows are long."""
+
+MOST_BATCH_ROWS = 1 << 22
+
+STREAM_LIMITS = Limits(bytes=1 << 44)
+"""Limits for files that are read batch by batch: memory does not grow with their length."""
+
+_FORMS: dict[str, Literal["csv", "parquet"]] = {
+    ".csv": "csv",
+    ".csv.gz": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+}
+
+
+def read_batches(
+    path: str | os.PathLike[str],
+    *,
+    schema: Schema | None = None,
+    columns: Sequence[str] | None = None,
+    batch_rows: int = BATCH_ROWS,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Iterator[pa.RecordBatch]:
+    r"""Yield a CSV or Parquet file as Arrow batches, one after the other.
+
+    Files are refused for the same reasons as by :func:`evenhand.table.read`, but memory depends on the
+    length of rows and not on how many there are. A reason that lies far inside a file is found when the
+    reader gets there: what was made of earlier batches is to be thrown away then.
+
+    Parameters
+    ----------
+    path : str or path
+        The file; its name ends with ``.csv``, ``.csv.gz``, ``.parquet`` or ``.pq``.
+    schema : Schema, optional
+        Columns of a CSV file that are read with the types their domains need, as
+        :func:`evenhand.table.read_csv` does. All other columns of a CSV file are text as it stands, since
+        the type of a column is only known at its end.
+    columns : sequence of str, optional
+        The columns to read, by default all of the file.
+    batch_rows : int, default 262,144
+        Most rows of a batch. Where rows are long a batch has fewer.
+    limits : Limits
+        How large the file may be. For a file of any length pass :data:`STREAM_LIMITS`, which keeps the
+        limits of fields, rows and columns.
+
+    Yields
+    ------
+    pyarrow.RecordBatch
+        Text that a Parquet file stores as a list of values and places in it comes so, as a dictionary array.
+
+    Raises
+    ------
+    UnreadableFileError, LimitExceededError
+        As for the reader of whole files.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
+    >>> _ = path.write_text("sex,age\nf,30\nm,41\nf,07\n")
+    >>> [batch.to_pydict() for batch in read_batches(path, batch_rows=2)]
+    [{'sex': ['f', 'm'], 'age': ['30', '41']}, {'sex': ['f'], 'age': ['07']}]
+    """
+    with open_batches(
+        path, schema=schema, columns=columns, batch_rows=batch_rows, limits=limits, owner="read_batches"
+    ) as batches:
+        yield from batches
+
+
+@contextmanager
+def open_batches(
+    path: str | os.PathLike[str],
+    *,
+    schema: Schema | None = None,
+    columns: Sequence[str] | None = None,
+    batch_rows: int = BATCH_ROWS,
+    limits: Limits = DEFAULT_LIMITS,
+    owner: str = "open_batches",
+) -> Iterator[CsvBatches | ParquetBatches]:
+    """Open a file to be read in batches; the parameters are those of :func:`read_batches`.
+
+    What it gives can be gone through once, and says the names and types of all columns (``schema``) before
+    the first batch and how far it has come (``share_read``, from 0 to 1) at any time.
+    """
+    rows = integer("batch_rows", batch_rows, owner=owner, low=1, high=MOST_BATCH_ROWS)
+    form = file_form(path, owner=owner)
+    given: object = schema
+    if given is not None and not isinstance(given, Schema):
+        got = f"a value of type {type(schema).__name__}"
+        raise InvalidParameterError("schema", owner=owner, must_be="a Schema", got=got)
+    reader = CsvBatches if form == "csv" else ParquetBatches
+    with opened(path, limits=limits, owner=owner) as source:
+        yield reader(source, limits, schema=schema, columns=columns, batch_rows=rows, owner=owner)
+
+
+def file_columns(
+    path: str | os.PathLike[str], *, limits: Limits = DEFAULT_LIMITS, owner: str = "file_columns"
+) -> tuple[str, ...]:
+    """Return the names of the columns of a file, in order.
+
+    They may be private where a file has no header: show none of them that was not asked for by name.
+    """
+    reader = CsvBatches if file_form(path, owner=owner) == "csv" else ParquetBatches
+    with opened(path, limits=limits, owner=owner) as source:
+        return reader.names_in(source, limits)
+
+
+def file_form(
+    path: str | os.PathLike[str], *, owner: str, parameter: str = "path"
+) -> Literal["csv", "parquet"]:
+    """Return which form of file a name stands for.
+
+    >>> file_form("survey.CSV.gz", owner="example")
+    'csv'
+    """
+    given: object = path
+    name = own_name(path) if isinstance(given, str | os.PathLike) else ""
+    for suffix, form in _FORMS.items():
+        if name.lower().endswith(suffix):
+            return form
+    must_be = f"a path that ends with {', '.join(_FORMS)}"
+    got = name or f"a value of type {type(path).__name__}"
+    raise InvalidParameterError(parameter, owner=owner, must_be=must_be, got=got)

@@ -1,4 +1,9 @@
-"""Files to read from: opened, named and counted, with every failure in our own words."""
+"""Files to read from: opened, named and counted, with every failure in our own words.
+
+A reader takes in so much and then refuses. The names of columns are checked, and chosen from, without
+showing any of them: a file without a header has its first row of data where the names should be, so what the
+file calls its columns is never part of a message.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +12,118 @@ import os
 import stat
 import zlib
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
+from evenhand._validate import integer
 from evenhand.errors import InvalidParameterError, LimitExceededError, UnreadableFileError
-from evenhand.table.limits import Limits
+from evenhand.schema import Schema
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-__all__ = ["ReadableBuffer", "Source", "blocks", "over_limit", "own_name", "refuse"]
+__all__ = [
+    "DEFAULT_LIMITS",
+    "Limits",
+    "ReadableBuffer",
+    "Source",
+    "blocks",
+    "check_names",
+    "over_limit",
+    "own_name",
+    "refuse",
+    "wanted_names",
+]
+
+
+def check_names(names: Sequence[str | None], file: str) -> None:
+    """Refuse a file whose columns have no name, or the same name twice."""
+    places: dict[str | None, int] = {}
+    for place, name in enumerate(names, start=1):
+        if not name:
+            refuse(file, f"column {place:,} has no name.")
+        if name in places:
+            refuse(file, f"columns {places[name]:,} and {place:,} have the same name.")
+        places[name] = place
+
+
+def wanted_names(
+    names: Sequence[str], file: str, *, schema: Schema | None, columns: Sequence[str] | None, owner: str
+) -> list[str]:
+    """Return the columns to read: those asked for, else those of the schema, else all."""
+    given: object = schema
+    if given is not None and not isinstance(given, Schema):
+        got = f"a value of type {type(schema).__name__}"
+        raise InvalidParameterError("schema", owner=owner, must_be="a Schema", got=got)
+    if columns is not None and not _are_names(columns):
+        must_be, got = "a list of column names", f"a value of type {type(columns).__name__}"
+        raise InvalidParameterError("columns", owner=owner, must_be=must_be, got=got)
+    if schema is not None:
+        wanted = [schema[name].name for name in columns] if columns is not None else list(schema.names)
+    else:
+        wanted = list(columns) if columns is not None else list(names)
+    present = set(names)
+    for name in wanted:
+        if name not in present:
+            spelled = {_bare(each) for each in names}
+            hint = " Hint: one is spelled like it but for case or spaces." if _bare(name) in spelled else ""
+            refuse(file, f"none of its columns is called '{name}'.{hint}")
+    return list(dict.fromkeys(wanted))
+
+
+def _are_names(columns: object) -> bool:
+    return (
+        isinstance(columns, list | tuple) and bool(columns) and all(isinstance(each, str) for each in columns)
+    )
+
+
+def _bare(name: str) -> str:
+    return "".join(name.split()).casefold()
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a file may ask of the reader.
+
+    Every limit is checked before the memory it speaks of is taken, so a small compressed file that
+    unfolds into a large one is refused after the limit, not after the memory of the machine.
+
+    Parameters
+    ----------
+    bytes : int, default 200,000,000
+        Most bytes of the file, uncompressed. The table made of it may take half as much again in
+        memory, and 16 MiB in any case, which leaves room for files of many short cells.
+    columns : int, default 5,000
+        Most columns of the file.
+    field_bytes : int, default 65,536
+        Most bytes of one cell or one column name, as it stands in the file.
+    row_bytes : int, default 1,048,576
+        Most bytes of one line of a CSV file.
+
+    Examples
+    --------
+    >>> Limits(bytes=1_000_000).columns
+    5000
+    """
+
+    bytes: int = 200_000_000
+    columns: int = 5_000
+    field_bytes: int = 65_536
+    row_bytes: int = 1_048_576
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            checked = integer(field.name, getattr(self, field.name), owner="Limits", low=1)
+            object.__setattr__(self, field.name, checked)
+
+    @property
+    def table_bytes(self) -> int:
+        """Most bytes of the table in memory: half as much again as `bytes`, and 16 MiB in any case."""
+        return max(self.bytes + self.bytes // 2, 16 << 20)
+
+
+DEFAULT_LIMITS = Limits()
+
 
 BLOCK_BYTES = 1 << 18
 _GZIP_MAGIC = b"\x1f\x8b"

@@ -11,17 +11,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as arrow_csv
 
+from evenhand._part_files import open_part, resolve_folder, sweep
 from evenhand.errors import EvenhandError, InvalidParameterError, UnwritableFileError
-from evenhand.table.eager import eager_frame
 from evenhand.table.encode import Table
-from evenhand.table.part_files import open_part, resolve_folder, sweep
+from evenhand.table.frames import eager_frame
 from evenhand.table.source import own_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from evenhand.table.part_files import Part
+    from evenhand._part_files import Part
 
 __all__ = ["FORMULA_STARTS", "inert_text", "write_csv", "write_parquet"]
 

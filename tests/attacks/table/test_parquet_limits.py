@@ -169,7 +169,7 @@ def test_a_description_longer_than_any_is_refused():
 
 
 def test_more_pages_than_any_file_needs_are_refused(monkeypatch):
-    monkeypatch.setattr("evenhand.table.parquet.check._MOST_PAGES", 5)
+    monkeypatch.setattr("evenhand.table.parquet.footer._MOST_PAGES", 5)
     each = forge.page(plain_int32([1]), values=1)
 
     assert read(forge.parquet(each * 5, rows=5)).num_rows == 5

@@ -11,9 +11,9 @@ import pytest
 from evenhand.errors import InvalidParameterError, LimitExceededError, UnreadableFileError
 from evenhand.schema import Column, Domain, Schema
 from evenhand.table import Limits, read
-from evenhand.table.batches import STREAM_LIMITS, file_columns, file_form, open_batches, read_batches
-from evenhand.table.csv.batches import CsvBatches
-from evenhand.table.parquet import batches as parquet_batches
+from evenhand.table.csv.read import CsvBatches
+from evenhand.table.parquet import read as parquet_read
+from evenhand.table.read import STREAM_LIMITS, file_columns, file_form, open_batches, read_batches
 from evenhand.table.source import Source
 
 ROWS = 3_000
@@ -97,7 +97,7 @@ def test_columns_without_a_domain_are_text_as_it_stands(csv):
 
 def test_a_long_csv_file_is_cut_by_bytes_too(tmp_path, monkeypatch):
     """Long rows must not wait for their number: memory is what counts."""
-    monkeypatch.setattr("evenhand.table.csv.batches._BATCH_BYTES", 1 << 20)
+    monkeypatch.setattr("evenhand.table.csv.read._BATCH_BYTES", 1 << 20)
     path = tmp_path / "long.csv"
     path.write_text("a,b\n" + f"{'x' * 4_000},y\n" * 2_000)
 
@@ -163,7 +163,7 @@ def test_where_rows_are_long_a_batch_has_fewer(tmp_path):
 
 
 def test_pages_that_do_not_fit_side_by_side_are_refused(parquet, monkeypatch):
-    monkeypatch.setattr(parquet_batches, "_MOST_PAGE_BYTES", 1_000)
+    monkeypatch.setattr(parquet_read, "_MOST_PAGE_BYTES", 1_000)
 
     with pytest.raises(UnreadableFileError, match="side by side"):
         list(read_batches(parquet))
@@ -219,7 +219,7 @@ def test_a_damaged_page_is_found_when_it_is_reached(parquet):
 
 def test_a_file_that_cannot_even_be_opened_again_is_refused(parquet, monkeypatch):
     with open_batches(parquet) as batches:
-        monkeypatch.setattr(parquet_batches, "_open", _broken)
+        monkeypatch.setattr(parquet_read, "_open", _broken)
         with pytest.raises(UnreadableFileError, match="cannot be unpacked"):
             list(batches)
 

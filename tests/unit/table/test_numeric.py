@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evenhand.schema import Domain
-from evenhand.table.numeric import float_codes, integer_codes
+from evenhand.table.column_codes import float_codes, integer_codes
 
 
 def outcome(found):

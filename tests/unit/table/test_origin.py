@@ -10,7 +10,7 @@ import pytest
 from evenhand.errors import InvalidParameterError, MissingExtraError
 from evenhand.schema import Column, Domain, Schema
 from evenhand.table import Table
-from evenhand.table.origin import Origin, native_frame
+from evenhand.table.frames import Origin, native_frame
 
 SCHEMA = Schema(
     [
@@ -107,7 +107,7 @@ def test_a_library_we_do_not_name_is_reached_through_narwhals(monkeypatch):
         def to_native(self):
             return self.asked
 
-    monkeypatch.setattr("evenhand.table.origin.nw.DataFrame.from_arrow", Reached)
+    monkeypatch.setattr("evenhand.table.frames.nw.DataFrame.from_arrow", Reached)
     frame = native_frame({"a": pa.array([1])}, backend=None, origin=Origin("modin", {}))
 
     assert frame == ({"a": [1]}, "modin")

@@ -10,7 +10,7 @@ import threading
 import pytest
 
 from evenhand import _part_files as part_files
-from evenhand.table.part_files import put_in_place, sweep
+from evenhand._part_files import put_in_place, sweep
 from evenhand.table.write import replacing
 
 LEFT = ".reports.csv.ab12_xyz.evenhand.part"

@@ -7,7 +7,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from evenhand.table.pieces import Labelled, pieces, rows_of
+from evenhand.table.column_codes import Labelled, pieces, rows_of
 
 
 def cut(series, rows):

@@ -67,7 +67,7 @@ def estimate(  # noqa: PLR0913 - one option each
     """
     from evenhand.cli.terminal.rows_progress import rows_followed  # noqa: PLC0415 - used here alone
     from evenhand.engine.estimates import estimate_file  # noqa: PLC0415 - starts numpy
-    from evenhand.table.batches import BATCH_ROWS  # noqa: PLC0415 - as above
+    from evenhand.table.read import BATCH_ROWS  # noqa: PLC0415 - as above
 
     terminal = Terminal(as_json=as_json, quiet=quiet)
     _refuse_inputs(csv, reports, guarantee, schema)

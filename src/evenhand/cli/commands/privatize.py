@@ -106,7 +106,7 @@ def privatize(  # noqa: PLR0913 - one option each
     from evenhand.cli.outcomes import outcomes_of, solving_told  # noqa: PLC0415 - used here alone
     from evenhand.cli.terminal.rows_progress import rows_followed  # noqa: PLC0415 - as above
     from evenhand.engine.arrow import privatize_file  # noqa: PLC0415 - starts numpy
-    from evenhand.table.batches import BATCH_ROWS  # noqa: PLC0415 - as above
+    from evenhand.table.read import BATCH_ROWS  # noqa: PLC0415 - as above
     from evenhand.table.side_files import side_files  # noqa: PLC0415 - as above
 
     terminal = Terminal(as_json=as_json, quiet=quiet)
@@ -144,7 +144,7 @@ def _refuse_early(source: Path, out: Path, epsilon: str, *, overwrite: bool) -> 
     """Refuse what can be refused before the rows are read, which may take long."""
     from evenhand.engine.places import Places  # noqa: PLC0415 - starts numpy
     from evenhand.privacy.rational import exact  # noqa: PLC0415 - as above
-    from evenhand.table.batches import STREAM_LIMITS, file_columns, file_form  # noqa: PLC0415 - as above
+    from evenhand.table.read import STREAM_LIMITS, file_columns, file_form  # noqa: PLC0415 - as above
 
     file_form(out, owner="privatize_file", parameter="out")
     exact(epsilon, name="epsilon", owner="privatize_file", above=0, most=1_000_000)

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from evenhand.errors import InvalidParameterError
-from evenhand.table.eager import eager_frame
+from evenhand.table.frames import eager_frame
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, Any
 from evenhand.collect.reports.notes import NOTES, in_written_order, note_of, parsed, read_note
 from evenhand.collect.reports.reports import Reports
 from evenhand.errors import InvalidParameterError, LimitExceededError, UnreadableFileError
-from evenhand.table.limits import DEFAULT_LIMITS
-from evenhand.table.source import Source, blocks, opened, refuse
+from evenhand.table.source import DEFAULT_LIMITS, Source, blocks, opened, refuse
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Mapping
 
-    from evenhand.table.limits import Limits
-    from evenhand.table.source import ReadableBuffer
+    from evenhand.table.source import Limits, ReadableBuffer
 
 __all__ = ["read_reports", "write_reports"]
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from evenhand.collect.reports.notes import NOTES, in_written_order, note_of, parsed, read_note
 from evenhand.collect.reports.reports import Reports
 from evenhand.errors import InvalidParameterError
-from evenhand.table.limits import Limits
-from evenhand.table.source import over_limit, refuse
+from evenhand.table.source import Limits, over_limit, refuse
 
 if TYPE_CHECKING:
     from types import UnionType

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from evenhand.collect.protocols.base import Protocol
-    from evenhand.table.limits import Limits
-    from evenhand.table.source import ReadableBuffer
+    from evenhand.table.source import Limits, ReadableBuffer
 
 __all__ = ["Reports"]
 

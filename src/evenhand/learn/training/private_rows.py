@@ -17,7 +17,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from evenhand.errors import InvalidParameterError
 from evenhand.measure.columns import read_column
 from evenhand.privacy.rational import exact
-from evenhand.table.eager import eager_frame
+from evenhand.table.frames import eager_frame
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

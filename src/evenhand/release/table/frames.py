@@ -12,10 +12,8 @@ import pyarrow as pa
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError
 from evenhand.release.table.counting import Cells, cell_numbers, sum_by_cell, summed, whole_or_real
 from evenhand.schema import Column, Domain, Schema
-from evenhand.table.decode import decoded
-from evenhand.table.eager import eager_frame
-from evenhand.table.encode import Table
-from evenhand.table.origin import native_frame
+from evenhand.table.encode import Table, decoded
+from evenhand.table.frames import eager_frame, native_frame
 
 if TYPE_CHECKING:
     import narwhals as nw

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evenhand.schema import Schema
-    from evenhand.table.limits import Limits
+    from evenhand.table.source import Limits
 
 __all__ = ["Opened", "open_data", "room"]
 
@@ -112,7 +112,7 @@ def open_data(
         place = f"a data set, nor a file (whose name would end with {', '.join(_ENDINGS)})"
         raise UnknownNameError("Data", name, DATASETS, place=place)
     from evenhand.table import read  # noqa: PLC0415 - starts pyarrow
-    from evenhand.table.batches import file_columns  # noqa: PLC0415 - as above
+    from evenhand.table.read import file_columns  # noqa: PLC0415 - as above
 
     _refuse_what_is_no_file(name)
     frame = read(name, schema=schema, limits=limits or room())
@@ -137,7 +137,7 @@ def room() -> Limits:
     >>> room().bytes >= 200_000_000
     True
     """
-    from evenhand.table.limits import Limits  # noqa: PLC0415 - as above
+    from evenhand.table.source import Limits  # noqa: PLC0415 - as above
 
     try:
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

@@ -4,6 +4,10 @@ The grammar is that of RFC 4180 and no more: a quoted field starts with its quot
 and a quotation mark inside is written twice. Lines end with LF, CR LF or CR. Blank lines are skipped, but in
 a file of one column, where they are missing cells. What passes here means the same to every CSV parser; what
 does not pass is refused, with its line.
+
+This is written by hand because the parsers that exist guess: they take a stray quotation mark, a short row or
+a blank line each in a way of their own, without a word, so that a private value may end up in another column.
+They also quote the row at fault in their messages, and hold a whole row in memory however long it is.
 """
 
 from __future__ import annotations
@@ -18,7 +22,7 @@ from evenhand.table.source import over_limit, refuse
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evenhand.table.limits import Limits
+    from evenhand.table.source import Limits
 
 __all__ = ["Rows", "Scanner"]
 

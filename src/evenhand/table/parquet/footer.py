@@ -1,21 +1,47 @@
-"""The footer of a Parquet file, which describes all the rest, read within bounds.
+"""What a Parquet file declares about itself, checked before any of it is unpacked.
 
-Arrow reads it too, but trusts it: three hostile bytes make it take seven hundred, and some
-contradictions make it end the whole process. So nothing that Arrow says about single columns is used.
+This is written by hand because Arrow trusts the footer, which describes all the rest of the file: three
+hostile bytes make it take seven hundred, and some contradictions make it end the whole process. No library
+reads a footer within bounds. So nothing that Arrow says about single columns is used.
+
+The footer consists of structures of Thrift's compact protocol. They are read here with bounds on depth,
+length and number, and only whole numbers and the structures around them are kept. What a reader that
+knows the types in advance could understand in another way (fields twice or out of order, lists that
+name another type for their elements) is malformed here.
 """
 
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from evenhand.table.parquet.thrift import I64, CompactReader, Fields, MalformedError, number_of, structures_of
-from evenhand.table.source import refuse
+import pyarrow as pa
+
+from evenhand.table.source import over_limit, refuse
 
 if TYPE_CHECKING:
-    from evenhand.table.source import Source
+    from collections.abc import Iterator, Sequence
 
-__all__ = ["Chunk", "Footer", "Group", "bytes_at", "read_footer"]
+    from evenhand.table.source import Limits, Source
+
+__all__ = [
+    "I32",
+    "I64",
+    "Chunk",
+    "ColumnPlan",
+    "CompactReader",
+    "Fields",
+    "Footer",
+    "Group",
+    "MalformedError",
+    "bytes_at",
+    "check_types",
+    "number_of",
+    "plan_columns",
+    "read_footer",
+    "row_bytes",
+    "structures_of",
+]
 
 _MAGIC = b"PAR1"
 _MOST_FOOTER_BYTES = 8 << 20
@@ -100,3 +126,286 @@ def _required(source: Source, fields: Fields, field: int) -> int:
 
 def _contradiction(source: Source) -> NoReturn:
     refuse(source.name, "its description is damaged: it contradicts itself.")
+
+
+I32, I64 = 5, 6
+_TRUE, _FALSE, _BINARY, _LIST, _SET, _MAP, _STRUCT = 1, 2, 8, 9, 10, 11, 12
+_FIXED_SIZES = {_TRUE: 1, _FALSE: 1, 3: 1, 7: 8, 13: 16}  # in a list, a truth value takes a byte
+_VARINTS = (4, I32, I64)
+_DEEPEST = 16
+_LONGEST_VARINT_BITS = 70
+
+# The structures of Parquet that are looked into: which fields hold one of them ...
+_STRUCTURES = {
+    "chunk": {3: "column"},
+    "column": {16: "sizes", 17: "places"},
+    "page": {5: "details", 7: "details", 8: "details"},
+}
+# ... and which are lists, with the type of their elements and, if that is looked into, its name.
+_LISTS = {
+    "file": {2: (_STRUCT, ""), 4: (_STRUCT, "group"), 5: (_STRUCT, ""), 7: (_STRUCT, "")},
+    "group": {1: (_STRUCT, "chunk"), 4: (_STRUCT, "")},
+    "column": {2: (I32, ""), 3: (_BINARY, ""), 8: (_STRUCT, ""), 13: (_STRUCT, "")},
+    "sizes": {2: (I64, ""), 3: (I64, "")},
+    "places": {2: (I32, "")},
+}
+
+Fields = dict[int, tuple[int, Any]]
+"""The type and the value of each field that was kept, by its number."""
+
+
+class MalformedError(Exception):
+    """The bytes are not a structure of the compact protocol, or pass a bound; never leaves the readers."""
+
+
+def number_of(fields: Fields, field: int, kind: int) -> int | None:
+    """Return a whole number of this type, None if the field is not there or of another type."""
+    found, value = fields.get(field, (0, None))
+    return value if found == kind else None
+
+
+def structures_of(fields: Fields, field: int) -> list[Fields]:
+    """Return the structures that a field holds: those of a list, or the one it is."""
+    found, value = fields.get(field, (0, None))
+    if found == _STRUCT:
+        return [value]
+    return value if found == _LIST else []
+
+
+class CompactReader:
+    """Reads structures from `data`, at most `most_structures` of them."""
+
+    def __init__(self, data: bytes, *, most_structures: int = 1_000) -> None:
+        self.data = data
+        self.place = 0
+        self._left = most_structures
+
+    def structure(self, name: str) -> Fields:
+        """Return what is kept of the next structure, which is a ``"file"`` or a ``"page"``."""
+        try:
+            return self._structure(name, 0)
+        except IndexError:  # the bytes end before the structure does
+            raise MalformedError from None
+
+    def _structure(self, name: str, depth: int) -> Fields:
+        self._enter(depth)
+        fields: Fields = {}
+        lists, structures = _LISTS.get(name, {}), _STRUCTURES.get(name, {})
+        number = 0
+        while head := self._byte():
+            kind, last = head & 0x0F, number
+            number = number + (head >> 4) if head >> 4 else self._signed()
+            if number <= last:
+                raise MalformedError
+            if kind in _VARINTS:
+                fields[number] = (kind, self._signed())
+            elif kind == _STRUCT and number in structures:
+                fields[number] = (kind, self._structure(structures[number], depth + 1))
+            elif kind == _LIST and number in lists:
+                fields[number] = (kind, self._list(*lists[number], depth))
+            elif kind not in (_TRUE, _FALSE):
+                self._skip(kind, depth)
+        return fields
+
+    def _list(self, kind: int, name: str, depth: int) -> list[Fields]:
+        found, size = self._list_head()
+        if found != kind and size:
+            raise MalformedError
+        if name:
+            return [self._structure(name, depth + 1) for _ in range(size)]
+        self._skip_many(size, (kind,), depth)
+        return []
+
+    def _list_head(self) -> tuple[int, int]:
+        head = self._byte()
+        size = head >> 4 if head >> 4 < 15 else self._varint()
+        if size > len(self.data) - self.place:  # every element takes a byte at least
+            raise MalformedError
+        return head & 0x0F, size
+
+    def _enter(self, depth: int) -> None:
+        self._left -= 1
+        if depth > _DEEPEST or self._left < 0:
+            raise MalformedError
+
+    def _skip(self, kind: int, depth: int) -> None:
+        if kind in _VARINTS:
+            self._varint()
+        elif kind == _BINARY:
+            self._advance(self._varint())
+        elif kind == _STRUCT:
+            self._skip_structure(depth + 1)
+        elif kind in (_LIST, _SET):
+            found, size = self._list_head()
+            self._skip_many(size, (found,), depth)
+        elif kind == _MAP:
+            size = self._varint()
+            kinds = self._byte() if size else 0
+            self._skip_many(size, (kinds >> 4, kinds & 0x0F), depth)
+        elif kind in _FIXED_SIZES:
+            self._advance(_FIXED_SIZES[kind])
+        else:
+            raise MalformedError
+
+    def _skip_structure(self, depth: int) -> None:
+        self._enter(depth)
+        while head := self._byte():
+            if not head >> 4:
+                self._varint()
+            if head & 0x0F not in (_TRUE, _FALSE):
+                self._skip(head & 0x0F, depth)
+
+    def _skip_many(self, size: int, kinds: tuple[int, ...], depth: int) -> None:
+        if depth >= _DEEPEST:
+            raise MalformedError
+        for _ in range(size):
+            for kind in kinds:
+                self._skip(kind, depth + 1)
+
+    def _advance(self, size: int) -> None:
+        self.place += size
+        if self.place > len(self.data):
+            raise MalformedError
+
+    def _byte(self) -> int:
+        byte = self.data[self.place]
+        self.place += 1
+        return byte
+
+    def _varint(self) -> int:
+        byte = self.data[self.place]
+        self.place += 1
+        value, shift = byte & 0x7F, 7
+        while byte >= 0x80:
+            byte = self.data[self.place]
+            self.place += 1
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if shift > _LONGEST_VARINT_BITS:
+                raise MalformedError
+        return value
+
+    def _signed(self) -> int:
+        value = self._varint()
+        return (value >> 1) ^ -(value & 1)
+
+
+_MOST_PAGES = 200_000
+_HEADER_BYTES = (1 << 10, 64 << 10, 1 << 20)
+DETAILS = {0: 5, 2: 7, 3: 8}  # kind of page: the field that describes it
+_ENCODING = {0: 2, 2: 2, 3: 4}  # kind of page: the field of that description which names the encoding
+DICTIONARY_PAGE = 2
+_DELTA_BYTE_ARRAY = 7
+
+
+class ColumnPlan(NamedTuple):
+    """How a column is stored: bytes unpacked, its largest page, and whether it keeps a list of its values."""
+
+    name: str
+    unpacked: int
+    largest_page: int
+    has_dictionary: bool
+
+
+def check_types(schema: pa.Schema, names: Sequence[str], file: str) -> None:
+    """Refuse columns whose cells are lists or records, or of a type defined outside Parquet."""
+    for name in names:
+        kind = schema.field(name).type
+        flat = kind.value_type if pa.types.is_dictionary(kind) else kind
+        if isinstance(flat, pa.BaseExtensionType) or pa.types.is_nested(flat):
+            what = "lists, records or a type of its own"
+            refuse(file, f"column {schema.get_field_index(name) + 1:,} holds {what}, which are not read.")
+
+
+def row_bytes(schema: pa.Schema, names: Sequence[str]) -> int:
+    """Return how many bytes of memory a row takes at least."""
+    return sum(_width(schema.field(name).type) for name in names)
+
+
+def plan_columns(
+    source: Source, size: int, footer: Footer, schema: pa.Schema, names: Sequence[str], limits: Limits
+) -> list[ColumnPlan]:
+    """Walk through the headers of all pages of these columns and add up what they declare."""
+    places = leaf_places(schema, footer, source)
+    total = pages = 0
+    plans = []
+    for name in names:
+        before, largest, dictionary = total, 0, False
+        for group in footer.groups:
+            for kind, unpacked in _pages(source, size, group.chunks[places[name]], group.rows):
+                pages, total = pages + 1, total + unpacked
+                largest, dictionary = max(largest, unpacked), dictionary or kind == DICTIONARY_PAGE
+                if total > limits.bytes:
+                    over_limit(
+                        source.name, f"unpacked it holds more than {limits.bytes:,} bytes.", limit="bytes"
+                    )
+                if pages > _MOST_PAGES:
+                    refuse(source.name, f"it is cut into more than {_MOST_PAGES:,} pages.")
+        plans.append(ColumnPlan(name, total - before, largest, dictionary))
+    return plans
+
+
+def _pages(source: Source, size: int, chunk: Chunk, rows: int) -> Iterator[tuple[int, int]]:
+    """Yield the kind and the unpacked size of every page of one column in one group of rows."""
+    if chunk.values != rows:
+        _damaged(source)
+    place, seen = chunk.start, 0
+    while seen < rows:
+        header, header_size = page_header(source, size, place)
+        kind, unpacked, packed = (number_of(header, field, I32) for field in (1, 2, 3))
+        if kind is None or unpacked is None or packed is None or min(unpacked, packed) < 0:
+            _damaged(source)
+        place += header_size + packed
+        details = next(iter(structures_of(header, DETAILS.get(kind, 0))), {})
+        values = number_of(details, 1, I32)
+        if place > size or (kind in DETAILS and (values is None or values < 0)):
+            _damaged(source)
+        if number_of(details, _ENCODING.get(kind, 0), I32) == _DELTA_BYTE_ARRAY:
+            why = "it stores text as differences (DELTA_BYTE_ARRAY), which may unfold without bound."
+            refuse(source.name, f"{why} Hint: write it with plain or dictionary encoding.")
+        seen += values or 0 if kind != DICTIONARY_PAGE else 0
+        yield kind, unpacked
+
+
+def page_header(source: Source, size: int, place: int) -> tuple[Fields, int]:
+    if not 4 <= place < size:
+        _damaged(source)
+    for length in _HEADER_BYTES:
+        reader = CompactReader(bytes_at(source, place, min(length, size - place)))
+        try:
+            return reader.structure("page"), reader.place
+        except MalformedError:
+            continue
+    return _damaged(source)
+
+
+def leaf_places(schema: pa.Schema, footer: Footer, source: Source) -> dict[str, int]:
+    """Return the place of each column among the stored ones; a nested column is stored as several."""
+    places, place = {}, 0
+    for field in schema:
+        places[field.name] = place
+        place += _leaves(field.type)
+    if any(len(group.chunks) != place for group in footer.groups):
+        _damaged(source)
+    return places
+
+
+def _leaves(kind: Any) -> int:
+    if isinstance(kind, pa.BaseExtensionType):
+        return _leaves(kind.storage_type)
+    if pa.types.is_dictionary(kind) or not pa.types.is_nested(kind):
+        return 1
+    return sum(_leaves(kind.field(place).type) for place in range(kind.num_fields))
+
+
+def _width(kind: Any) -> int:
+    if pa.types.is_dictionary(kind):
+        return 4
+    try:
+        return max(int(kind.bit_width) // 8, 1)
+    except ValueError:  # text has no width of its own: its offsets do
+        return 4
+
+
+def _damaged(source: Source) -> NoReturn:
+    refuse(source.name, "it is damaged: its pages are not where or what it says.")

@@ -139,7 +139,7 @@ def test_a_parser_that_sees_other_rows_than_the_scanner_is_not_believed(monkeypa
 
 def test_a_table_that_grows_when_it_is_converted_is_refused(monkeypatch):
     """Text of one letter takes five bytes, a number eight."""
-    monkeypatch.setattr("evenhand.table.limits.Limits.table_bytes", 14_000)
+    monkeypatch.setattr("evenhand.table.source.Limits.table_bytes", 14_000)
     assert read("a,b\n" + "x,y\n" * 1_000).num_rows == 1_000
     with pytest.raises(LimitExceededError, match="as a table it takes more than 14,000 bytes"):
         read("a,b\n" + "1,2\n" * 1_000)

@@ -13,7 +13,7 @@ from attacks import _parquet_forge as forge
 from evenhand.errors import ColumnNotFoundError, UnreadableFileError
 from evenhand.schema import Column, Domain, Schema
 from evenhand.table import Limits, Table, read_parquet
-from evenhand.table.parquet.check import ColumnPlan
+from evenhand.table.parquet.footer import ColumnPlan
 from evenhand.table.parquet.read import _groups
 
 TABLE = pa.table(

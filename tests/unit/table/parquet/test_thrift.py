@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attacks import _parquet_forge as forge
-from evenhand.table.parquet.thrift import I32, I64, CompactReader, MalformedError, number_of, structures_of
+from evenhand.table.parquet.footer import I32, I64, CompactReader, MalformedError, number_of, structures_of
 
 
 def page(fields):
