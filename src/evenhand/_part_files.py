@@ -12,6 +12,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+if sys.platform != "win32":
+    import fcntl
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -141,8 +144,6 @@ def lock_file(descriptor: int, *, wait: bool) -> None:
     """Lock an open file against other processes and threads; BlockingIOError if it is and we do not wait."""
     if sys.platform == "win32":
         return
-    import fcntl  # noqa: PLC0415 - not everywhere
-
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except OSError:

@@ -14,7 +14,7 @@ from evenhand.collect.protocols.assumptions import VALUES_PUBLIC
 from evenhand.engine import estimate_file, privatize_file
 from evenhand.errors import DomainInferredWarning, UnreadableFileError
 from evenhand.learn import PublicEncoder
-from evenhand.privacy.guarantees.inferred import READ_FROM_ROWS, leak_of_domains
+from evenhand.privacy.guarantees.in_clear import READ_FROM_ROWS, leak_of_domains
 from evenhand.privacy.guarantees.units import Trust
 from evenhand.release import MECHANISMS, Histogram
 from evenhand.schema import Column, Domain, Schema

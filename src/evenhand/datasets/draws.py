@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evenhand._lazy import lazy
 from evenhand.privacy.randomness import SeededSource
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["Draws"]
+
+special = lazy("scipy.special")
 
 
 class Draws:
@@ -43,23 +46,21 @@ class Draws:
 
     def normal(self, size: int) -> NDArray[np.float64]:
         """Return standard normal numbers, by the inverse of the distribution function."""
-        from scipy.special import ndtri  # noqa: PLC0415 - slow to import
-
-        return np.asarray(ndtri(self.uniform(size)))
+        return np.asarray(special.ndtri(self.uniform(size)))
 
     def binomial(self, trials: NDArray[np.int64], chance: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return one binomial number for each pair, by the inverse of the distribution function."""
-        from scipy.special import bdtrik, betainc  # noqa: PLC0415 - slow to import
-
         place = self.uniform(len(trials))
         some = trials > 0
         n, u, p = trials[some], place[some], chance[some]
 
         def reached(count: NDArray[np.float64]) -> NDArray[np.bool_]:
             # bdtr is off by 1e-5 for millions of trials; the incomplete beta function is not.
-            return np.asarray((count >= n) | (betainc(np.maximum(n - count, 1), count + 1, 1 - p) >= u))
+            return np.asarray(
+                (count >= n) | (special.betainc(np.maximum(n - count, 1), count + 1, 1 - p) >= u)
+            )
 
-        found = np.clip(np.ceil(np.nan_to_num(bdtrik(u, n, p))), 0, n)
+        found = np.clip(np.ceil(np.nan_to_num(special.bdtrik(u, n, p))), 0, n)
         found = np.where(reached(np.maximum(found - 1, 0)), np.maximum(found - 1, 0), found)
         found = np.where(reached(found), found, found + 1)
         counts = np.zeros(len(trials), dtype=np.int64)

@@ -27,7 +27,7 @@ from evenhand.engine.shuffle import Shuffle, regroup
 from evenhand.engine.writers import has_length
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.guarantees.guarantee import Guarantee
-from evenhand.privacy.guarantees.inferred import leak_of_domains, state_inferred
+from evenhand.privacy.guarantees.in_clear import leak_of_domains, state_inferred
 from evenhand.privacy.randomness import SecureSource, SeededSource
 from evenhand.schema import Schema
 from evenhand.table.encode import Table

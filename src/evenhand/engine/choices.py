@@ -12,7 +12,7 @@ from evenhand.collect.joint.build import STRATEGIES, strategy_for
 from evenhand.collect.joint.optimal_strategy import optimal_strategy
 from evenhand.collect.joint.split import SPLITS
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError
-from evenhand.privacy.clear_names import refuse_reserved_names
+from evenhand.privacy.guarantees.in_clear import refuse_reserved_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,7 +17,7 @@ from evenhand.collect.reports.layouts import BitsLayout, HashedLayout, SetLayout
 from evenhand.collect.reports.notes import parsed
 from evenhand.errors import EvenhandError
 from evenhand.privacy.guarantees.guarantee import Guarantee
-from evenhand.privacy.guarantees.inferred import leak_of_domains
+from evenhand.privacy.guarantees.in_clear import leak_of_domains
 from evenhand.privacy.guarantees.units import Trust, Unit
 from evenhand.privacy.rational import as_text
 from evenhand.table.source import over_limit, refuse

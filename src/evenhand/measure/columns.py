@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import narwhals as nw
 import numpy as np
 
+from evenhand._lazy import lazy
 from evenhand.errors import InvalidParameterError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ __all__ = [
     "same_index",
     "same_length",
 ]
+
+pa = lazy("pyarrow")
 
 _UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 _ROWS_AT_ONCE = 1 << 16  # so that the second look at a part finds it in the cache
@@ -253,8 +256,6 @@ def _encode_objects(array: NDArray[Any], name: str, owner: str) -> tuple[NDArray
 
     Arrow's own errors quote the cell at fault, so none of them may become the context of ours.
     """
-    import pyarrow as pa  # noqa: PLC0415 (not needed for numbers)
-
     try:
         encoded = pa.array(array, from_pandas=True).dictionary_encode()
         if isinstance(encoded, pa.ChunkedArray):  # long text comes in parts, of 16 MiB for example

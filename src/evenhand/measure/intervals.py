@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand._lazy import lazy
 from evenhand.errors import InvalidParameterError
 from evenhand.measure.columns import kind_of, read_array
 
@@ -32,6 +33,8 @@ __all__ = [
     "share_ratio",
     "wilson",
 ]
+
+special = lazy("scipy.special")
 
 _HIGHEST_LEVEL = 1 - 1e-12  # nearer to 1 the error left over is lost in rounding
 _ROUNDING = 1e-9  # by which a sum of weights may pass another that it is part of
@@ -132,14 +135,12 @@ def clopper_pearson(successes: ArrayLike, trials: ArrayLike, level: float = 0.95
     >>> f"{low:.4f} {high:.4f}"
     '0.0000 0.3085'
     """
-    from scipy.special import betaincinv  # noqa: PLC0415 (slow to import)
-
     tail = (1 - check_level(level, owner="clopper_pearson")) / 2
     x, n = _counts(successes, trials, "clopper_pearson")
     inner = np.where((n > 0) & (x > 0), x, np.nan)
-    low = np.where(x <= 0, 0.0, betaincinv(inner, n - inner + 1, tail))
+    low = np.where(x <= 0, 0.0, special.betaincinv(inner, n - inner + 1, tail))
     inner = np.where((n > 0) & (x < n), x, np.nan)
-    high = np.where(x >= n, 1.0, betaincinv(inner + 1, n - inner, 1 - tail))
+    high = np.where(x >= n, 1.0, special.betaincinv(inner + 1, n - inner, 1 - tail))
     return _blank(low, n), _blank(high, n)
 
 

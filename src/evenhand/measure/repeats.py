@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand._lazy import lazy
 from evenhand.errors import InvalidParameterError
 from evenhand.measure.columns import encode_labels, read_column, read_numbers, same_index, same_length
 from evenhand.measure.intervals import Interval, check_level
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["NoisePart", "NoiseParts", "noise_parts"]
+
+special = lazy("scipy.special")
 
 _LEVELS = ("sampling", "mechanism", "training")
 
@@ -82,13 +85,11 @@ class NoiseParts:
 
     def interval(self, level: float = 0.95) -> Interval:
         """Return the t interval of the mean."""
-        from scipy.special import stdtrit  # noqa: PLC0415 (slow to import)
-
         level = check_level(level, owner="NoiseParts.interval")
         if self.degrees_of_freedom < 1:
             reason = "There is a single run, so nothing is known about the spread."
             return Interval(math.nan, math.nan, level, "none", exact=False, reason=reason)
-        reach = float(stdtrit(self.degrees_of_freedom, 0.5 + level / 2)) * self.standard_error
+        reach = float(special.stdtrit(self.degrees_of_freedom, 0.5 + level / 2)) * self.standard_error
         method = f"t with {self.degrees_of_freedom} degrees of freedom"
         return Interval(self.mean - reach, self.mean + reach, level, method, exact=False)
 

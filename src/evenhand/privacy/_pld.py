@@ -121,36 +121,43 @@ def _interval(of: Steps, *, coarse: bool) -> float:
     return float(10.0 ** min(power, -2))
 
 
-@functools.lru_cache(maxsize=8)
-def _composed(of: Steps, interval: float) -> Any:
-    """Return dp-accounting's distribution of the loss of all steps."""
+def _load_dp_accounting() -> tuple[Any, Any, Any]:
+    """Return the modules of dp-accounting for distributions of losses, for mechanisms and for points."""
     try:
-        from dp_accounting.pld import privacy_loss_distribution as losses  # noqa: PLC0415 - slow to import
-        from dp_accounting.pld.privacy_loss_mechanism import AdjacencyType as Change  # noqa: PLC0415 - too
+        from dp_accounting.pld import (  # noqa: PLC0415 - optional, and slow to import
+            pld_pmf,
+            privacy_loss_distribution,
+            privacy_loss_mechanism,
+        )
     except ImportError:
         feature = "Accounting for noise on sampled rows"
         raise MissingExtraError("dp-accounting", feature=feature, extra="dp") from None
+    return privacy_loss_distribution, privacy_loss_mechanism, pld_pmf
+
+
+@functools.lru_cache(maxsize=8)
+def _composed(of: Steps, interval: float) -> Any:
+    """Return dp-accounting's distribution of the loss of all steps."""
+    losses, mechanisms, _ = _load_dp_accounting()
+    change = mechanisms.AdjacencyType
     if of.unit is Unit.REPLACE_ONE:
-        one = losses.PrivacyLossDistribution(_one_step(of, Change.REPLACE, interval))
+        one = losses.PrivacyLossDistribution(_one_step(of, change.REPLACE, interval))
     elif of.sampling == 1.0:
-        one = losses.PrivacyLossDistribution(_one_step(of, Change.REMOVE, interval))
+        one = losses.PrivacyLossDistribution(_one_step(of, change.REMOVE, interval))
     else:
-        added = _one_step(of, Change.ADD, interval)
-        one = losses.PrivacyLossDistribution(_one_step(of, Change.REMOVE, interval), added)
+        added = _one_step(of, change.ADD, interval)
+        one = losses.PrivacyLossDistribution(_one_step(of, change.REMOVE, interval), added)
     return one.self_compose(of.steps)
 
 
 def _one_step(of: Steps, change: Any, interval: float) -> Any:
     """Return the loss of one step on its line of points: as dp-accounting makes it, in arrays."""
-    from dp_accounting.pld import pld_pmf, privacy_loss_mechanism  # noqa: PLC0415 - slow to import
-
-    pair = privacy_loss_mechanism.GaussianPrivacyLoss(
-        of.noise, sampling_prob=of.sampling, adjacency_type=change
-    )
+    _, mechanisms, points = _load_dp_accounting()
+    pair = mechanisms.GaussianPrivacyLoss(of.noise, sampling_prob=of.sampling, adjacency_type=change)
     ends = pair.connect_dots_bounds()
     lowest, highest = math.floor(ends.epsilon_lower / interval), math.ceil(ends.epsilon_upper / interval)
     deltas = one_step_deltas(pair, np.arange(lowest, highest + 1) * interval)
-    return pld_pmf.create_pmf_pessimistic_connect_dots_fixed_gap(interval, lowest, highest, deltas)
+    return points.create_pmf_pessimistic_connect_dots_fixed_gap(interval, lowest, highest, deltas)
 
 
 def one_step_deltas(pair: Any, epsilons: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

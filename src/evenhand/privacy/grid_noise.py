@@ -1,4 +1,6 @@
-r"""Discrete Gaussian noise on a public grid, and what it costs more than the continuous noise behind it.
+r"""The calibration of private training: noise on a public grid, and the guarantee of the trained model.
+
+The noise is discrete Gaussian, and this says what it costs more than the continuous noise behind it.
 
 Vectors of length at most :math:`C` are rounded to whole multiples of :math:`g = C / 2^m`, their length held
 at :math:`2^m` steps in whole numbers, and summed exactly. The noise is discrete Gaussian on the same grid,

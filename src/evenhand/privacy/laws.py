@@ -19,19 +19,23 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
+from evenhand._lazy import lazy
 from evenhand.errors import InvalidParameterError
+from evenhand.privacy.randomness import SeededSource
 from evenhand.privacy.rational import Number, exact
 from evenhand.privacy.sampling import discrete_gaussian, discrete_laplace
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from evenhand.privacy.randomness import SeededSource, Source
+    from evenhand.privacy.randomness import Source
     from evenhand.privacy.sampling import Size
 
     Values = npt.NDArray[np.float64]
 
 __all__ = ["DiscreteGaussian", "DiscreteLaplace", "Gaussian", "Laplace", "Law"]
+
+special = lazy("scipy.special")
 
 _SMALLEST, _LARGEST = Fraction(1, 10**100), Fraction(10**100)
 _SELF_DUAL = 1 / (2 * math.pi)  # squared scale at which a sum over integers and its dual converge alike
@@ -135,8 +139,6 @@ class _RealLaw(Law):
         return x
 
     def _simulated(self, source: Source) -> SeededSource:
-        from evenhand.privacy.randomness import SeededSource  # noqa: PLC0415 - keeps the two apart
-
         if not isinstance(source, SeededSource):
             raise InvalidParameterError(
                 "source",
@@ -322,9 +324,7 @@ def _bell(x: Values, squared: float) -> Values:
 
 
 def _normal_tail(x: Values) -> Values:
-    from scipy.special import erfc  # noqa: PLC0415 - slow to import
-
-    tail: Values = erfc(x / math.sqrt(2)) / 2
+    tail: Values = special.erfc(x / math.sqrt(2)) / 2
     return tail
 
 

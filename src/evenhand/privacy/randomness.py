@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
+from evenhand._lazy import lazy
 from evenhand._validate import integer
 from evenhand.errors import InvalidParameterError
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     Words = npt.NDArray[np.uint64]
 
 __all__ = ["SecureSource", "SeededSource", "Source", "source_from"]
+
+ciphers = lazy("cryptography.hazmat.primitives.ciphers")
 
 _ZEROS = np.zeros(1 << 18, dtype=np.uint8)  # what is encrypted at a time: 256 KiB stay in the cache
 _SPARE = 2  # words: the cipher asks for room for a block more than it writes
@@ -204,10 +207,8 @@ class SeededSource(Source):
 
 def _stream(room: Words) -> Words:
     """Fill the room, but for the words to spare, with the key stream of a fresh key and a fresh counter."""
-    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes  # noqa: PLC0415 - slow to import
-
     secret = os.urandom(32)
-    stream = Cipher(algorithms.AES(secret[:16]), modes.CTR(secret[16:])).encryptor()
+    stream = ciphers.Cipher(ciphers.algorithms.AES(secret[:16]), ciphers.modes.CTR(secret[16:])).encryptor()
     words = room[:-_SPARE]
     into = room.view(np.uint8).data
     for start in range(0, words.nbytes, _ZEROS.size):

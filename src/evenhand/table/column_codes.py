@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from evenhand._lazy import lazy
 from evenhand.table.match import FALSE_WORDS, TRUE_WORDS, find_code, is_missing, largest_exact
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     import narwhals as nw
 
 __all__ = ["ColumnCodes", "Labelled", "Misfits", "float_codes", "integer_codes", "pieces", "rows_of"]
+
+pd = lazy("pandas")
 
 _BLOCK_ROWS = 1 << 14  # temporary arrays this small stay in the cache and in the allocator
 _NUMBER_TYPES = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
@@ -332,8 +335,6 @@ def rows_of(piece: Any) -> int:
 
 
 def _pandas_piece(series: Any) -> Any:
-    import pandas as pd  # noqa: PLC0415 - only where a pandas frame came in
-
     if isinstance(series.dtype, pd.CategoricalDtype):
         return Labelled(series.array.codes, _pandas_piece(series.array.categories.to_series()))
     if series.dtype != np.dtype(object):

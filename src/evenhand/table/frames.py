@@ -11,6 +11,7 @@ import narwhals as nw
 import pyarrow as pa
 from narwhals.exceptions import DuplicateError
 
+from evenhand._lazy import lazy
 from evenhand._validate import one_of
 from evenhand.errors import InvalidParameterError, MissingExtraError
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 __all__ = ["Backend", "Origin", "eager_frame", "make_frame", "native_frame"]
+
+pl = lazy("polars")
+pd = lazy("pandas")
 
 Backend = Literal["pandas", "polars", "pyarrow"]
 
@@ -118,8 +122,6 @@ def _arrow_column(array: Any, wanted: Any) -> Any:
 
 
 def _polars_frame(arrays: Mapping[str, Any], types: Mapping[str, Any]) -> Any:
-    import polars as pl  # noqa: PLC0415 - only where a Polars frame goes out
-
     columns = []
     for name, array in arrays.items():
         column = pl.Series(name, array)
@@ -130,8 +132,6 @@ def _polars_frame(arrays: Mapping[str, Any], types: Mapping[str, Any]) -> Any:
 
 
 def _pandas_frame(arrays: Mapping[str, Any], types: Mapping[str, Any]) -> Any:
-    import pandas as pd  # noqa: PLC0415 - only where a pandas frame goes out
-
     nullable = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
     columns = {}
     for name, array in arrays.items():

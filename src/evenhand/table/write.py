@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as arrow_csv
+import pyarrow.parquet as pq
 
 from evenhand._part_files import open_part, resolve_folder, sweep
 from evenhand.errors import EvenhandError, InvalidParameterError, UnwritableFileError
@@ -112,8 +113,6 @@ def write_parquet(frame_or_table: Any, path: str | os.PathLike[str]) -> None:
 
 def write_parquet_into(frame_or_table: Any, file: Any) -> None:
     """Write what :func:`write_parquet` writes into a binary file that is open, and leave it open."""
-    import pyarrow.parquet as pq  # noqa: PLC0415 - takes time to import
-
     table = _arrow(frame_or_table, owner="write_parquet").replace_schema_metadata(None)
     try:
         pq.write_table(table, file, compression="zstd")

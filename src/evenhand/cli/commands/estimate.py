@@ -109,7 +109,7 @@ def _refuse_inputs(csv: Path | None, reports: Path, guarantee: Path | None, sche
 
 
 def _show(terminal: Terminal, found: FileEstimates, *, consistent: bool) -> None:
-    from evenhand.privacy.guarantees.inferred import leak_of_domains  # noqa: PLC0415 - used here alone
+    from evenhand.privacy.guarantees.in_clear import leak_of_domains  # noqa: PLC0415 - used here alone
     from evenhand.report.words import epsilon_of  # noqa: PLC0415 - as above
 
     if found.record.simulated:

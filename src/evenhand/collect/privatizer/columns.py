@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from evenhand.collect.reports.dropping import refuse_dropping
 from evenhand.errors import InvalidParameterError, LimitExceededError, SchemaError
-from evenhand.privacy.clear_names import refuse_reserved_names
+from evenhand.privacy.guarantees.in_clear import refuse_reserved_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -17,7 +17,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evenhand.collect.protocols.assumptions import VALUES_PUBLIC
-from evenhand.privacy.guarantees.inferred import state_inferred
+from evenhand.privacy.guarantees.in_clear import state_inferred
 from evenhand.privacy.randomness import SecureSource
 
 if TYPE_CHECKING:

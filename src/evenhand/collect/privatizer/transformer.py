@@ -20,9 +20,8 @@ from evenhand.collect.privatizer.spent import Collection, KeepsSpending, total_o
 from evenhand.collect.protocols.assumptions import VALUES_PUBLIC
 from evenhand.collect.reports.streams import check_rng, stream_for
 from evenhand.errors import InvalidParameterError, PrivacyWarning
-from evenhand.privacy.clear_names import INDEX
 from evenhand.privacy.guarantees.guarantee import Guarantee
-from evenhand.privacy.guarantees.inferred import READ_FROM_ROWS, state_inferred
+from evenhand.privacy.guarantees.in_clear import INDEX, READ_FROM_ROWS, state_inferred
 from evenhand.privacy.guarantees.units import ROW_ORDER
 from evenhand.privacy.rational import Number, as_text
 from evenhand.schema import Schema

@@ -14,13 +14,16 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import requests
 import urllib3
 from requests.adapters import HTTPAdapter
 from requests.utils import get_environ_proxies
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, TextColumn
+from rich.progress import Progress as ProgressBar
 
 from evenhand.errors import DataSetNotFoundError
 
@@ -223,12 +226,8 @@ def show_progress(label: str, progress: Progress | None = None) -> Iterator[Prog
     if progress is not None or not on_terminal:
         yield progress
         return
-    import rich.progress  # noqa: PLC0415 - slow to import, and needed at a terminal alone
-    from rich.console import Console  # noqa: PLC0415 - as above
-
-    description = rich.progress.TextColumn("{task.description}", markup=False)
-    columns: Any = (description, rich.progress.BarColumn(), rich.progress.DownloadColumn())
-    with rich.progress.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn())
+    with ProgressBar(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(label, total=None)
 
         def move(done: int, total: int | None) -> None:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import platformdirs
 
+from evenhand._lazy import lazy
 from evenhand.datasets.download.parsing import parse
 from evenhand.errors import ChecksumError, DataSetNotFoundError
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from evenhand.datasets.download.fetch import Fetcher, Progress
 
 __all__ = ["Download", "Place", "Reader", "SourceFile", "cache_folder", "name_cache", "places"]
+
+pooch = lazy("pooch")  # loads an HTTP client, which a file on this machine does not need
 
 CACHE: dict[str, Any] = {"appname": "evenhand", "appauthor": False, "opinion": False}
 """What platformdirs is told about the folder for caches."""
@@ -304,8 +307,6 @@ def _keep_in_cache(file: SourceFile, downloader: _Downloader) -> None:
     cache = cache_folder()
     if cache is None:
         return
-    import pooch  # noqa: PLC0415 - loads an HTTP client, which a file on this machine does not need
-
     name, logger = f"{file.stem}.csv", pooch.get_logger()
     keeper = pooch.create(
         path=cache,

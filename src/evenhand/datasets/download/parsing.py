@@ -7,6 +7,9 @@ import io
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+import pyarrow as pa
+from pyarrow import csv as arrow_csv
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -24,9 +27,6 @@ def parse(content: bytes, *, integers: Iterable[str] = (), numbers: Iterable[str
     >>> parse(b"name,age\nann,41\nbob,7\n", integers=["age"])["age"].tolist()
     [41, 7]
     """
-    import pyarrow as pa  # noqa: PLC0415 - loaded when the first file is read
-    from pyarrow import csv as arrow_csv  # noqa: PLC0415 - as above
-
     types = dict.fromkeys(read_rows(content.split(b"\n", 1)[0])[0], pa.string())
     types.update(dict.fromkeys(integers, pa.int64()))
     types.update(dict.fromkeys(numbers, pa.float64()))

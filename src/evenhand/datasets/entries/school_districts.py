@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand._lazy import lazy
 from evenhand.datasets.draws import Draws
 from evenhand.datasets.entry import Cleaned, Entry, Option
 from evenhand.schema import Column, Domain, Schema
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ENTRY", "sizes", "states"]
 
+special = lazy("scipy.special")
+
 _STATES = 51
 _BODY, _TAIL = 0.988, 1.75
 
@@ -42,11 +45,9 @@ def sizes(uniform: NDArray[np.float64]) -> NDArray[np.int64]:
     >>> sizes(np.array([0.05, 0.5, 0.95, 0.999])).tolist()
     [61, 828, 11146, 121322]
     """
-    from scipy.special import ndtri  # noqa: PLC0415 - slow to import
-
-    body = np.exp(6.72 + 1.58 * ndtri(np.minimum(uniform, _BODY)))
+    body = np.exp(6.72 + 1.58 * special.ndtri(np.minimum(uniform, _BODY)))
     tail = ((1 - _BODY) / (1 - np.maximum(uniform, _BODY))) ** (1 / _TAIL)
-    return np.maximum(np.floor(body * tail), 1).astype(np.int64)
+    return np.asarray(np.maximum(np.floor(body * tail), 1), dtype=np.int64)
 
 
 def states() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -60,9 +61,7 @@ def states() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     >>> int(expenditure.min()), int(expenditure.max()), len(set(expenditure.tolist()))
     (5636, 22860, 51)
     """
-    from scipy.special import ndtri  # noqa: PLC0415 - slow to import
-
-    score = ndtri((np.arange(_STATES) + 0.5) / _STATES)
+    score = special.ndtri((np.arange(_STATES) + 0.5) / _STATES)
     weight = np.exp(0.8 * score)
     expenditure = np.rint(np.exp(9.337 + 0.3 * score[np.arange(_STATES) * 20 % _STATES]))
     return weight / weight.sum(), expenditure.astype(np.int64)

@@ -13,7 +13,7 @@ from evenhand.collect.privatizer.input import Frame, names_for, open_input, rena
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError
 from evenhand.learn.encoding.blocks import Block, blocks_of, written
 from evenhand.learn.encoding.numbers import NUMBERS
-from evenhand.privacy.guarantees.inferred import leak_of_domains
+from evenhand.privacy.guarantees.in_clear import leak_of_domains
 from evenhand.schema import Schema
 from evenhand.table import Table
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from evenhand.collect.privatizer.transformer import LocalPrivatizer
 from evenhand.errors import InvalidParameterError
 from evenhand.learn.training.wrong_way import check_parts, refuse_label, refuse_reports
-from evenhand.privacy.clear_names import SCORED_LATER
+from evenhand.privacy.guarantees.in_clear import SCORED_LATER
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand._lazy import lazy
 from evenhand.privacy.audit.views import Chunk, View, views_of
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     Array = npt.NDArray[Any]
 
 __all__ = ["Event", "Search", "enough_draws", "least_draws", "smallest_overrun", "surely_at_least"]
+
+special = lazy("scipy.special")
 
 POWER = 2.33  # standard deviations: an overrun is seen 99 times in 100
 OVERRUN = 0.1
@@ -34,11 +37,11 @@ def surely_at_least(hits: Any, misses: Any, draws: int, *, error: float, delta: 
     Each probability has its one-sided Clopper-Pearson bound at half the error, from how often the event
     happened in so many draws of the input that makes it likely (`hits`) and of the other (`misses`).
     """
-    from scipy.special import betainccinv, betaincinv  # noqa: PLC0415 - slow to import
-
     hits, misses = np.asarray(hits, dtype=np.float64), np.asarray(misses, dtype=np.float64)
-    low = np.where(hits > 0, betaincinv(np.maximum(hits, 1), draws - hits + 1, error / 2), 0.0)
-    high = np.where(misses < draws, betainccinv(misses + 1, np.maximum(draws - misses, 1), error / 2), 1.0)
+    low = np.where(hits > 0, special.betaincinv(np.maximum(hits, 1), draws - hits + 1, error / 2), 0.0)
+    high = np.where(
+        misses < draws, special.betainccinv(misses + 1, np.maximum(draws - misses, 1), error / 2), 1.0
+    )
     with np.errstate(divide="ignore"):
         return np.log(np.maximum(low - delta, 0.0)) - np.log(high) - ROUNDING
 
@@ -165,7 +168,5 @@ def least_draws(epsilon: float, error: float, delta: float) -> float:
 
 
 def _margin(epsilon: float, error: float) -> float:
-    from scipy.special import ndtri  # noqa: PLC0415 - slow to import
-
-    z = -float(ndtri(error / 2))
+    z = -float(special.ndtri(error / 2))
     return z * (1 + math.exp(-epsilon / 2)) + POWER * math.sqrt(1 + math.exp(-epsilon))

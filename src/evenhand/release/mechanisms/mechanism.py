@@ -11,7 +11,7 @@ import numpy as np
 
 from evenhand._validate import integer, one_of
 from evenhand.errors import InvalidParameterError, LimitExceededError
-from evenhand.privacy.guarantees.inferred import state_inferred
+from evenhand.privacy.guarantees.in_clear import state_inferred
 from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.randomness import SeededSource, Source, source_from
 from evenhand.privacy.rational import as_text

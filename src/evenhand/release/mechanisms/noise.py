@@ -12,7 +12,7 @@ import numpy as np
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy import laws
 from evenhand.privacy.guarantees.guarantee import Guarantee
-from evenhand.privacy.guarantees.inferred import leak_of_domains
+from evenhand.privacy.guarantees.in_clear import leak_of_domains
 from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.rational import Number, exact
 from evenhand.privacy.scales import GaussianNoise, LaplaceNoise, gaussian_noise, laplace_noise

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from evenhand.errors import EvenhandError
 from evenhand.table.parquet.footer import (
@@ -243,8 +244,6 @@ class _Reader:
 
 
 def _open(source: Source, **options: Any) -> Any:
-    import pyarrow.parquet as pq  # noqa: PLC0415 - takes time to import
-
     return pq.ParquetFile(
         source.stream,
         buffer_size=1 << 16,

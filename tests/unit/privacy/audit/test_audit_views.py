@@ -5,7 +5,7 @@ import pytest
 
 from evenhand.collect.joint.build import strategy_for
 from evenhand.collect.protocols.hashing import OLH
-from evenhand.privacy.audit.columns import columns_of, support_columns
+from evenhand.privacy.audit.draws import columns_of, support_columns
 from evenhand.privacy.audit.measured import audit
 from evenhand.privacy.audit.views import Bins, Chunk, Together, Values, views_of
 from evenhand.privacy.randomness import SeededSource

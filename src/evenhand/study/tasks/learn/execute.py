@@ -15,7 +15,7 @@ from evenhand.errors import PrivacyWarning
 from evenhand.learn.training.private_rows import FEATURES_PUBLIC
 from evenhand.measure import MEASURES, RATES, group_report
 from evenhand.privacy.guarantees.guarantee import Guarantee
-from evenhand.privacy.guarantees.inferred import state_inferred
+from evenhand.privacy.guarantees.in_clear import state_inferred
 from evenhand.privacy.guarantees.units import Trust
 from evenhand.privacy.randomness import SeededSource
 from evenhand.schema.text import listed

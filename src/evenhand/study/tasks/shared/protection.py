@@ -18,7 +18,7 @@ from evenhand.collect.protocols.optimal import Optimal
 from evenhand.collect.protocols.registry import protocol_named
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.guarantees.guarantee import Guarantee
-from evenhand.privacy.guarantees.inferred import state_inferred
+from evenhand.privacy.guarantees.in_clear import state_inferred
 from evenhand.study.plan.cells import UNPROTECTED
 from evenhand.study.tasks.shared.optimal_setting import NAME, OptimalWay
 

@@ -11,7 +11,7 @@ import pytest
 from evenhand.errors import InvalidParameterError, MissingExtraError, PlanError, SchemaError
 from evenhand.learn.training.logistic import DPLogisticRegression
 from evenhand.privacy.guarantees.guarantee import Guarantee
-from evenhand.privacy.guarantees.inferred import leak_of_domains
+from evenhand.privacy.guarantees.in_clear import leak_of_domains
 from evenhand.privacy.randomness import SeededSource
 from evenhand.schema import Column, Domain, Schema
 from evenhand.study.plan.cells import Cell, Setting

@@ -1,16 +1,25 @@
-"""What a guarantee says where domains were read from private rows instead of a public list."""
+"""What is in the clear beside columns: words for it, and the leak of domains read from private rows."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evenhand.errors import InvalidParameterError
 from evenhand.privacy.guarantees.guarantee import Guarantee
+from evenhand.privacy.guarantees.units import ROW_ORDER
 from evenhand.schema.text import listed, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-__all__ = ["READ_FROM_ROWS", "leak_of_domains", "state_inferred"]
+__all__ = [
+    "INDEX",
+    "READ_FROM_ROWS",
+    "SCORED_LATER",
+    "leak_of_domains",
+    "refuse_reserved_names",
+    "state_inferred",
+]
 
 READ_FROM_ROWS = "domains read from the rows"
 """What is in the clear beside the columns."""
@@ -59,3 +68,43 @@ def state_inferred(guarantee: Guarantee, names: Sequence[str], *, instead_of: st
         "in_clear": list(dict.fromkeys((*guarantee.in_clear, READ_FROM_ROWS))),
     }
     return Guarantee.from_dict(guarantee.to_dict() | stated)
+
+
+INDEX = "index"
+"""What is in the clear where the index of a frame is handed on with its rows."""
+
+SCORED_LATER = "people scored later"
+"""What is in the clear where a model gets the true values of people it scores."""
+
+_RESERVED = frozenset({ROW_ORDER, READ_FROM_ROWS, INDEX, SCORED_LATER})
+
+
+def refuse_reserved_names(names: Iterable[str], *, owner: str, parameter: str) -> None:
+    """Refuse columns whose names, listed as in the clear, could not be told from what is listed beside them.
+
+    Parameters
+    ----------
+    names : iterable of str
+        The columns that are reported or in the clear.
+    owner, parameter : str
+        What the error is about.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a column has a name that says something else in a guarantee.
+
+    Examples
+    --------
+    >>> refuse_reserved_names(["sex", "Index", "order"], owner="privatize_file", parameter="path")
+    """
+    for name in names:
+        if name in _RESERVED or name.startswith(f"{ROW_ORDER} ("):
+            raise InvalidParameterError(
+                parameter,
+                owner=owner,
+                must_be="without a column whose name means something else in a guarantee",
+                got=f"a column named '{name}'",
+                hint="rename the column; in the list of what is in the clear its name could not be told from "
+                "that other meaning.",
+            )

@@ -1,7 +1,7 @@
 """The leak of a domain that was read from rows stands in the place of the claim that it is public."""
 
 from evenhand.privacy.guarantees.guarantee import Guarantee
-from evenhand.privacy.guarantees.inferred import READ_FROM_ROWS, leak_of_domains, state_inferred
+from evenhand.privacy.guarantees.in_clear import READ_FROM_ROWS, leak_of_domains, state_inferred
 
 PUBLIC = "the values are public"
 STATED = Guarantee(
