@@ -51,7 +51,7 @@ class EvenhandError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Python would call the class with the message alone; an error must survive the way from a worker.
-        return _rebuilt, (type(self), self.args, self.__dict__)
+        return _rebuild, (type(self), self.args, self.__dict__)
 
 
 class InvalidParameterError(EvenhandError, ValueError):
@@ -75,7 +75,7 @@ class InvalidParameterError(EvenhandError, ValueError):
         self.parameter = parameter
         self.owner = owner
         self.must_be = must_be
-        message = f"The '{parameter}' parameter of {owner} must be {must_be}. Got {_shown(got)} instead."
+        message = f"The '{parameter}' parameter of {owner} must be {must_be}. Got {_shorten(got)} instead."
         super().__init__(f"{message} Hint: {hint}" if hint else message)
 
 
@@ -249,7 +249,7 @@ class PrivacyWarning(EvenhandWarning):
     """A guarantee is so weak that a reader would misjudge it."""
 
 
-def _shown(got: object) -> str:
+def _shorten(got: object) -> str:
     """Return what was given in few characters; a text with spaces is a description and stays as it is."""
     if isinstance(got, str) and " " in got:
         return got if len(got) <= _LONGEST_DESCRIPTION else f"{got[:_LONGEST_DESCRIPTION]}..."
@@ -260,7 +260,7 @@ def _shown(got: object) -> str:
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
 
 
-def _rebuilt(kind: type[EvenhandError], args: tuple[Any, ...], state: dict[str, Any]) -> EvenhandError:
+def _rebuild(kind: type[EvenhandError], args: tuple[Any, ...], state: dict[str, Any]) -> EvenhandError:
     error = kind.__new__(kind, *args)
     error.args = args
     error.__dict__.update(state)

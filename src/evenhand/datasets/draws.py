@@ -54,15 +54,15 @@ class Draws:
         some = trials > 0
         n, u, p = trials[some], place[some], chance[some]
 
-        def reached(count: NDArray[np.float64]) -> NDArray[np.bool_]:
+        def is_reached(count: NDArray[np.float64]) -> NDArray[np.bool_]:
             # bdtr is off by 1e-5 for millions of trials; the incomplete beta function is not.
             return np.asarray(
                 (count >= n) | (special.betainc(np.maximum(n - count, 1), count + 1, 1 - p) >= u)
             )
 
         found = np.clip(np.ceil(np.nan_to_num(special.bdtrik(u, n, p))), 0, n)
-        found = np.where(reached(np.maximum(found - 1, 0)), np.maximum(found - 1, 0), found)
-        found = np.where(reached(found), found, found + 1)
+        found = np.where(is_reached(np.maximum(found - 1, 0)), np.maximum(found - 1, 0), found)
+        found = np.where(is_reached(found), found, found + 1)
         counts = np.zeros(len(trials), dtype=np.int64)
         counts[some] = found
         return counts

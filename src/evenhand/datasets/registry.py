@@ -170,8 +170,8 @@ def _check_settings(folder: object, download: object) -> None:
 def _provenance(entry: Entry, reader: Reader, cleaned: Cleaned) -> Provenance:
     used = reader.used
     return Provenance(
-        source=_joined(file.source for file in used) or "evenhand, made by a seeded generator",
-        licence=_joined(file.licence for file in used) or "Apache-2.0, as evenhand",
+        source=_join_texts(file.source for file in used) or "evenhand, made by a seeded generator",
+        licence=_join_texts(file.licence for file in used) or "Apache-2.0, as evenhand",
         url=used[0].page if used else "",
         citation=entry.citation,
         rows=cleaned.rows,
@@ -182,7 +182,7 @@ def _provenance(entry: Entry, reader: Reader, cleaned: Cleaned) -> Provenance:
     )
 
 
-def _joined(texts: Any) -> str:
+def _join_texts(texts: Any) -> str:
     return "; ".join(dict.fromkeys(texts))
 
 

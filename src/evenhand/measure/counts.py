@@ -78,7 +78,7 @@ class CountTable:
         object.__setattr__(self, "counts", _cells("counts", self.counts, len(groups)))
         if self.squares is not None:
             squares = _cells("squares", self.squares, len(groups)).astype(np.float64)
-            object.__setattr__(self, "squares", _locked(squares))
+            object.__setattr__(self, "squares", _lock(squares))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Copies are checked again, and cannot be written either.
@@ -227,7 +227,7 @@ def _choose_groups(
     if groups is None:
         rows = np.flatnonzero(occurs).tolist()
         return tuple(labels[row] for row in rows), rows
-    declared = _declared(groups, owner)
+    declared = _check_declared(groups, owner)
     place = {label: row for row, label in enumerate(labels) if occurs[row]}
     rows = [place.pop(label, -1) for label in declared]
     if place:
@@ -237,7 +237,7 @@ def _choose_groups(
     return declared, rows
 
 
-def _declared(groups: Any, owner: str) -> tuple[Any, ...]:
+def _check_declared(groups: Any, owner: str) -> tuple[Any, ...]:
     declared = _distinct(groups)
     if not declared:
         _refuse_groups(owner, groups)
@@ -273,15 +273,15 @@ def _cells(name: str, values: Any, n_groups: int) -> NDArray[Any]:
             name, owner="CountTable", must_be="finite and not negative", got="other numbers"
         )
     if table.dtype.kind == "f":
-        return _locked(table.astype(np.float64))
+        return _lock(table.astype(np.float64))
     if (table > _LARGEST_COUNT).any():
         raise InvalidParameterError(
             name, owner="CountTable", must_be="at most 2**53 in each cell", got="a larger count"
         )
-    return _locked(table.astype(np.int64))
+    return _lock(table.astype(np.int64))
 
 
-def _locked(table: NDArray[Any]) -> NDArray[Any]:
+def _lock(table: NDArray[Any]) -> NDArray[Any]:
     table.flags.writeable = False
     return table
 

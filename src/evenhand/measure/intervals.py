@@ -199,8 +199,8 @@ def newcombe(
     '0.0524 0.3339'
     """
     z = _quantile(level, "newcombe")
-    first, limits = _scored(successes, trials, z, "newcombe")
-    second, other_limits = _scored(other, other_trials, z, "newcombe", _OTHER)
+    first, limits = _score_share(successes, trials, z, "newcombe")
+    second, other_limits = _score_share(other, other_trials, z, "newcombe", _OTHER)
     return newcombe_limits(first, limits, second, other_limits)
 
 
@@ -247,8 +247,8 @@ def share_ratio(
     '0.355 0.696'
     """
     z = _quantile(level, "share_ratio")
-    first, (low, high) = _scored(successes, trials, z, "share_ratio")
-    second, (other_low, other_high) = _scored(other, other_trials, z, "share_ratio", _OTHER)
+    first, (low, high) = _score_share(successes, trials, z, "share_ratio")
+    second, (other_low, other_high) = _score_share(other, other_trials, z, "share_ratio", _OTHER)
     second = np.where(second > 0, second, np.nan)
     product = first * second
     beneath, above = low * (2 * first - low), high * (2 * first - high)
@@ -282,8 +282,8 @@ def mean_of_shares(
     '0.639 0.879'
     """
     z = _quantile(level, "mean_of_shares")
-    first, (low, high) = _scored(successes, trials, z, "mean_of_shares")
-    second, (other_low, other_high) = _scored(other, other_trials, z, "mean_of_shares", _OTHER)
+    first, (low, high) = _score_share(successes, trials, z, "mean_of_shares")
+    second, (other_low, other_high) = _score_share(other, other_trials, z, "mean_of_shares", _OTHER)
     total = first + second
     return (
         _plain((total - np.hypot(first - low, second - other_low)) / 2),
@@ -325,7 +325,7 @@ def _counts(
     return np.minimum(x, n), n
 
 
-def _scored(
+def _score_share(
     successes: ArrayLike,
     trials: ArrayLike,
     z: float,

@@ -85,14 +85,16 @@ def epsilon_at(of: Steps, delta: float, *, coarse: bool = False) -> float:
     left = delta - allowance(of.steps)
     if left <= 0 or _is_hopeless(of):
         return math.inf
-    return max(0.0, float(_composed(of, _interval(of, coarse=coarse)).get_epsilon_for_delta(left))) * _SPARE
+    return (
+        max(0.0, float(_compose_steps(of, _interval(of, coarse=coarse)).get_epsilon_for_delta(left))) * _SPARE
+    )
 
 
 def delta_at(of: Steps, epsilon: float) -> float:
     """Return a delta that goes with `epsilon`."""
     if _is_hopeless(of):
         return 1.0
-    found = float(_composed(of, _interval(of, coarse=False)).get_delta_for_epsilon(epsilon / _SPARE))
+    found = float(_compose_steps(of, _interval(of, coarse=False)).get_delta_for_epsilon(epsilon / _SPARE))
     return min(1.0, max(0.0, found) * _SPARE + allowance(of.steps))
 
 
@@ -136,7 +138,7 @@ def _load_dp_accounting() -> tuple[Any, Any, Any]:
 
 
 @functools.lru_cache(maxsize=8)
-def _composed(of: Steps, interval: float) -> Any:
+def _compose_steps(of: Steps, interval: float) -> Any:
     """Return dp-accounting's distribution of the loss of all steps."""
     losses, mechanisms, _ = _load_dp_accounting()
     change = mechanisms.AdjacencyType

@@ -79,7 +79,7 @@ class SampledGaussian:
     def __init__(self, noise: Number, sampling: Number, steps: int) -> None:
         owner = "SampledGaussian"
         object.__setattr__(self, "noise", checked_noise(noise, owner=owner))
-        object.__setattr__(self, "sampling", checked_sampling(sampling, owner=owner))
+        object.__setattr__(self, "sampling", check_sampling(sampling, owner=owner))
         object.__setattr__(self, "steps", integer("steps", steps, owner=owner, low=1, high=MOST_STEPS))
 
     def epsilon(self, delta: Number, *, unit: Unit | str) -> Fraction:
@@ -161,13 +161,13 @@ def noise_for(
     spent = exact(epsilon, name="epsilon", owner=owner, above=0, most=LARGEST_EPSILON)
     times = integer("steps", steps, owner=owner, low=1, high=MOST_STEPS)
     allowed = checked_delta(delta, steps=times, owner=owner)
-    rate = checked_sampling(sampling, owner=owner)
+    rate = check_sampling(sampling, owner=owner)
     checked = one_of("unit", unit, _UNITS, owner=owner)
     if not isinstance(tolerance, float) or not _LAST_TOLERANCE <= tolerance <= 0.1:
         raise InvalidParameterError(
             "tolerance", owner=owner, must_be="a float from 1e-9 to 0.1", got=tolerance
         )
-    return _searched(
+    return _search(
         float_below(spent), float_below(allowed), Steps(1.0, float_above(rate), times, checked), tolerance
     )
 
@@ -205,7 +205,7 @@ def checked_noise(noise: Number, *, owner: str) -> Fraction:
     return given
 
 
-def checked_sampling(sampling: Number, *, owner: str) -> Fraction:
+def check_sampling(sampling: Number, *, owner: str) -> Fraction:
     """Return the sampling probability if it is from 2**-40 to 1."""
     given = exact(sampling, name="sampling", owner=owner, above=0, most=1)
     if given * (1 << 40) < 1:
@@ -236,14 +236,14 @@ def _too_small(delta: Number, owner: str) -> InvalidParameterError:
 
 
 @functools.lru_cache(maxsize=256)
-def _searched(epsilon: float, delta: float, of: Steps, tolerance: float) -> float:
+def _search(epsilon: float, delta: float, of: Steps, tolerance: float) -> float:
     def excess(place: float) -> float:
         found = epsilon_at(of._replace(noise=math.exp(place)), delta, coarse=True)
         return math.log(min(max(found, epsilon / 1e6), epsilon * 1e6) / epsilon)
 
     guess = of.sampling * math.sqrt(2 * of.steps * math.log(1 / delta)) / epsilon
     place = min(max(math.log(guess), math.log(0.5)), math.log(LARGEST_NOISE) - 1)
-    enough = _narrowed(excess, place, math.log1p(tolerance))
+    enough = _narrow(excess, place, math.log1p(tolerance))
     if enough is None:
         raise InvalidParameterError(
             "epsilon",
@@ -254,7 +254,7 @@ def _searched(epsilon: float, delta: float, of: Steps, tolerance: float) -> floa
     return math.exp(enough)
 
 
-def _narrowed(excess: Callable[[float], float], place: float, width: float) -> float | None:
+def _narrow(excess: Callable[[float], float], place: float, width: float) -> float | None:
     """Return a place where the excess is not above 0 though it is at most `width` further down.
 
     None says that it is above 0 everywhere; the lowest place is returned where it is nowhere above 0.

@@ -44,9 +44,9 @@ from evenhand.privacy.accounting import (
     LARGEST_EPSILON,
     MOST_STEPS,
     SampledGaussian,
+    check_sampling,
     checked_delta,
     checked_noise,
-    checked_sampling,
     noise_for,
 )
 from evenhand.privacy.guarantees.guarantee import Guarantee
@@ -335,7 +335,7 @@ def training_guarantee(
     ['2.232', '4.464']
     """
     owner = "training_guarantee"
-    rate = checked_sampling(sampling, owner=owner)
+    rate = check_sampling(sampling, owner=owner)
     times = integer("steps", steps, owner=owner, low=1, high=MOST_STEPS)
     checked = one_of("unit", unit, (Unit.ADD_OR_REMOVE_ONE, Unit.REPLACE_ONE), owner=owner)
     parts = _checked_blocks(dimensions, clip, blocks, owner=owner)

@@ -138,7 +138,7 @@ class _RealLaw(Law):
     def _successor(self, x: Values) -> Values:
         return x
 
-    def _simulated(self, source: Source) -> SeededSource:
+    def _check_seeded(self, source: Source) -> SeededSource:
         if not isinstance(source, SeededSource):
             raise InvalidParameterError(
                 "source",
@@ -185,10 +185,10 @@ class DiscreteLaplace(_IntegerLaw):
         return discrete_laplace(self.scale, size=size, source=source)
 
     def _mass(self, size: Values) -> Values:
-        return math.tanh(1 / (2 * _float(self.scale))) * _falling(size, _float(self.scale))
+        return math.tanh(1 / (2 * _float(self.scale))) * _exponential(size, _float(self.scale))
 
     def _beyond(self, x: Values) -> Values:
-        return _falling(x, _float(self.scale)) / (1 + math.exp(-1 / _float(self.scale)))
+        return _exponential(x, _float(self.scale)) / (1 + math.exp(-1 / _float(self.scale)))
 
 
 @dataclass(frozen=True)
@@ -265,13 +265,13 @@ class Laplace(_RealLaw):
 
     def draw(self, *, size: Size, source: Source) -> Values:
         """Draw noise for a simulation; refuses every source but a seeded one."""
-        return self._simulated(source).generator().laplace(0, _float(self.scale), size)
+        return self._check_seeded(source).generator().laplace(0, _float(self.scale), size)
 
     def _density(self, size: Values) -> Values:
-        return _falling(size, _float(self.scale)) / (2 * _float(self.scale))
+        return _exponential(size, _float(self.scale)) / (2 * _float(self.scale))
 
     def _beyond(self, x: Values) -> Values:
-        return _falling(x, _float(self.scale)) / 2
+        return _exponential(x, _float(self.scale)) / 2
 
 
 @dataclass(frozen=True)
@@ -298,7 +298,7 @@ class Gaussian(_RealLaw):
 
     def draw(self, *, size: Size, source: Source) -> Values:
         """Draw noise for a simulation; refuses every source but a seeded one."""
-        return self._simulated(source).generator().normal(0, self.standard_deviation, size)
+        return self._check_seeded(source).generator().normal(0, self.standard_deviation, size)
 
     def _density(self, size: Values) -> Values:
         return _bell(size, self.variance) / math.sqrt(2 * math.pi * self.variance)
@@ -312,7 +312,7 @@ def _float(value: Number) -> float:
     return float(rational)
 
 
-def _falling(x: Values, scale: float) -> Values:
+def _exponential(x: Values, scale: float) -> Values:
     """Return exp(-x / scale) for x >= 0, without overflow on the way to 0."""
     return np.exp(-np.clip(x, 0, 1000 * scale) / scale)
 

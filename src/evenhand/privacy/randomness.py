@@ -139,13 +139,13 @@ class SeededSource(Source):
         self, seed: int | np.random.SeedSequence | np.random.Generator, *, cell: str | None = None
     ) -> None:
         self._sequence = _sequence_of(seed)
-        self._told = f"SeededSource({self._sequence.entropy!r})"
+        self._origin = f"SeededSource({self._sequence.entropy!r})"
         if self._sequence.spawn_key:
             keyed = f"SeedSequence({self._sequence.entropy!r}, spawn_key={self._sequence.spawn_key!r})"
-            self._told = f"SeededSource({keyed})"
+            self._origin = f"SeededSource({keyed})"
         if cell is not None:
             self._sequence = _sequence_of_cell(self._sequence, cell)
-            self._told += f".for_cell({cell!r})"
+            self._origin += f".for_cell({cell!r})"
         self._bits = np.random.PCG64DXSM(self._sequence)
 
     @property
@@ -198,11 +198,11 @@ class SeededSource(Source):
 
     def _child(self, sequence: np.random.SeedSequence, told: str) -> SeededSource:
         child = SeededSource(sequence)
-        child._told = self._told + told
+        child._origin = self._origin + told
         return child
 
     def __repr__(self) -> str:
-        return self._told
+        return self._origin
 
 
 def _stream(room: Words) -> Words:

@@ -118,7 +118,7 @@ def round_up(value: Fraction, *, digits: int) -> Fraction:
     >>> round_up(Fraction(1, 3), digits=2)
     Fraction(17, 50)
     """
-    return Fraction(_rounded(value, digits, decimal.ROUND_CEILING))
+    return Fraction(_round_decimal(value, digits, decimal.ROUND_CEILING))
 
 
 def round_down(value: Fraction, *, digits: int) -> Fraction:
@@ -127,7 +127,7 @@ def round_down(value: Fraction, *, digits: int) -> Fraction:
     >>> round_down(Fraction(2, 3), digits=2)
     Fraction(33, 50)
     """
-    return Fraction(_rounded(value, digits, decimal.ROUND_FLOOR))
+    return Fraction(_round_decimal(value, digits, decimal.ROUND_FLOOR))
 
 
 def text_above(value: Fraction, *, digits: int = 6) -> str:
@@ -136,7 +136,7 @@ def text_above(value: Fraction, *, digits: int = 6) -> str:
     >>> text_above(Fraction(1, 3)), text_above(Fraction(1, 2)), text_above(Fraction(1_000_001, 1_000_000))
     ('0.333334', '0.5', '1.00001')
     """
-    return _short(_rounded(value, digits, decimal.ROUND_CEILING), digits)
+    return _short(_round_decimal(value, digits, decimal.ROUND_CEILING), digits)
 
 
 def text_below(value: Fraction, *, digits: int = 6) -> str:
@@ -145,7 +145,7 @@ def text_below(value: Fraction, *, digits: int = 6) -> str:
     >>> text_below(Fraction(2, 3)), text_below(Fraction(1, 2))
     ('0.666666', '0.5')
     """
-    return _short(_rounded(value, digits, decimal.ROUND_FLOOR), digits)
+    return _short(_round_decimal(value, digits, decimal.ROUND_FLOOR), digits)
 
 
 def exp_bounds(exponent: Fraction, *, digits: int = 40) -> tuple[Fraction, Fraction]:
@@ -164,9 +164,9 @@ def exp_bounds(exponent: Fraction, *, digits: int = 40) -> tuple[Fraction, Fract
             "exponent", owner="exp_bounds", must_be="at most 1,000,000", got="a larger number"
         )
     if exponent < -_LARGEST_POWER:
-        return Fraction(0), _exp_rounded(Fraction(-_LARGEST_POWER), digits, decimal.ROUND_CEILING)
-    low = _exp_rounded(exponent, digits, decimal.ROUND_FLOOR)
-    high = _exp_rounded(exponent, digits, decimal.ROUND_CEILING)
+        return Fraction(0), _round_exp(Fraction(-_LARGEST_POWER), digits, decimal.ROUND_CEILING)
+    low = _round_exp(exponent, digits, decimal.ROUND_FLOOR)
+    high = _round_exp(exponent, digits, decimal.ROUND_CEILING)
     return low, high
 
 
@@ -185,12 +185,12 @@ def log_bounds(value: Fraction, *, digits: int = 40) -> tuple[Fraction, Fraction
 
 def log_below(value: Fraction, *, digits: int = 40) -> Fraction:
     """Return the lower of the :func:`log_bounds`."""
-    return _log_rounded(value, digits, decimal.ROUND_FLOOR)
+    return _round_log(value, digits, decimal.ROUND_FLOOR)
 
 
 def log_above(value: Fraction, *, digits: int = 40) -> Fraction:
     """Return the upper of the :func:`log_bounds`."""
-    return _log_rounded(value, digits, decimal.ROUND_CEILING)
+    return _round_log(value, digits, decimal.ROUND_CEILING)
 
 
 def leading_zeros(value: Fraction) -> int:
@@ -214,7 +214,7 @@ def decimal_context(precision: int, rounding: str = decimal.ROUND_HALF_EVEN) -> 
     )
 
 
-def _rounded(value: Fraction, digits: int, rounding: str) -> Decimal:
+def _round_decimal(value: Fraction, digits: int, rounding: str) -> Decimal:
     return decimal_context(digits, rounding).divide(Decimal(value.numerator), Decimal(value.denominator))
 
 
@@ -225,7 +225,7 @@ def _short(value: Decimal, digits: int) -> str:
     return f"{float(value):.{digits}g}"
 
 
-def _exp_rounded(exponent: Fraction, digits: int, rounding: str) -> Fraction:
+def _round_exp(exponent: Fraction, digits: int, rounding: str) -> Fraction:
     whole_digits = len(str(abs(exponent.numerator) // exponent.denominator))
     context = decimal_context(digits + whole_digits, rounding)
     outward = context.divide(Decimal(exponent.numerator), Decimal(exponent.denominator))
@@ -233,7 +233,7 @@ def _exp_rounded(exponent: Fraction, digits: int, rounding: str) -> Fraction:
     return _one_place_outward(context, context.exp(outward))
 
 
-def _log_rounded(value: Fraction, digits: int, rounding: str) -> Fraction:
+def _round_log(value: Fraction, digits: int, rounding: str) -> Fraction:
     if value <= 0:
         raise InvalidParameterError("value", owner="log_bounds", must_be="a number > 0", got=value)
     if value == 1:

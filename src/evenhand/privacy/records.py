@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from evenhand.errors import InvalidParameterError, UnknownNameError
 
-__all__ = ["class_named", "made_from"]
+__all__ = ["build_from_record", "find_class"]
 
 _LONGEST_NAME = 40
 
@@ -17,7 +17,7 @@ _LONGEST_NAME = 40
 Made = TypeVar("Made")
 
 
-def class_named(name: object, classes: Mapping[str, type[Made]], *, kind: str) -> type[Made]:
+def find_class(name: object, classes: Mapping[str, type[Made]], *, kind: str) -> type[Made]:
     """Return the class of a name, in small or capital letters; `kind` is what the message calls it."""
     found = classes.get(name.lower()) if isinstance(name, str) else None
     if found is None:
@@ -26,7 +26,7 @@ def class_named(name: object, classes: Mapping[str, type[Made]], *, kind: str) -
     return found
 
 
-def made_from(record: object, classes: Mapping[str, type[Made]], *, kind: str, owner: str) -> Made:
+def build_from_record(record: object, classes: Mapping[str, type[Made]], *, kind: str, owner: str) -> Made:
     """Return what a record describes; the name of its class stands under `kind` in small letters.
 
     The classes are dataclasses with a class method ``from_record``.
@@ -34,9 +34,9 @@ def made_from(record: object, classes: Mapping[str, type[Made]], *, kind: str, o
     The record must have the fields of its class and no others. What may be left out is what has a default.
     """
     if not isinstance(record, Mapping):
-        raise _refused(owner, "a mapping, as to_dict makes it", f"a value of type {type(record).__name__}")
+        raise _refusal(owner, "a mapping, as to_dict makes it", f"a value of type {type(record).__name__}")
     values = dict(record)
-    made: Any = class_named(values.pop(kind.lower(), None), classes, kind=kind)
+    made: Any = find_class(values.pop(kind.lower(), None), classes, kind=kind)
     known = {each.name: each for each in fields(made) if each.init}
     needed = {
         name for name, each in known.items() if each.default is MISSING and each.default_factory is MISSING
@@ -44,7 +44,7 @@ def made_from(record: object, classes: Mapping[str, type[Made]], *, kind: str, o
     if not needed <= values.keys() <= known.keys():
         names = sorted(str(name)[:_LONGEST_NAME] for name in islice(values, 20))
         must_be = f"a record of {made.__name__}, with the fields {', '.join(known)}"
-        raise _refused(owner, must_be, f"the fields {', '.join(names)}" if names else "no fields")
+        raise _refusal(owner, must_be, f"the fields {', '.join(names)}" if names else "no fields")
     for name, value in values.items():
         if isinstance(known[name].default, bool) and not isinstance(value, bool):
             got = f"a value of type {type(value).__name__}"
@@ -53,5 +53,5 @@ def made_from(record: object, classes: Mapping[str, type[Made]], *, kind: str, o
     return result
 
 
-def _refused(owner: str, must_be: str, got: str) -> InvalidParameterError:
+def _refusal(owner: str, must_be: str, got: str) -> InvalidParameterError:
     return InvalidParameterError("record", owner=owner, must_be=must_be, got=got)

@@ -334,18 +334,18 @@ def _runs(
         return labels, np.array(codes, np.int64), np.arange(len(codes))
     labels = [label for label, _ in level.members]
     if level.of is None:
-        groups = _grouped(level, domain.labels, domain.size, domain.find, where)
+        groups = _group_codes(level, domain.labels, domain.size, domain.find, where)
         return labels, np.arange(domain.size), groups
     if level.of not in done:
         where.refuse(f"is made of level '{brief(level.of)}', which is not one of the levels before it")
     base = done[level.of]
     names = {label: group for group, label in enumerate(base.labels[: base.declared])}
-    groups = _grouped(level, base.labels, base.declared, names.get, where)
+    groups = _group_codes(level, base.labels, base.declared, names.get, where)
     starts, inner = base.runs()
     return labels, starts, groups[inner]
 
 
-def _grouped(
+def _group_codes(
     level: Level, known: Sequence[str], size: int, find: Callable[[Any], int | None], where: _Place
 ) -> Whole:
     """Return the group of each code below `size`, checking that each is in exactly one."""

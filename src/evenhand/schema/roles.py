@@ -76,7 +76,7 @@ def _names(role: str, given: Iterable[object], columns: Mapping[str, Column]) ->
     one = isinstance(given, str | bytes | dict) or not hasattr(given, "__iter__")
     names = [given] if one else list(given)
     for name in names:
-        _known(role, name, columns)
+        _check_column(role, name, columns)
     wanted = set(names)
     if len(wanted) < len(names):
         raise InvalidParameterError(
@@ -86,10 +86,10 @@ def _names(role: str, given: Iterable[object], columns: Mapping[str, Column]) ->
 
 
 def _one_name(role: str, given: object, columns: Mapping[str, Column]) -> str | None:
-    return None if given is None else _known(role, given, columns)
+    return None if given is None else _check_column(role, given, columns)
 
 
-def _known(role: str, name: object, columns: Mapping[str, Column]) -> str:
+def _check_column(role: str, name: object, columns: Mapping[str, Column]) -> str:
     if not isinstance(name, str):
         must_be = "the name of a column" if role in {"protected", "target"} else "names of columns"
         got = f"a value of type {type(name).__name__}"

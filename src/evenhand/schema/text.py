@@ -33,11 +33,11 @@ def visible(text: str) -> str:
     """
     if not text or text.isspace():
         return repr(text)
-    shown = text if text.isprintable() else "".join(_escaped(each) for each in text)
+    shown = text if text.isprintable() else "".join(_escape(each) for each in text)
     return shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}…"
 
 
-def _escaped(character: str) -> str:
+def _escape(character: str) -> str:
     return character if character.isprintable() else repr(character)[1:-1]
 
 

@@ -108,10 +108,10 @@ _KINDS = {
 def columns_and_roles(document: dict[str, Any]) -> tuple[tuple[Column, ...], Roles]:
     """Return what a schema is made of; every fault is a SchemaError that names the field."""
     _known_keys(document, ("format", "roles", "columns"), place="a key of a schema file", prefix="")
-    version = _needed(document, "format", prefix="")
+    version = _require(document, "format", prefix="")
     if type(version) is not int or version != FORMAT:
         _refuse("format", f"must be {FORMAT}, the only format there is. Got {described(version)} instead.")
-    tables = _needed(document, "columns", prefix="")
+    tables = _require(document, "columns", prefix="")
     if not isinstance(tables, list) or not tables or not all(isinstance(each, dict) for each in tables):
         _refuse("columns", "must be one [[columns]] table or more.")
     columns: dict[str, Column] = {}
@@ -126,15 +126,15 @@ def columns_and_roles(document: dict[str, Any]) -> tuple[tuple[Column, ...], Rol
 def _column(table: dict[str, Any], number: int) -> Column:
     name = table.get("name")
     prefix = f"columns.{brief(name)}." if isinstance(name, str) and name else f"columns[{number}]."
-    _needed(table, "name", prefix=prefix)
-    kind = _needed(table, "kind", prefix=prefix)
+    _require(table, "name", prefix=prefix)
+    kind = _require(table, "kind", prefix=prefix)
     if not isinstance(kind, str) or kind not in _KINDS:
         _refuse(f"{prefix}kind", f"must be one of {', '.join(_KINDS)}. Got {described(kind)} instead.")
     must_have, may_have = _KINDS[kind]
     common = ("name", "kind", "outside", "nulls", "levels", "inferred")
     known = (*common, *must_have, *may_have)
     _known_keys(table, known, place=f"a key of a column of kind '{kind}'", prefix=prefix)
-    given = {key: _needed(table, key, prefix=prefix) for key in must_have}
+    given = {key: _require(table, key, prefix=prefix) for key in must_have}
     given |= {key: table[key] for key in may_have if key in table}
     levels = table.get("levels", [])
     if not isinstance(levels, list) or not all(isinstance(each, dict) for each in levels):
@@ -151,7 +151,7 @@ def _column(table: dict[str, Any], number: int) -> Column:
 def _level(table: dict[str, Any], prefix: str, number: int) -> Level:
     name = table.get("name")
     prefix = f"{prefix}.{brief(name)}." if isinstance(name, str) and name else f"{prefix}[{number}]."
-    _needed(table, "name", prefix=prefix)
+    _require(table, "name", prefix=prefix)
     _known_keys(table, _LEVEL, place="a key of a level", prefix=prefix)
     try:
         return Level(**table)
@@ -172,7 +172,7 @@ def _roles(table: object, columns: dict[str, Column]) -> Roles:
     return checked_roles(columns, Roles(**table))
 
 
-def _needed(table: dict[str, Any], key: str, *, prefix: str) -> Any:
+def _require(table: dict[str, Any], key: str, *, prefix: str) -> Any:
     if key not in table:
         _refuse(f"{prefix}{key}", "is missing.")
     return table[key]

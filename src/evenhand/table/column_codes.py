@@ -68,18 +68,20 @@ class ColumnCodes:
     def encode(self, piece: Any, out: NDArray[Any]) -> Misfits:  # noqa: PLR0911 - one for each kind of piece
         """Write the codes of `piece` into `out`, any code where a value does not fit; tell which do not."""
         if isinstance(piece, Labelled):
-            return self._labelled(piece.places, piece.categories, out)
+            return self._encode_labelled(piece.places, piece.categories, out)
         if isinstance(piece, np.ndarray):
             return self._one_by_one(piece, out)
         if pa.types.is_dictionary(piece.type):
-            return self._labelled(piece.indices, piece.dictionary, out)
+            return self._encode_labelled(piece.indices, piece.dictionary, out)
         if pa.types.is_run_end_encoded(piece.type):
             piece = pc.run_end_decode(piece)
         missing = _missing(piece)
         if any(is_one(piece.type) for is_one in _TEXT_TYPES) and len(self._words):
             return self._text(piece, missing, out)
         if pa.types.is_boolean(piece.type) and self.domain.value_type is bool:
-            return self._labelled(piece.cast(pa.uint8()), pa.array(FALSE_WORDS[:1] + TRUE_WORDS[:1]), out)
+            return self._encode_labelled(
+                piece.cast(pa.uint8()), pa.array(FALSE_WORDS[:1] + TRUE_WORDS[:1]), out
+            )
         if self.domain.value_type in (int, float) and any(is_one(piece.type) for is_one in _NUMBER_TYPES):
             return self._numbers(piece, missing, out)
         out[:] = 0
@@ -120,10 +122,10 @@ class ColumnCodes:
         encoded = (_wide(block) if pa.types.is_decimal(block.type) else block).dictionary_encode()
         distinct = np.array(encoded.dictionary.to_pylist(), dtype=object)
         codes = np.zeros(len(block), np.uint64)
-        misfits = self._labelled(encoded.indices, distinct, codes)
+        misfits = self._encode_labelled(encoded.indices, distinct, codes)
         return codes, np.zeros(len(block), np.bool_) if misfits.outside is None else misfits.outside
 
-    def _labelled(self, places: Any, categories: Any, out: NDArray[Any]) -> Misfits:
+    def _encode_labelled(self, places: Any, categories: Any, out: NDArray[Any]) -> Misfits:
         """Encode the categories once, then look every place up."""
         table = np.zeros(len(categories) + 1, out.dtype)  # one more, so that an empty list can be looked up
         misfits = self.encode(categories, table[:-1])
@@ -258,7 +260,7 @@ def _listed_codes(values: NDArray[np.integer], domain: Domain, *, most: int = _N
     if high - low < _WIDEST_TABLE:
         table = np.full(high - low + 1, len(listed), np.uint32)
         table[[value - low for value in listed]] = np.arange(len(listed))
-        codes = table[start - low :].take(_signed(places), mode="clip")
+        codes = table[start - low :].take(_as_signed(places), mode="clip")
         return codes, outside | (codes == len(listed))
     offsets = np.array([value - low for value in listed], np.uint64)
     codes, unknown = _sorted_codes(places.astype(np.uint64) + np.uint64(start - low), offsets)
@@ -297,7 +299,7 @@ def _bins(values: NDArray[Any], inner: NDArray[Any]) -> NDArray[Any]:
     return codes
 
 
-def _signed(places: NDArray[np.unsignedinteger]) -> NDArray[Any]:
+def _as_signed(places: NDArray[np.unsignedinteger]) -> NDArray[Any]:
     """Return places as NumPy wants them; what does not fit is outside anyway."""
     return places.view(np.int64) if places.dtype.itemsize == 8 else places
 

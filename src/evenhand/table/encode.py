@@ -134,7 +134,9 @@ class Table:
                 known = [each for each in eager.columns if isinstance(each, str)]
                 raise ColumnNotFoundError(name, known, place="in the frame")
         keep = _Keep(len(eager))
-        codes = {column.name: _encoded(eager.get_column(column.name), column, keep) for column in chosen}
+        codes = {
+            column.name: _encode_column(eager.get_column(column.name), column, keep) for column in chosen
+        }
         kept = keep.positions()
         if kept is not None:
             for name in chosen.names:  # one column at a time, so that only one is there twice
@@ -151,7 +153,7 @@ class Table:
         return f"Table of {', '.join(self.schema.names)}"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self.schema, dict(self.codes), self.kept, self.origin)
+        return _restore_table, (self.schema, dict(self.codes), self.kept, self.origin)
 
     def decode(self, name: str) -> pa.Array:
         """Return the values of one column as an Arrow array; "other" comes back as null.
@@ -187,7 +189,7 @@ class Table:
         return Origin(self.origin.backend, exact)
 
 
-def _restored(
+def _restore_table(
     schema: Schema, codes: dict[str, Any], kept: NDArray[np.int64] | None, origin: Origin | None
 ) -> Table:
     """Make a table again in another process, or as a copy."""
@@ -210,7 +212,7 @@ class _Keep:
         return None if self.mask is None else np.flatnonzero(self.mask)
 
 
-def _encoded(series: nw.Series[Any], column: Column, keep: _Keep) -> NDArray[np.unsignedinteger]:
+def _encode_column(series: nw.Series[Any], column: Column, keep: _Keep) -> NDArray[np.unsignedinteger]:
     codes = np.empty(len(series), column.dtype)
     encoder = ColumnCodes(column.domain)
     start = 0

@@ -214,7 +214,7 @@ def test_little_noise_gets_points_that_are_further_apart():
 
 
 def test_the_search_returns_the_least_noise_where_that_is_enough():
-    assert accounting._narrowed(lambda _: -1.0, 0.0, 1e-4) == math.log(0.05)
+    assert accounting._narrow(lambda _: -1.0, 0.0, 1e-4) == math.log(0.05)
 
 
 def test_the_search_says_when_no_noise_is_enough():
@@ -230,7 +230,7 @@ def test_the_search_needs_few_looks():
         looks.append(place)
         return 0.7 - 1.6 * place + 0.05 * place**2
 
-    found = accounting._narrowed(excess, 0.0, 1e-4)
+    found = accounting._narrow(excess, 0.0, 1e-4)
 
     assert excess(found) <= 0 < excess(found - 1e-4)
     assert len(looks) <= 12
@@ -238,7 +238,7 @@ def test_the_search_needs_few_looks():
 
 def test_the_search_ends_where_epsilon_has_a_step():
     """A jump gives the secant nothing; halving still ends."""
-    found = accounting._narrowed(lambda place: 1.0 if place < 0.123 else -1e-3, 0.0, 1e-4)
+    found = accounting._narrow(lambda place: 1.0 if place < 0.123 else -1e-3, 0.0, 1e-4)
 
     assert 0.123 <= found <= 0.1231
 
@@ -255,7 +255,7 @@ def test_rates_are_dyadic_and_rounded_down(batch, rows, rate):
 
 
 def test_without_the_extra_the_message_says_what_to_install(monkeypatch):
-    _pld._composed.cache_clear()
+    _pld._compose_steps.cache_clear()
     monkeypatch.setitem(sys.modules, "dp_accounting.pld", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'evenhand\[dp\]'"):
         SampledGaussian("1.2345", 1, 1).epsilon("1e-5", unit=ADD)  # an answer that no other test has kept

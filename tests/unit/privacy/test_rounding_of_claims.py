@@ -232,7 +232,7 @@ def test_the_delta_of_a_group_is_rounded_up():
 @pytest.mark.parametrize("number", ["1/3", "1/7", "0.1", "0.3", "0.7"])
 def test_the_search_for_noise_is_given_less_than_was_asked(number, monkeypatch):
     asked, seen = Fraction(number), []
-    monkeypatch.setattr(accounting, "_searched", lambda *given: seen.extend(given) or 1.0)
+    monkeypatch.setattr(accounting, "_search", lambda *given: seen.extend(given) or 1.0)
     noise_for(asked, asked, sampling=asked, steps=3, unit="replace one")
     epsilon, delta, steps, _ = seen
 

@@ -10,7 +10,7 @@ from evenhand.collect.protocols.optimal import Optimal
 from evenhand.collect.protocols.subset import SS
 from evenhand.collect.protocols.thresholded import THE
 from evenhand.collect.protocols.unary import OUE, RAPPOR
-from evenhand.privacy.records import class_named, made_from
+from evenhand.privacy.records import build_from_record, find_class
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,7 +31,7 @@ def protocol_named(name: str) -> type[Protocol]:
     >>> protocol_named("OUE").__name__
     'OUE'
     """
-    return class_named(name, PROTOCOLS, kind="Protocol")
+    return find_class(name, PROTOCOLS, kind="Protocol")
 
 
 def protocol_from(record: Mapping[str, Any]) -> Protocol:
@@ -52,4 +52,4 @@ def protocol_from(record: Mapping[str, Any]) -> Protocol:
     >>> protocol_from(GRR(k=5, epsilon=0.1).to_dict())
     GRR(k=5, epsilon=0.1)
     """
-    return made_from(record, PROTOCOLS, kind="Protocol", owner="protocol_from")
+    return build_from_record(record, PROTOCOLS, kind="Protocol", owner="protocol_from")

@@ -13,7 +13,16 @@ from pyarrow import csv as arrow_csv
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["as_it_stands", "github", "github_page", "kept", "line_feeds", "parse", "read_rows", "write_rows"]
+__all__ = [
+    "as_it_stands",
+    "github",
+    "github_page",
+    "keep_rows",
+    "line_feeds",
+    "parse",
+    "read_rows",
+    "write_rows",
+]
 
 
 def parse(content: bytes, *, integers: Iterable[str] = (), numbers: Iterable[str] = ()) -> dict[str, Any]:
@@ -40,13 +49,13 @@ def parse(content: bytes, *, integers: Iterable[str] = (), numbers: Iterable[str
     return {name: table.column(name).to_numpy() for name in table.column_names}
 
 
-def kept(columns: Mapping[str, Any], rows: Any) -> dict[str, Any]:
+def keep_rows(columns: Mapping[str, Any], rows: Any) -> dict[str, Any]:
     """Return the columns with only the rows that `rows` marks.
 
     Examples
     --------
     >>> import numpy as np
-    >>> kept({"age": np.array([41, 7])}, np.array([True, False]))["age"].tolist()
+    >>> keep_rows({"age": np.array([41, 7])}, np.array([True, False]))["age"].tolist()
     [41]
     """
     return {name: values[rows] for name, values in columns.items()}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.datasets.download.files import Download, SourceFile
-from evenhand.datasets.download.parsing import github, github_page, kept, read_rows, write_rows
+from evenhand.datasets.download.parsing import github, github_page, keep_rows, read_rows, write_rows
 from evenhand.datasets.entry import Cleaned, Entry, Option
 from evenhand.schema import Column, Domain, Schema
 
@@ -191,13 +191,13 @@ _UCI_ROWS = {
 
 def _build(read: Reader, options: Mapping[str, Any]) -> Cleaned:
     if options["version"] == "reconstructed":
-        return _reconstructed(read, options)
+        return _build_reconstructed(read, options)
     if options["version"] == "uci":
         return _uci(read, options)
     return _fair_projection(read)
 
 
-def _reconstructed(read: Reader, options: Mapping[str, Any]) -> Cleaned:
+def _build_reconstructed(read: Reader, options: Mapping[str, Any]) -> Cleaned:
     raw = read.columns(
         RECONSTRUCTED,
         integers=("age", "education-num", "hours-per-week", *(f"income_gt_{each}" for each in _THRESHOLDS)),
@@ -206,7 +206,7 @@ def _reconstructed(read: Reader, options: Mapping[str, Any]) -> Cleaned:
     raw["income"] = raw[f"income_gt_{threshold}"]
     label = f"income is 1 where the yearly income is above {threshold:,} dollars"
     if options["binarised"]:
-        columns, schema, steps = _binarised(raw)
+        columns, schema, steps = _binarise(raw)
     else:
         schema = _reconstructed_schema()
         columns, steps = {name: raw[name] for name in schema.names}, ()
@@ -237,7 +237,7 @@ def _reconstructed_schema() -> Schema:
     )
 
 
-def _binarised(raw: Mapping[str, Any]) -> tuple[dict[str, Any], Schema, tuple[str, ...]]:
+def _binarise(raw: Mapping[str, Any]) -> tuple[dict[str, Any], Schema, tuple[str, ...]]:
     """Return the eight binary features of makhlouf2024 and the label."""
     marks = {
         "age": raw["age"] >= 37,
@@ -271,7 +271,7 @@ def _uci(read: Reader, options: Mapping[str, Any]) -> Cleaned:
     raw = _uci_parts(read, part)
     steps: tuple[str, ...] = ("blanks stripped, the final point of the test labels removed",)
     if unknown == "drop":
-        raw = kept(raw, ~np.any([raw[name] == "?" for name in _UNKNOWN], axis=0))
+        raw = keep_rows(raw, ~np.any([raw[name] == "?" for name in _UNKNOWN], axis=0))
         steps = (*steps, "rows with '?' dropped (48,842 -> 45,222 in both parts together)")
     asked = unknown == "keep"
     workclasses = WORKCLASSES if asked else WORKED
@@ -304,7 +304,7 @@ def _uci(read: Reader, options: Mapping[str, Any]) -> Cleaned:
 
 def _fair_projection(read: Reader) -> Cleaned:
     raw = _uci_parts(read, "both")
-    raw = kept(raw, np.isin(raw["race"], ("Black", "White")))
+    raw = keep_rows(raw, np.isin(raw["race"], ("Black", "White")))
     schema = Schema(
         (
             Column("age", Domain.integers(17, 90)),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.datasets.download.files import Download, SourceFile
-from evenhand.datasets.download.parsing import github, github_page, kept, read_rows, write_rows
+from evenhand.datasets.download.parsing import github, github_page, keep_rows, read_rows, write_rows
 from evenhand.datasets.entry import Cleaned, Entry, Option
 from evenhand.schema import Column, Domain, Schema
 
@@ -65,7 +65,7 @@ def _build(read: Reader, options: Mapping[str, Any]) -> Cleaned:
     raw = read.columns(FILE, integers=_INTEGERS, numbers=_DAYS)
     if options["version"] == "propublica":
         return _propublica(raw)
-    raw = kept(raw, np.isin(raw["race"], ("African-American", "Caucasian")))
+    raw = keep_rows(raw, np.isin(raw["race"], ("African-American", "Caucasian")))
     if options["version"] == "fair_projection":
         return _fair_projection(raw)
     return _makhlouf(raw, rule=options["filter"], threshold=options["threshold"])
@@ -75,7 +75,7 @@ def _makhlouf(raw: dict[str, Any], *, rule: str, threshold: int) -> Cleaned:
     delay = raw["days_b_screening_arrest"]
     present = ~np.isnan(delay)
     within = np.abs(np.where(present, delay, np.inf)) <= 30
-    raw = kept(raw, present if rule == "or" else within)
+    raw = keep_rows(raw, present if rule == "or" else within)
     columns = {
         "sex": raw["sex"],
         "race": raw["race"],
@@ -113,7 +113,7 @@ def _makhlouf(raw: dict[str, Any], *, rule: str, threshold: int) -> Cleaned:
 
 def _fair_projection(raw: dict[str, Any]) -> Cleaned:
     delay = np.where(np.isnan(raw["days_b_screening_arrest"]), np.inf, raw["days_b_screening_arrest"])
-    raw = kept(raw, (np.abs(delay) <= 30) & (raw["is_recid"] != -1) & (raw["c_charge_degree"] != "O"))
+    raw = keep_rows(raw, (np.abs(delay) <= 30) & (raw["is_recid"] != -1) & (raw["c_charge_degree"] != "O"))
     stay = raw["c_jail_out"].astype("datetime64[s]") - raw["c_jail_in"].astype("datetime64[s]")
     columns = {
         "age": raw["age"],

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.datasets.download.files import Download, SourceFile
-from evenhand.datasets.download.parsing import as_it_stands, github, github_page, kept
+from evenhand.datasets.download.parsing import as_it_stands, github, github_page, keep_rows
 from evenhand.datasets.entry import Cleaned, Entry, Option
 from evenhand.schema import Column, Domain, Schema
 
@@ -103,7 +103,7 @@ def _from_full(read: Reader, *, five: bool, used_only: bool) -> tuple[dict[str, 
     raw = read.columns(FULL)
     checked = _USED if used_only else tuple(raw)
     complete = ~np.any([raw[name] == "" for name in checked], axis=0)
-    raw = kept({name: raw[name] for name in _USED}, complete)
+    raw = keep_rows({name: raw[name] for name in _USED}, complete)
     numbers = {name: raw[name].astype(np.float64) for name in ("fam_inc", "fulltime", "lsat", "ugpa")}
     columns = {
         "fam_inc": numbers["fam_inc"].astype(np.int64),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.datasets.download.files import Download, SourceFile
-from evenhand.datasets.download.parsing import github, github_page, kept, read_rows, write_rows
+from evenhand.datasets.download.parsing import github, github_page, keep_rows, read_rows, write_rows
 from evenhand.datasets.draws import Draws
 from evenhand.datasets.entries.counties import covered
 from evenhand.datasets.entry import Cleaned, Entry, Option
@@ -123,10 +123,10 @@ def _schema(*more: Column) -> Schema:
 def hispanic_counties(read: Reader) -> dict[str, Any]:
     """Return the 187 counties determined for the Hispanic language group, with s, sp and spe."""
     raw = read.columns(DETERMINED, numbers=("VACIT", "VACLEP", "ILLIT"))
-    raw = kept(raw, raw["LEVEL"] == "County")
-    total = kept(raw, raw["LANGUAGE"] == "Total Population")
+    raw = keep_rows(raw, raw["LEVEL"] == "County")
+    total = keep_rows(raw, raw["LANGUAGE"] == "Total Population")
     citizens = dict(zip(total["GEOID"], total["VACIT"], strict=True))
-    group = kept(raw, raw["LANGUAGE"] == "Hispanic")
+    group = keep_rows(raw, raw["LANGUAGE"] == "Hispanic")
     return {
         "geoid": group["GEOID"],
         "area": group["NAMELSAD"],
@@ -157,7 +157,7 @@ def _alaska(read: Reader, language: str) -> Cleaned:
         ),
     )
     if language != "all":
-        columns = kept(columns, columns["language"] == language)
+        columns = keep_rows(columns, columns["language"] == language)
         steps = (*steps, f"only the language group {language}")
     note = (
         "s is not in the file. It is recovered from a percentage with four decimals: exact in 25 of 29 "
@@ -251,7 +251,7 @@ def simulate(
     s = base["voting_age_citizens"][wanted].astype(np.int64)
     middle = slope * np.log(people[wanted]) + intercept
     law = (middle, spread, float(schooling.mean()), float(schooling.std(ddof=1)))
-    sp, spe = _not_covered(Draws("section203", seed), s, law)
+    sp, spe = _draw_not_covered(Draws("section203", seed), s, law)
     counties = np.array(
         [
             f"{county}, {state}"
@@ -283,7 +283,7 @@ def simulate(
     )
 
 
-def _not_covered(
+def _draw_not_covered(
     draws: Draws, s: NDArray[np.int64], law: tuple[Any, float, float, float]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Draw counts that the rule does not cover; what is still covered after all rounds is cut back."""
@@ -292,16 +292,16 @@ def _not_covered(
     waiting = np.arange(len(s))
     for _ in range(_ROUNDS):
         drawn = np.exp(middle[waiting] + spread * draws.normal(len(waiting)))
-        sp[waiting] = np.minimum(_rounded(drawn), s[waiting])
+        sp[waiting] = np.minimum(_round_as_bureau(drawn), s[waiting])
         share = np.minimum(np.exp(mean + width * draws.normal(len(waiting))), 1)
-        spe[waiting] = np.minimum(_rounded(draws.binomial(sp[waiting], share)), sp[waiting])
+        spe[waiting] = np.minimum(_round_as_bureau(draws.binomial(sp[waiting], share)), sp[waiting])
         waiting = waiting[covered(s, sp, spe)[waiting]]
     sp[waiting] = np.minimum(s[waiting] // 20, 10_000)
     spe[waiting] = np.minimum(spe[waiting], sp[waiting])
     return sp, spe
 
 
-def _rounded(count: Any) -> NDArray[np.int64]:
+def _round_as_bureau(count: Any) -> NDArray[np.int64]:
     """Round as the Bureau does: nothing stays nothing, 1 to 7 become 4, the rest goes to the nearest 5."""
     whole = np.rint(count).astype(np.int64)
     return np.where(whole == 0, 0, np.where(whole < 8, 4, 5 * np.rint(whole / 5).astype(np.int64)))

@@ -11,7 +11,7 @@ from evenhand.datasets.download.parsing import (
     as_it_stands,
     github,
     github_page,
-    kept,
+    keep_rows,
     line_feeds,
     read_rows,
     write_rows,
@@ -121,7 +121,7 @@ def _districts(read: Reader, state: str) -> Cleaned:
         "upstream: rows without a student count and districts without a student dropped",
     )
     if state != "all":
-        columns = kept(columns, columns["state"] == state)
+        columns = keep_rows(columns, columns["state"] == state)
         steps = (*steps, f"only {state}")
     return Cleaned(
         columns=columns, schema=_schema(), rows=16_641 if state == "all" else 972, cleaning=steps, note=_NOTE
@@ -131,7 +131,7 @@ def _districts(read: Reader, state: str) -> Cleaned:
 def _nces(read: Reader, least: int) -> Cleaned:
     raw = read.columns(NCES)
     counted = np.array([cell.isdecimal() for cell in raw[_STUDENTS]])
-    raw = kept(raw, counted)
+    raw = keep_rows(raw, counted)
     students = raw[_STUDENTS].astype(np.int64)
     enough = students >= least
     names = np.array(
@@ -150,13 +150,15 @@ def _nces(read: Reader, least: int) -> Cleaned:
         "exp_index joined by state",
     )
     rows = 16_641 if least == 1 else 17_025 if least == 0 else int(enough.sum())
-    return Cleaned(columns=kept(columns, enough), schema=_schema(), rows=rows, cleaning=steps, note=_NOTE)
+    return Cleaned(
+        columns=keep_rows(columns, enough), schema=_schema(), rows=rows, cleaning=steps, note=_NOTE
+    )
 
 
 def _saipe(read: Reader, year: int) -> Cleaned:
     counts = ("pop_total", "pop_5_17", "poverty_5_17")
     raw = read.columns(SAIPE, integers=("year", *counts))
-    raw = kept(raw, (raw["year"] == year) & (raw["state"] != "PR"))
+    raw = keep_rows(raw, (raw["year"] == year) & (raw["state"] != "PR"))
     names = np.array([STATES[code] for code in raw["state"]], dtype=object)
     columns = {
         "district": raw["district"],

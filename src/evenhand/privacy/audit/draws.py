@@ -191,7 +191,7 @@ def columns_of(outputs: Any) -> Columns:
     try:
         array = _as_they_are(outputs) if listed else np.asarray(outputs)
     except ValueError:  # rows of different lengths
-        raise _refused("rows of different lengths") from None
+        raise _refusal("rows of different lengths") from None
     if array.ndim == 1 and array.dtype.kind in "SU" and array.size:
         return _text_columns(array.tolist()) | {"the output": array}
     if array.dtype.names is not None:
@@ -202,7 +202,7 @@ def columns_of(outputs: Any) -> Columns:
     for name, values in named.items():
         columns |= _flat(name, values)
     if not columns:
-        raise _refused("rows without coordinates")
+        raise _refusal("rows without coordinates")
     return columns
 
 
@@ -254,12 +254,12 @@ def _as_they_are(outputs: Sequence[Any]) -> npt.NDArray[Any]:
 
 def _flat(name: str, values: npt.NDArray[Any]) -> Columns:
     if values.dtype.kind not in "biufSUO":
-        raise _refused(f"an array of type {values.dtype}")
+        raise _refusal(f"an array of type {values.dtype}")
     if values.dtype.kind == "O":
         try:
             set(values.flat)
         except TypeError:
-            raise _refused("lists or other things that cannot be compared") from None
+            raise _refusal("lists or other things that cannot be compared") from None
     if values.ndim == 1:
         return {name: values}
     rows = values.reshape(len(values), -1)
@@ -278,7 +278,7 @@ def _text_columns(outputs: Sequence[bytes | str]) -> Columns:
     return named | {f"byte {j}": table[:, j] for j in range(_BYTES_READ)}
 
 
-def _refused(got: str) -> InvalidParameterError:
+def _refusal(got: str) -> InvalidParameterError:
     return InvalidParameterError(
         "mechanism",
         owner="audit",

@@ -100,7 +100,7 @@ class Search:
         self._draw, self._error, self._delta = draw, error, delta
         first, second = (next(draw(which, batch)) for which in (0, 1))
         self.views = views_of(first, second, together=together)
-        self._order = self._counted(first, second)
+        self._order = self._count_categories(first, second)
         self._judge = [np.zeros_like(each) for each in self._order]
         self._ordered, self._judged = batch, 0
 
@@ -138,7 +138,7 @@ class Search:
         chosen = tuple(codes[: place + 1].tolist())
         return float(bounds[place]), Event(view, chosen, likely, rare, math.log(often / rare))
 
-    def _counted(self, *chunks: Chunk) -> list[Array]:
+    def _count_categories(self, *chunks: Chunk) -> list[Array]:
         return [np.stack([chunk.counts(view) for chunk in chunks]) for view in self.views]
 
 

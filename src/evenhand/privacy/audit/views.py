@@ -93,9 +93,9 @@ class Values:
         named = [f"{self.known[code]!s}" for code in sorted(codes) if code < len(self.known)]
         if len(named) < len(codes) and len(self.known) - len(named) <= SHOWN:  # fewer are left out
             left = [str(each) for code, each in enumerate(self.known) if code not in codes]
-            return f"{self.column} is not {_listed(left)}"
+            return f"{self.column} is not {_join_names(left)}"
         others = ["some other value"] if len(named) < len(codes) else []
-        return f"{self.column} is {_listed(named + others)}"
+        return f"{self.column} is {_join_names(named + others)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +124,7 @@ class Bins:
             inside = [code for _, code in run]
             runs.append(self._interval(inside[0], inside[-1]))
         runs += ["not a number"] * (last + 1 in codes)
-        return f"{self.column} is {_listed(runs)}"
+        return f"{self.column} is {_join_names(runs)}"
 
     def _interval(self, first: int, last: int) -> str:
         low = f"at least {self.edges[first - 1]:.6g}" if first else ""
@@ -142,7 +142,7 @@ class Together:
     @classmethod
     def of(cls, parts: tuple[Values | Bins, ...], first: Chunk, second: Chunk) -> Together:
         """Learn which combinations there are."""
-        combined = [_combined(parts, chunk) for chunk in (first, second)]
+        combined = [_combine(parts, chunk) for chunk in (first, second)]
         return cls(parts, _values("", *combined))
 
     @property
@@ -150,12 +150,12 @@ class Together:
         return self.inner.size
 
     def encode(self, chunk: Chunk) -> Array:
-        return self.inner.of(_combined(self.parts, chunk))
+        return self.inner.of(_combine(self.parts, chunk))
 
     def words(self, codes: Sequence[int]) -> str:
         named = [self._one(int(self.inner.known[code])) for code in codes if code < len(self.inner.known)]
         others = ["another combination"] if len(named) < len(codes) else []
-        return _listed(named + others, gap="; or ", last="; or ")
+        return _join_names(named + others, gap="; or ", last="; or ")
 
     def _one(self, combination: int) -> str:
         told = []
@@ -292,7 +292,7 @@ def _number(value: Any) -> float:
         return math.copysign(math.inf, value > 0 or -1)
 
 
-def _combined(parts: tuple[Values | Bins, ...], chunk: Chunk) -> Array:
+def _combine(parts: tuple[Values | Bins, ...], chunk: Chunk) -> Array:
     total = np.zeros((), dtype=np.int64)
     for part in parts:
         total = total * part.size + chunk.codes(part)
@@ -306,7 +306,7 @@ def _score(parts: tuple[Values | Bins, ...], weights: tuple[Array, ...], chunk: 
     return np.round(total, 6)
 
 
-def _listed(names: Sequence[str], *, gap: str = ", ", last: str = " or ") -> str:
+def _join_names(names: Sequence[str], *, gap: str = ", ", last: str = " or ") -> str:
     if len(names) > SHOWN:
         return gap.join(names[:SHOWN]) + f"{last}one of {len(names) - SHOWN} more"
     return last.join([gap.join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)

@@ -21,12 +21,12 @@ __all__ = [
     "Composed",
     "check_same_group",
     "common_unit",
+    "compose_moving",
     "convert",
     "derived_terms",
     "heaviest",
     "keeps_own_part",
     "merged_words",
-    "moving",
     "parallel_loss",
     "people_in",
     "proof_names",
@@ -96,10 +96,10 @@ def parallel_loss(parts: Sequence[Statement], *, membership: str | None) -> Comp
     local = all(part.trust is Trust.LOCAL for part in parts)
     if local and unit is not Unit.REPLACE_ONE and membership is None:
         return Composed(largest_two([part.loss for part in parts])[0], (OWN_PART,), blocks)
-    return moving(blocks)
+    return compose_moving(blocks)
 
 
-def moving(blocks: tuple[Loss, ...]) -> Composed:
+def compose_moving(blocks: tuple[Loss, ...]) -> Composed:
     """Return what is lost when a person may leave one of the two heaviest parts and enter the other."""
     return Composed(blocks[0].plus(blocks[1]), (_SIZES_MAY_CHANGE,), blocks)
 
@@ -140,7 +140,7 @@ def merged_words(
     if trust is Trust.NONE:
         return {"trust": trust, **without_guarantee(protects, shown)}
     proofs = unique((*(name for part in parts for name in proof_names(part.proof)), *proof_names(proof)))
-    told = unique((*(each for part in parts for each in _still_assumed(part, assumptions)), *assumptions))
+    told = unique((*(each for part in parts for each in _keep_assumptions(part, assumptions)), *assumptions))
     return {
         "trust": trust,
         "protects": tuple(column for column in protects if column not in shown),
@@ -179,7 +179,7 @@ def heaviest(guarantee: Statement) -> tuple[Loss, ...]:
     return guarantee.blocks or (guarantee.loss,) * (2 if keeps_own_part(guarantee) else 1)
 
 
-def _still_assumed(part: Statement, new: tuple[str, ...]) -> tuple[str, ...]:
+def _keep_assumptions(part: Statement, new: tuple[str, ...]) -> tuple[str, ...]:
     """Leave out that a person's part is fixed where moves between the parts are now counted."""
     if _SIZES_MAY_CHANGE in new and keeps_own_part(part):
         return tuple(each for each in part.assumptions if each != OWN_PART)
@@ -250,7 +250,7 @@ def convert(guarantee: Statement, target: Unit, *, reports: int | None) -> tuple
     if target is not Unit.REPLACE_ONE:
         return Composed(loss, assumptions, blocks), proof
     # Another person may answer in another part, so the largest part alone does not cover it.
-    moved = moving(blocks)
+    moved = compose_moving(blocks)
     return moved._replace(assumptions=assumptions + moved.assumptions), proof
 
 

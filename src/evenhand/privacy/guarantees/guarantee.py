@@ -200,11 +200,11 @@ class Guarantee(Statement):
         unit = common_unit(self.unit, other.unit)
         people = max((part.people for part in parts if part.people is not None), default=None)
         if Trust.NONE in {self.trust, other.trust}:
-            return _derived(parts, Composed(NO_GUARANTEE), unit=unit, people=people)
+            return _derive(parts, Composed(NO_GUARANTEE), unit=unit, people=people)
         check_same_group(parts)
         same = [_read_for(part, unit) for part in parts]
         total = sum_loss(*same)
-        made = _derived(same, total, tight=_is_tight(total, same), people=people)
+        made = _derive(same, total, tight=_is_tight(total, same), people=people)
         warn_of_new_trouble(made, parts, people=people)
         return made
 
@@ -249,11 +249,11 @@ class Guarantee(Statement):
         unit = functools.reduce(common_unit, (part.unit for part in parts))
         people, at_least = people_in(parts)
         if any(part.trust is Trust.NONE for part in parts):
-            return _derived(parts, Composed(NO_GUARANTEE), unit=unit, people=people)
+            return _derive(parts, Composed(NO_GUARANTEE), unit=unit, people=people)
         check_same_group(parts, alone=True)
         same = [_read_for(part, unit) for part in parts]
         total = parallel_loss(same, membership=membership)
-        made = _derived(same, total, tight=_is_tight(total, same), people=people)
+        made = _derive(same, total, tight=_is_tight(total, same), people=people)
         warn_of_new_trouble(made, parts, people=at_least)
         return made
 
@@ -329,7 +329,7 @@ class Guarantee(Statement):
             loss = self.loss.at_delta(exact(delta, name="delta", owner=owner, least=0, most=1))
         if loss == self.loss:
             return self
-        made = _derived((self,), Composed(loss), proof="conversion from zCDP", people=self.people)
+        made = _derive((self,), Composed(loss), proof="conversion from zCDP", people=self.people)
         warn_of_new_trouble(made, (self,), people=self.people)
         return made
 
@@ -348,7 +348,7 @@ class Guarantee(Statement):
         if size == 1 or self.trust is Trust.NONE:
             return self
         total, together = Composed(self.loss.for_group(size)), size * self.group_size
-        made = _derived((self,), total, proof="group privacy", people=self.people, group_size=together)
+        made = _derive((self,), total, proof="group privacy", people=self.people, group_size=together)
         warn_of_new_trouble(made, (self,), people=self.people)
         return made
 
@@ -406,7 +406,7 @@ def _read_for(guarantee: Guarantee, target: Unit, reports: int | None = None) ->
     if target is guarantee.unit:
         return guarantee
     if guarantee.trust is Trust.NONE:
-        return _derived((guarantee,), Composed(NO_GUARANTEE), unit=target, people=guarantee.people)
+        return _derive((guarantee,), Composed(NO_GUARANTEE), unit=target, people=guarantee.people)
     if guarantee.group_size > 1:
         raise GuaranteeError(
             "A guarantee for a group of people is not read for another unit. "
@@ -414,10 +414,10 @@ def _read_for(guarantee: Guarantee, target: Unit, reports: int | None = None) ->
         )
     total, proof = convert(guarantee, target, reports=reports)
     tight = guarantee.tight and not proof and total.loss == guarantee.loss
-    return _derived((guarantee,), total, unit=target, tight=tight, proof=proof, people=guarantee.people)
+    return _derive((guarantee,), total, unit=target, tight=tight, proof=proof, people=guarantee.people)
 
 
-def _derived(
+def _derive(
     parts: Sequence[Guarantee],
     total: Composed,
     *,

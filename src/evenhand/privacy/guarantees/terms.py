@@ -61,7 +61,7 @@ def checked_terms(given: Mapping[str, Any]) -> dict[str, Any]:
     if trust is Trust.NONE:  # whatever is said besides, no guarantee is made
         words = without_guarantee(terms["protects"], terms["in_clear"])
         return terms | amounts_of(NO_GUARANTEE) | words | {"tight": False}
-    return terms | amounts_of(_loss_given(given["epsilon"], given["delta"], given["rho"]))
+    return terms | amounts_of(_read_loss(given["epsilon"], given["delta"], given["rho"]))
 
 
 def amounts_of(loss: Loss) -> dict[str, Fraction | None]:
@@ -106,15 +106,15 @@ def read_terms(record: Mapping[str, Any]) -> dict[str, Any]:
         raise InvalidParameterError("record", owner=_READER, must_be=must_be, got=got)
     given = _LEFT_OUT | dict(record)
     terms = checked_terms(given)
-    loss = _loss_given(terms["epsilon"], terms["delta"], terms["rho"])
+    loss = _read_loss(terms["epsilon"], terms["delta"], terms["rho"])
     measure = given["measure"]
     if measure is not None and not (isinstance(measure, str) and measure == loss.measure):
         must_be = f"'{loss.measure}', as its amounts are"
         raise InvalidParameterError("measure", owner=_READER, must_be=must_be, got=measure)
-    return terms | {"blocks": _blocks_given(given["blocks"], loss, terms)}
+    return terms | {"blocks": _read_blocks(given["blocks"], loss, terms)}
 
 
-def _blocks_given(written: Any, total: Loss, terms: Mapping[str, Any]) -> tuple[Loss, ...]:
+def _read_blocks(written: Any, total: Loss, terms: Mapping[str, Any]) -> tuple[Loss, ...]:
     """Return the two heaviest parts, which must make up the total."""
     try:
         blocks = tuple(
@@ -144,7 +144,7 @@ def _make_up(blocks: tuple[Loss, ...], total: Loss, terms: Mapping[str, Any]) ->
     return blocks[0].within(total) and total.within(moved)
 
 
-def _loss_given(epsilon: Number | None, delta: Number, rho: Number | None) -> Loss:
+def _read_loss(epsilon: Number | None, delta: Number, rho: Number | None) -> Loss:
     if (epsilon is None) == (rho is None):
         raise InvalidParameterError(
             "epsilon", owner=_OWNER, must_be="given, or rho, but not both", got=epsilon, hint="epsilon='1/10'"

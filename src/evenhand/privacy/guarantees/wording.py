@@ -41,7 +41,7 @@ def sentence_of(guarantee: Statement) -> str:
     """Return the whole text: the claim, what is in the clear, assumptions and cautions."""
     cautions = dict(cautions_of(guarantee))
     sentences = [cautions.pop("delta", ""), "" if guarantee.trust is Trust.NONE else _claim(guarantee)]
-    clear = _listed(guarantee.in_clear)
+    clear = _join_names(guarantee.in_clear)
     said = (
         f"In the clear, and so not protected: {clear}."
         if clear
@@ -192,7 +192,7 @@ def _pair(guarantee: Statement) -> str:
         return f"between any two values of {_owned(guarantee)}"
     if guarantee.group_size == 1:
         besides = " besides" if guarantee.in_clear else ""
-        return f"between any two values of {_listed(guarantee.protects) or f'what was asked{besides}'}"
+        return f"between any two values of {_join_names(guarantee.protects) or f'what was asked{besides}'}"
     behind = "them" if guarantee.trust is Trust.LOCAL else _reports(guarantee)
     return f"between any two values of the {_record(guarantee)} behind {behind}"
 
@@ -216,18 +216,18 @@ def _reports(guarantee: Statement) -> str:
 
 
 def _record(guarantee: Statement) -> str:
-    return _listed(guarantee.protects) or ("rest of the record" if guarantee.in_clear else "record")
+    return _join_names(guarantee.protects) or ("rest of the record" if guarantee.in_clear else "record")
 
 
 def _owned(guarantee: Statement) -> str:
     """Return what is protected of whom; beside columns in the clear it is not the whole record."""
     rest = "" if guarantee.protects or not guarantee.in_clear else "the rest of "
-    return f"{rest}{_whose(guarantee)}'s {_listed(guarantee.protects) or 'record'}"
+    return f"{rest}{_whose(guarantee)}'s {_join_names(guarantee.protects) or 'record'}"
 
 
 def _their(guarantee: Statement) -> str:
     rest = "" if guarantee.protects or not guarantee.in_clear else "the rest of "
-    return f"{rest}their {_listed(guarantee.protects) or 'record'}"
+    return f"{rest}their {_join_names(guarantee.protects) or 'record'}"
 
 
 def _factor(epsilon: Fraction) -> str:
@@ -257,7 +257,7 @@ def _readable(value: Decimal) -> str:
     return f"{value:e}"
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
 
 

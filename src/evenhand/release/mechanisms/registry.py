@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evenhand.privacy.records import class_named, made_from
+from evenhand.privacy.records import build_from_record, find_class
 from evenhand.release.kanonymity.mechanisms import KAnonymity, SampledKAnonymity
 from evenhand.release.mechanisms.generalized_sampling import GeneralizedSampling
 from evenhand.release.mechanisms.noise import DiscreteGaussian, Laplace
@@ -45,7 +45,7 @@ def mechanism_named(name: str) -> type[ReleaseMechanism]:
     >>> mechanism_named("Laplace").__name__
     'Laplace'
     """
-    return class_named(name, MECHANISMS, kind="Mechanism")
+    return find_class(name, MECHANISMS, kind="Mechanism")
 
 
 def mechanism_from(record: Mapping[str, Any]) -> ReleaseMechanism:
@@ -66,4 +66,4 @@ def mechanism_from(record: Mapping[str, Any]) -> ReleaseMechanism:
     >>> mechanism_from(Laplace(epsilon=0.1, unit="replace one").to_dict())
     Laplace(epsilon=0.1, unit='replace one')
     """
-    return made_from(record, MECHANISMS, kind="Mechanism", owner="mechanism_from")
+    return build_from_record(record, MECHANISMS, kind="Mechanism", owner="mechanism_from")

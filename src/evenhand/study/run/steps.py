@@ -240,10 +240,10 @@ class Runner:
         try:
             for news in pool.results(waiting):
                 yield news if isinstance(news, Died) else self._kept(news)
-            for outcome in pool.drained():
+            for outcome in pool.drain():
                 yield self._kept(outcome)
         except (KeyboardInterrupt, GeneratorExit):
-            for outcome in pool.drained():
+            for outcome in pool.drain():
                 self._kept(outcome)
             raise
         finally:

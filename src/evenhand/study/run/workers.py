@@ -121,7 +121,7 @@ class Pool:
                 else:
                     yield lost(cell, code=code)
 
-    def drained(self) -> Iterator[Outcome]:
+    def drain(self) -> Iterator[Outcome]:
         """Yield what is finished but was not fetched yet, without waiting."""
         for worker, cell in self._busy():
             outcome = self._receive(worker, cell) if worker.connection.poll() else None

@@ -114,7 +114,7 @@ def read_csv(
             return _table(wanted, _pieces(groups, scanner, places, convert))
         guesses = [TypeGuess() for _ in wanted]
         pieces = _pieces(groups, scanner, places, [guess.look for guess in guesses])
-        return _table(wanted, _converted(pieces, guesses, scanner))
+        return _table(wanted, _convert(pieces, guesses, scanner))
 
 
 class _Group(NamedTuple):
@@ -182,7 +182,7 @@ def _pieces(
     pieces: list[list[Any]] = [[] for _ in convert]
     taken = 0
     for group in groups:
-        parsed = _parsed(group, scanner, places)
+        parsed = _parse_rows(group, scanner, places)
         for column, convert_one, kept in zip(parsed.columns, convert, pieces, strict=True):
             kept.extend(convert_one(chunk) for chunk in column.chunks)
             taken += sum(chunk.nbytes + _ARRAY_BYTES for chunk in kept[-column.num_chunks :])
@@ -193,7 +193,7 @@ def _pieces(
     return pieces
 
 
-def _converted(pieces: list[list[Any]], guesses: list[TypeGuess], scanner: Scanner) -> list[list[Any]]:
+def _convert(pieces: list[list[Any]], guesses: list[TypeGuess], scanner: Scanner) -> list[list[Any]]:
     taken = 0
     for column, guess in zip(pieces, guesses, strict=True):
         for place, chunk in enumerate(column):
@@ -204,7 +204,7 @@ def _converted(pieces: list[list[Any]], guesses: list[TypeGuess], scanner: Scann
     return pieces
 
 
-def _parsed(group: _Group, scanner: Scanner, places: list[str]) -> pa.Table:
+def _parse_rows(group: _Group, scanner: Scanner, places: list[str]) -> pa.Table:
     """Parse checked rows into columns of text; columns are called by their place."""
     every = [str(place) for place in range(scanner.width)]
     try:
@@ -303,7 +303,7 @@ class CsvBatches:
         waiting: list[Any] = []
         rows = size = 0
         for group in self._blocks:
-            parsed = _parsed(group, self._scanner, self._places)
+            parsed = _parse_rows(group, self._scanner, self._places)
             converted = [
                 [convert(chunk) for chunk in column.chunks]
                 for column, convert in zip(parsed.columns, self._convert, strict=True)
@@ -317,13 +317,13 @@ class CsvBatches:
             if rows >= self._batch_rows or size >= _BATCH_BYTES:
                 whole = pa.concat_tables(waiting)
                 end = rows if size >= _BATCH_BYTES else rows - rows % self._batch_rows
-                yield from self._cut(whole.slice(0, end))
+                yield from self._cut_batches(whole.slice(0, end))
                 rest = whole.slice(end)
                 waiting, rows, size = ([rest] if end < rows else []), rows - end, rest.nbytes
         if waiting:
-            yield from self._cut(pa.concat_tables(waiting))
+            yield from self._cut_batches(pa.concat_tables(waiting))
 
-    def _cut(self, table: pa.Table) -> Iterator[pa.RecordBatch]:
+    def _cut_batches(self, table: pa.Table) -> Iterator[pa.RecordBatch]:
         for start in range(0, table.num_rows, self._batch_rows):
             part = table.slice(start, self._batch_rows).combine_chunks()
             columns = [column.chunk(0) for column in part.columns]

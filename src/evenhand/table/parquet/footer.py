@@ -86,7 +86,7 @@ def read_footer(source: Source, size: int) -> Footer:
     except MalformedError:
         refuse(source.name, "its description is damaged or has too many parts.")
     footer = Footer(
-        _required(source, fields, 3), [_group(source, group) for group in structures_of(fields, 4)]
+        _require(source, fields, 3), [_group(source, group) for group in structures_of(fields, 4)]
     )
     if footer.rows != sum(group.rows for group in footer.groups):
         _contradiction(source)
@@ -104,7 +104,7 @@ def bytes_at(source: Source, place: int, length: int) -> bytes:
 
 def _group(source: Source, fields: Fields) -> Group:
     chunks = [_chunk(source, chunk) for chunk in structures_of(fields, 1)]
-    rows = _required(source, fields, 3)
+    rows = _require(source, fields, 3)
     if rows < 0 or any(chunk.values < 0 for chunk in chunks):
         _contradiction(source)
     return Group(rows, chunks)
@@ -112,14 +112,14 @@ def _group(source: Source, fields: Fields) -> Group:
 
 def _chunk(source: Source, fields: Fields) -> Chunk:
     for column in structures_of(fields, 3):
-        start, dictionary = _required(source, column, 9), number_of(column, 11, I64)
+        start, dictionary = _require(source, column, 9), number_of(column, 11, I64)
         if dictionary is not None and 0 < dictionary < start:
             start = dictionary
-        return Chunk(_required(source, column, 5), start)
+        return Chunk(_require(source, column, 5), start)
     return refuse(source.name, "its description is damaged, or it is encrypted.")
 
 
-def _required(source: Source, fields: Fields, field: int) -> int:
+def _require(source: Source, fields: Fields, field: int) -> int:
     number = number_of(fields, field, I64)
     return _contradiction(source) if number is None else number
 
@@ -194,11 +194,11 @@ class CompactReader:
         number = 0
         while head := self._byte():
             kind, last = head & 0x0F, number
-            number = number + (head >> 4) if head >> 4 else self._signed()
+            number = number + (head >> 4) if head >> 4 else self._decode_zigzag()
             if number <= last:
                 raise MalformedError
             if kind in _VARINTS:
-                fields[number] = (kind, self._signed())
+                fields[number] = (kind, self._decode_zigzag())
             elif kind == _STRUCT and number in structures:
                 fields[number] = (kind, self._structure(structures[number], depth + 1))
             elif kind == _LIST and number in lists:
@@ -285,7 +285,7 @@ class CompactReader:
                 raise MalformedError
         return value
 
-    def _signed(self) -> int:
+    def _decode_zigzag(self) -> int:
         value = self._varint()
         return (value >> 1) ^ -(value & 1)
 

@@ -9,7 +9,7 @@ from evenhand.datasets.download.parsing import (
     as_it_stands,
     github,
     github_page,
-    kept,
+    keep_rows,
     line_feeds,
     parse,
     read_rows,
@@ -36,7 +36,9 @@ def test_text_that_looks_like_a_number_stays_text():
 
 
 def test_only_marked_rows_are_kept():
-    columns = kept({"a": np.array([1, 2, 3]), "b": np.array(["x", "y", "z"])}, np.array([True, False, True]))
+    columns = keep_rows(
+        {"a": np.array([1, 2, 3]), "b": np.array(["x", "y", "z"])}, np.array([True, False, True])
+    )
 
     assert columns["a"].tolist() == [1, 3]
     assert columns["b"].tolist() == ["x", "z"]

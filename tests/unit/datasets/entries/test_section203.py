@@ -8,7 +8,13 @@ import pytest
 
 from evenhand.datasets.download.files import Reader
 from evenhand.datasets.entries.counties import covered
-from evenhand.datasets.entries.section203 import ALASKA, DETERMINED, _not_covered, _rounded, first_columns
+from evenhand.datasets.entries.section203 import (
+    ALASKA,
+    DETERMINED,
+    _draw_not_covered,
+    _round_as_bureau,
+    first_columns,
+)
 
 
 def says(frame):
@@ -138,7 +144,7 @@ def test_what_cannot_be_drawn_uncovered_is_cut_back():
     from evenhand.datasets.draws import Draws
 
     s = np.array([1_000, 10_000_000])
-    sp, spe = _not_covered(Draws("test", 0), s, (np.log(s / 2), 0.01, -1.0, 0.01))
+    sp, spe = _draw_not_covered(Draws("test", 0), s, (np.log(s / 2), 0.01, -1.0, 0.01))
 
     assert sp.tolist() == [50, 10_000]
     assert (spe <= sp).all()
@@ -146,7 +152,7 @@ def test_what_cannot_be_drawn_uncovered_is_cut_back():
 
 
 def test_counts_are_rounded_as_the_bureau_rounds():
-    assert _rounded(np.array([0, 0.4, 1, 4, 7, 8, 12, 13, 10_003])).tolist() == [
+    assert _round_as_bureau(np.array([0, 0.4, 1, 4, 7, 8, 12, 13, 10_003])).tolist() == [
         0,
         0,
         4,

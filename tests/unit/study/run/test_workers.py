@@ -138,7 +138,7 @@ def pool():
 
 def test_what_is_finished_is_fetched_before_the_end(pool):
     """A cell that was computed and not fetched would be computed again."""
-    assert [outcome.cell for outcome in pool.drained()] == [CELLS[0]]
+    assert [outcome.cell for outcome in pool.drain()] == [CELLS[0]]
 
 
 def test_an_idle_worker_that_died_is_found_when_it_is_given_a_cell():
@@ -193,7 +193,7 @@ def test_ctrl_c_stores_what_the_workers_had_finished(tmp_path, monkeypatch):
             yield _outcome(CELLS[0])
             raise KeyboardInterrupt
 
-        def drained(self):
+        def drain(self):
             yield _outcome(CELLS[1])
 
         def close(self):
@@ -215,7 +215,7 @@ def test_a_study_that_is_cancelled_fetches_what_the_workers_had_finished(monkeyp
         def results(self, cells):
             yield from ()
 
-        def drained(self):
+        def drain(self):
             yield _outcome(CELLS[1])
 
         def close(self):
