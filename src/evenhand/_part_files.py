@@ -124,11 +124,11 @@ def sweep(folder: Path) -> None:
 
 
 def _remove_if_left(part: Path) -> None:
-    found = part.lstat()
-    if not stat.S_ISREG(found.st_mode) or (hasattr(os, "getuid") and found.st_uid != os.getuid()):
+    status = part.lstat()
+    if not stat.S_ISREG(status.st_mode) or (hasattr(os, "getuid") and status.st_uid != os.getuid()):
         return
     if sys.platform == "win32":  # where a file that is open cannot be removed; it is closed for a moment only
-        if time.time() - found.st_mtime > _OLD_SECONDS:
+        if time.time() - status.st_mtime > _OLD_SECONDS:
             part.unlink()
         return
     descriptor = os.open(part, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)

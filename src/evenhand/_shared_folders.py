@@ -126,14 +126,14 @@ def remove_left_folders() -> None:
 
 
 def _remove_if_left(folder: Path) -> None:
-    found = folder.lstat()
-    if not stat.S_ISDIR(found.st_mode):
+    status = folder.lstat()
+    if not stat.S_ISDIR(status.st_mode):
         return
     if sys.platform == "win32":
         (folder / OWNER).unlink()  # refused as long as its owner has it open
         shutil.rmtree(folder, ignore_errors=True)
         return
-    if found.st_uid != os.getuid() or stat.S_IMODE(found.st_mode) & 0o077:
+    if status.st_uid != os.getuid() or stat.S_IMODE(status.st_mode) & 0o077:
         return
     try:
         descriptor = os.open(folder / OWNER, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)

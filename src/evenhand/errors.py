@@ -268,7 +268,7 @@ def _rebuild(kind: type[EvenhandError], args: tuple[Any, ...], state: dict[str, 
 
 
 def _guess(name: object, known: tuple[str, ...]) -> str:
-    lowered = {each.lower(): each for each in known}
+    lowered = {name.lower(): name for name in known}
     close = difflib.get_close_matches(str(name).lower(), lowered, n=1)
     return f"did you mean '{lowered[close[0]]}'? " if close else ""
 

@@ -62,9 +62,9 @@ class Provenance:
     def __str__(self) -> str:
         lines = [f"source: {self.source}", f"licence: {self.licence}", f"cite: {self.citation}"]
         lines += [f"page: {self.url}"] if self.url else []
-        lines += [f"file: {each.name} sha256 {each.sha256}" for each in self.files]
-        lines += [f"cleaning: {each}" for each in self.cleaning]
-        lines += [f"departure: {each}" for each in self.departures]
+        lines += [f"file: {file.name} sha256 {file.sha256}" for file in self.files]
+        lines += [f"cleaning: {step}" for step in self.cleaning]
+        lines += [f"departure: {departure}" for departure in self.departures]
         return "\n".join(lines)
 
 

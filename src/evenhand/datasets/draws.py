@@ -60,9 +60,9 @@ class Draws:
                 (count >= n) | (special.betainc(np.maximum(n - count, 1), count + 1, 1 - p) >= u)
             )
 
-        found = np.clip(np.ceil(np.nan_to_num(special.bdtrik(u, n, p))), 0, n)
-        found = np.where(is_reached(np.maximum(found - 1, 0)), np.maximum(found - 1, 0), found)
-        found = np.where(is_reached(found), found, found + 1)
+        counted = np.clip(np.ceil(np.nan_to_num(special.bdtrik(u, n, p))), 0, n)
+        counted = np.where(is_reached(np.maximum(counted - 1, 0)), np.maximum(counted - 1, 0), counted)
+        counted = np.where(is_reached(counted), counted, counted + 1)
         counts = np.zeros(len(trials), dtype=np.int64)
-        counts[some] = found
+        counts[some] = counted
         return counts

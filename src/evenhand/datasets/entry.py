@@ -93,7 +93,7 @@ class Description:
         lines = [f"{self.name}: {self.title}", self.about, f"Cite: {self.citation}"]
         lines += [f"Option {option}" for option in self.options]
         lines += [f"File {file}" for file in self.files]
-        lines += [f"Departure: {each}" for each in self.departures]
+        lines += [f"Departure: {departure}" for departure in self.departures]
         return "\n".join(lines)
 
 

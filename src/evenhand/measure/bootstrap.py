@@ -81,7 +81,7 @@ def bootstrap_interval(
     _check(report, statistic, generator)
     counts = _resample(report.table.counts, repeats, chosen, generator)
     if callable(statistic):
-        values = np.array([float(statistic(each)) for each in counts])
+        values = np.array([float(statistic(table)) for table in counts])
     else:
         values = _measure(report, statistic, counts)
     defined = values[np.isfinite(values)]

@@ -149,8 +149,8 @@ def encode_labels(array: NDArray[Any], *, name: str, owner: str) -> tuple[NDArra
     (array([1, 0, 1]), ['a', 'b'])
     """
     if array.dtype.kind in "biuf":
-        found, inverse = np.unique(array, return_inverse=True)
-        return inverse.astype(np.intp), found.tolist()
+        labels, inverse = np.unique(array, return_inverse=True)
+        return inverse.astype(np.intp), labels.tolist()
     encoded = _encode_objects(array, name, owner)
     if encoded is None:
         _refuse(name, owner, "a column of labels of one kind", "labels of several or unknown kinds")

@@ -327,8 +327,8 @@ def group_rates(table: CountTable, tables: Tables, limit: int | None = None) -> 
 
 def rate_reasons(place: int, table: CountTable, tables: Tables) -> dict[str, str]:
     """Return the rates of one group that are undefined, each with its sentence."""
-    found = {rate: _why_group(place, rate, table, tables) for rate in RATES}
-    return {rate: sentence for rate, sentence in found.items() if sentence}
+    sentences = {rate: _why_group(place, rate, table, tables) for rate in RATES}
+    return {rate: sentence for rate, sentence in sentences.items() if sentence}
 
 
 def _compared_reason(name: str, table: CountTable, tables: Tables, privileged: object) -> str:

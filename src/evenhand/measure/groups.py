@@ -104,8 +104,8 @@ class GroupReport:
     @property
     def reasons(self) -> dict[str, str]:
         """The measures that are undefined, each with the sentence that says why."""
-        found = {name: self.reason(name) for name in gaps.MEASURES}
-        return {name: sentence for name, sentence in found.items() if sentence}
+        sentences = {name: self.reason(name) for name in gaps.MEASURES}
+        return {name: sentence for name, sentence in sentences.items() if sentence}
 
     def interval(self, measure: str, level: float = 0.95) -> Interval:
         """Return the interval of a measure.

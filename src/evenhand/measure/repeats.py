@@ -207,8 +207,8 @@ def _mean_squares(cube: NDArray[np.float64]) -> tuple[float, float, float]:
         float(((cube - of_draws[:, :, None]) ** 2).sum()),
     )
     freedom = (a - 1, a * (b - 1), a * b * (c - 1))
-    found = [total / each if each else math.nan for total, each in zip(sums, freedom, strict=True)]
-    return found[0], found[1], found[2]
+    squares = [total / degrees if degrees else math.nan for total, degrees in zip(sums, freedom, strict=True)]
+    return squares[0], squares[1], squares[2]
 
 
 def _parts(repeats: tuple[int, ...], squares: tuple[float, float, float]) -> tuple[NoisePart, ...]:

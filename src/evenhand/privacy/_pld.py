@@ -94,8 +94,8 @@ def delta_at(of: Steps, epsilon: float) -> float:
     """Return a delta that goes with `epsilon`."""
     if _is_hopeless(of):
         return 1.0
-    found = float(_compose_steps(of, _interval(of, coarse=False)).get_delta_for_epsilon(epsilon / _SPARE))
-    return min(1.0, max(0.0, found) * _SPARE + allowance(of.steps))
+    delta = float(_compose_steps(of, _interval(of, coarse=False)).get_delta_for_epsilon(epsilon / _SPARE))
+    return min(1.0, max(0.0, delta) * _SPARE + allowance(of.steps))
 
 
 def _is_hopeless(of: Steps) -> bool:

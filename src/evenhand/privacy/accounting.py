@@ -95,12 +95,12 @@ class SampledGaussian:
         """
         owner = "SampledGaussian.epsilon"
         allowed = checked_delta(delta, steps=self.steps, owner=owner)
-        found = epsilon_at(self._for(unit, owner), float_below(allowed))
-        if not math.isfinite(found):
+        epsilon = epsilon_at(self._for(unit, owner), float_below(allowed))
+        if not math.isfinite(epsilon):
             raise InvalidParameterError(
                 "noise", owner=owner, must_be="large enough for a finite epsilon", got=float(self.noise)
             )
-        return round_up(Fraction(found), digits=_DIGITS)
+        return round_up(Fraction(epsilon), digits=_DIGITS)
 
     def delta(self, epsilon: Number, *, unit: Unit | str) -> Fraction:
         """Return a delta that goes with `epsilon`, rounded up; never below what double precision can tell.
@@ -111,8 +111,8 @@ class SampledGaussian:
         """
         owner = "SampledGaussian.delta"
         spent = exact(epsilon, name="epsilon", owner=owner, least=0, most=LARGEST_EPSILON)
-        found = delta_at(self._for(unit, owner), float_below(spent))
-        return min(Fraction(1), round_up(Fraction(found), digits=_DIGITS))
+        delta = delta_at(self._for(unit, owner), float_below(spent))
+        return min(Fraction(1), round_up(Fraction(delta), digits=_DIGITS))
 
     def _for(self, unit: Unit | str, owner: str) -> Steps:
         checked = one_of("unit", unit, _UNITS, owner=owner)
@@ -238,8 +238,8 @@ def _too_small(delta: Number, owner: str) -> InvalidParameterError:
 @functools.lru_cache(maxsize=256)
 def _search(epsilon: float, delta: float, of: Steps, tolerance: float) -> float:
     def excess(place: float) -> float:
-        found = epsilon_at(of._replace(noise=math.exp(place)), delta, coarse=True)
-        return math.log(min(max(found, epsilon / 1e6), epsilon * 1e6) / epsilon)
+        reached = epsilon_at(of._replace(noise=math.exp(place)), delta, coarse=True)
+        return math.log(min(max(reached, epsilon / 1e6), epsilon * 1e6) / epsilon)
 
     guess = of.sampling * math.sqrt(2 * of.steps * math.log(1 / delta)) / epsilon
     place = min(max(math.log(guess), math.log(0.5)), math.log(LARGEST_NOISE) - 1)
@@ -259,10 +259,10 @@ def _narrow(excess: Callable[[float], float], place: float, width: float) -> flo
 
     None says that it is above 0 everywhere; the lowest place is returned where it is nowhere above 0.
     """
-    found = _bracket(excess, place)
-    if found is None or found.low is None:
-        return None if found is None else found.high
-    low, high, at_low, at_high = found.low, found.high, found.at_low, found.at_high
+    bracket = _bracket(excess, place)
+    if bracket is None or bracket.low is None:
+        return None if bracket is None else bracket.high
+    low, high, at_low, at_high = bracket.low, bracket.high, bracket.at_low, bracket.at_high
     while high - low > width:
         root = high - at_high * (high - low) / (at_high - at_low)
         for probe in (root + width / 3, root - width / 3, (low + high) / 2):

@@ -462,7 +462,7 @@ def _cost(draws: int, variance: int) -> GridCost:
     rise = Fraction(draws, 24 * variance)
     fall = root**2 / (24 * variance**2) + draws * _DUAL
     tail = exp_bounds(Fraction(-_TAIL))[1]
-    return GridCost(*(round_up(each, digits=_DIGITS) for each in (rise, fall, tail)))
+    return GridCost(*(round_up(cost, digits=_DIGITS) for cost in (rise, fall, tail)))
 
 
 def _sum_of(costs: Iterable[GridCost]) -> GridCost:

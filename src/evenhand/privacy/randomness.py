@@ -152,12 +152,12 @@ class SeededSource(Source):
     def seed(self) -> int | tuple[int, ...]:
         """The entropy of the seed sequence, for the record."""
         entropy: Any = self._sequence.entropy
-        return int(entropy) if isinstance(entropy, Integral) else tuple(int(each) for each in entropy)
+        return int(entropy) if isinstance(entropy, Integral) else tuple(int(word) for word in entropy)
 
     @property
     def key(self) -> tuple[int, ...]:
         """The spawn key of the seed sequence, for the record; empty for a plain seed."""
-        return tuple(int(each) for each in self._sequence.spawn_key)
+        return tuple(int(word) for word in self._sequence.spawn_key)
 
     def words(self, count: int) -> Words:
         """Return the next `count` words of the stream."""
@@ -186,7 +186,7 @@ class SeededSource(Source):
         """Return `count` new sources; later calls return others, as with numpy's generators."""
         count = integer("count", count, owner="SeededSource.spawn", low=0)
         born = self._sequence.spawn(count)
-        return [self._child(each, f" child {each.spawn_key[-1]}") for each in born]
+        return [self._child(sequence, f" child {sequence.spawn_key[-1]}") for sequence in born]
 
     def generator(self) -> np.random.Generator:
         """Return the same stream as a numpy generator, for simulations.
@@ -196,9 +196,9 @@ class SeededSource(Source):
         """
         return np.random.Generator(self._bits)
 
-    def _child(self, sequence: np.random.SeedSequence, told: str) -> SeededSource:
+    def _child(self, sequence: np.random.SeedSequence, origin: str) -> SeededSource:
         child = SeededSource(sequence)
-        child._origin = self._origin + told
+        child._origin = self._origin + origin
         return child
 
     def __repr__(self) -> str:

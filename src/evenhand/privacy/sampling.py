@@ -252,7 +252,7 @@ def discrete_gaussian(variance: Number, *, size: Size, source: Source) -> npt.ND
     p, q = rational.numerator, rational.denominator
     t = math.isqrt(p // q) + 1
     bound = p * q * t**2
-    parameters = tuple(np.uint64(each) for each in (p, q * t, t, bound, 2**64 % bound))
+    parameters = tuple(np.uint64(number) for number in (p, q * t, t, bound, 2**64 % bound))
     return _draw("discrete_gaussian", parameters, size, source, words=6)
 
 

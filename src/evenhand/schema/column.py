@@ -84,7 +84,7 @@ class Column:
             "domain": instance("domain", self.domain, Domain, owner=owner),
             "outside": one_of("outside", shown(self.outside), get_args(Rule), owner=owner),
             "nulls": one_of("nulls", shown(self.nulls), get_args(Rule), owner=owner),
-            "levels": tuple(instance("levels", each, Level, owner=owner) for each in levels),
+            "levels": tuple(instance("levels", level, Level, owner=owner) for level in levels),
             "inferred": truth("inferred", self.inferred, owner=owner),
         }
         for attribute, value in kept.items():

@@ -61,7 +61,7 @@ def roles_text(column: str, roles: Roles) -> str:
 def _notes(column: Column, roles: Roles) -> str:
     rules = {"outside": column.outside, "missing": column.nulls}
     notes = [roles_text(column.name, roles)]
-    notes += [f"{what}: {rule}" for what, rule in rules.items() if rule != "error"]
+    notes += [f"{name}: {rule}" for name, rule in rules.items() if rule != "error"]
     notes += [f"levels: {', '.join(map(visible, column.level_names))}"] if column.levels else []
     notes += ["read from the rows"] if column.inferred else []
     return "; ".join(note for note in notes if note)

@@ -59,7 +59,7 @@ class RangeLabels(Sequence[str]):
     def __getitem__(self, index: slice) -> tuple[str, ...]: ...
     def __getitem__(self, index: int | slice) -> str | tuple[str, ...]:
         if isinstance(index, slice):
-            return tuple(self[each] for each in range(*index.indices(len(self))))
+            return tuple(self[place] for place in range(*index.indices(len(self))))
         place = range(len(self))[index]
         count = len(self._numbers)
         return str(self._numbers[place]) if place < count else self._extra[place - count]
@@ -220,11 +220,11 @@ class Domain:
         >>> Domain.binned([0, 18, 65, 120], labels=["child", "adult", "senior"]).code("adult")
         1
         """
-        made = cls("binned", edges=cast("tuple[float, ...]", edges))
+        bins = cls("binned", edges=cast("tuple[float, ...]", edges))
         if labels is None:
-            return made
-        names = distinct_labels("labels", labels, made.size, owner="Domain.binned")
-        return cls("binned", edges=made.edges, bin_labels=names)
+            return bins
+        names = distinct_labels("labels", labels, bins.size, owner="Domain.binned")
+        return cls("binned", edges=bins.edges, bin_labels=names)
 
     @property
     def size(self) -> int:

@@ -136,12 +136,12 @@ def _texts(name: str, series: nw.Series[Any], how: Inference) -> Domain:
     many = f"holds more than {how.max_categories} distinct values (max_categories)"
     if len(present) > how.max_categories + 1:  # one may be a missing value that Arrow keeps as a category
         _refuse(name, many)
-    found = [value for value in present.to_list() if value is not None]
-    if len({type(value) for value in found}) > 1:
+    values = [value for value in present.to_list() if value is not None]
+    if len({type(value) for value in values}) > 1:
         _refuse(name, "holds values of several types")
-    if len(found) > how.max_categories:
+    if len(values) > how.max_categories:
         _refuse(name, many)
-    return _categorical(name, sorted(found))
+    return _categorical(name, sorted(values))
 
 
 def _whole_numbers(name: str, series: nw.Series[Any], how: Inference) -> Domain:
@@ -174,7 +174,7 @@ def _categorical(name: str, values: list[Any], *, ordered: bool = False) -> Doma
 
 
 def _all_truth_values(series: nw.Series[Any]) -> bool:
-    return {type(each) for each in series.drop_nulls().to_list()} == {bool}
+    return {type(value) for value in series.drop_nulls().to_list()} == {bool}
 
 
 def _has_missing(series: nw.Series[Any]) -> bool:

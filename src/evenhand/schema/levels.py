@@ -147,7 +147,7 @@ def _checked_groups(given: Any, owner: str) -> tuple[tuple[str, tuple[Value, ...
     groups = []
     for label, members in pairs:
         known = text("groups", label, owner=owner)
-        plain = tuple(_member(known, each, owner) for each in elements("groups", members, owner=owner))
+        plain = tuple(_member(known, member, owner) for member in elements("groups", members, owner=owner))
         if not plain:
             raise InvalidParameterError(
                 "groups",
@@ -172,11 +172,11 @@ def _member(label: str, member: object, owner: str) -> Value:
 
 def _checked_cuts(given: Iterable[object], owner: str) -> tuple[float, ...]:
     cuts: list[float] = []
-    for each in elements("cuts", given, owner=owner):
-        plain = plain_value(each)
+    for cut in elements("cuts", given, owner=owner):
+        plain = plain_value(cut)
         if plain is None or isinstance(plain, str | bool):
             raise InvalidParameterError(
-                "cuts", owner=owner, must_be="a list of finite numbers", got=f"the cut {described(each)}"
+                "cuts", owner=owner, must_be="a list of finite numbers", got=f"the cut {described(cut)}"
             )
         whole = INT_LOW <= plain <= INT_HIGH and plain == math.floor(plain)
         cuts.append(int(plain) if whole else plain)  # so that equal levels are written alike
@@ -288,7 +288,7 @@ def coarsenings(
         if other:
             labels = [*labels, unused_label(labels)]
             starts, groups = np.append(starts, domain.size), np.append(groups, declared)
-        made = Coarsening(
+        coarsening = Coarsening(
             name=level.name,
             labels=tuple(labels),
             declared=declared,
@@ -298,12 +298,12 @@ def coarsenings(
         )
         if done:
             finer = done[next(reversed(done))]
-            split = finer.group_split_by(made)
+            split = finer.group_split_by(coarsening)
             if split is not None:
                 where.refuse(
                     f"splits the group '{brief(split)}' of level '{brief(finer.name)}', which comes before it"
                 )
-        done[level.name] = made
+        done[level.name] = coarsening
     return done
 
 

@@ -53,8 +53,8 @@ class Roles:
     def of(self, column: str) -> tuple[str, ...]:
         """Return the roles of a column in words, such as ``("sensitive", "target")``."""
         names = ("sensitive", "protected", "target", "quasi_identifiers")
-        held = (self.sensitive, (self.protected,), (self.target,), self.quasi_identifiers)
-        words = [name for name, columns in zip(names, held, strict=True) if column in columns]
+        holders = (self.sensitive, (self.protected,), (self.target,), self.quasi_identifiers)
+        words = [name for name, columns in zip(names, holders, strict=True) if column in columns]
         return tuple("quasi-identifier" if word == "quasi_identifiers" else word for word in words)
 
 

@@ -105,8 +105,8 @@ class Schema:
         quasi_identifiers: Names = (),
     ) -> None:
         kept = tuple(
-            instance("columns", each, Column, owner="Schema")
-            for each in elements("columns", columns, owner="Schema")
+            instance("columns", column, Column, owner="Schema")
+            for column in elements("columns", columns, owner="Schema")
         )
         if not kept:
             must_be, got = "a list of at least one Column", "an empty list"
@@ -210,8 +210,8 @@ class Schema:
     def with_columns(self, *columns: Column) -> Schema:
         """Return the schema with these columns: those of a known name are replaced, others come last."""
         named = dict(self._by_name)
-        for each in columns:
-            named[instance("columns", each, Column, owner="Schema.with_columns").name] = each
+        for column in columns:
+            named[instance("columns", column, Column, owner="Schema.with_columns").name] = column
         return replace(self, columns=tuple(named.values()))
 
     def with_roles(
@@ -366,10 +366,10 @@ class Schema:
             outside=outside,
             nulls=nulls,
         )
-        found, read = inferred(open_frame(frame), columns, how)
-        refuse_unseen(found, privileged=(protected, privileged), positive=(target, positive))
+        columns_read, read = inferred(open_frame(frame), columns, how)
+        refuse_unseen(columns_read, privileged=(protected, privileged), positive=(target, positive))
         schema = cls(
-            found,
+            columns_read,
             sensitive=sensitive,
             protected=protected,
             privileged=privileged,

@@ -33,7 +33,7 @@ def visible(text: str) -> str:
     """
     if not text or text.isspace():
         return repr(text)
-    shown = text if text.isprintable() else "".join(_escape(each) for each in text)
+    shown = text if text.isprintable() else "".join(_escape(character) for character in text)
     return shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}…"
 
 

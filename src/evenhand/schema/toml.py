@@ -112,7 +112,7 @@ def columns_and_roles(document: dict[str, Any]) -> tuple[tuple[Column, ...], Rol
     if type(version) is not int or version != FORMAT:
         _refuse("format", f"must be {FORMAT}, the only format there is. Got {described(version)} instead.")
     tables = _require(document, "columns", prefix="")
-    if not isinstance(tables, list) or not tables or not all(isinstance(each, dict) for each in tables):
+    if not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):
         _refuse("columns", "must be one [[columns]] table or more.")
     columns: dict[str, Column] = {}
     for number, table in enumerate(tables):
@@ -137,13 +137,13 @@ def _column(table: dict[str, Any], number: int) -> Column:
     given = {key: _require(table, key, prefix=prefix) for key in must_have}
     given |= {key: table[key] for key in may_have if key in table}
     levels = table.get("levels", [])
-    if not isinstance(levels, list) or not all(isinstance(each, dict) for each in levels):
+    if not isinstance(levels, list) or not all(isinstance(level, dict) for level in levels):
         _refuse(f"{prefix}levels", "must be [[columns.levels]] tables.")
     rules = {rule: table[rule] for rule in ("outside", "nulls", "inferred") if rule in table}
     try:
         domain: Domain = getattr(Domain, kind)(**given)
-        made = [_level(each, f"{prefix}levels", place) for place, each in enumerate(levels)]
-        return Column(name, domain, levels=tuple(made), **rules)  # type: ignore[arg-type] # checked by Column
+        levels_read = [_level(level, f"{prefix}levels", place) for place, level in enumerate(levels)]
+        return Column(name, domain, levels=tuple(levels_read), **rules)  # type: ignore[arg-type] # checked by Column
     except InvalidParameterError as error:
         _refuse(f"{prefix}{error.parameter}", f"is not valid. {error}")
 

@@ -165,12 +165,12 @@ _TYPES = {"str": "text", "int": "whole numbers", "bool": "truth values", "float"
 def distinct_values(given: Iterable[object], *, owner: str) -> tuple[Value, ...]:
     """Return the values of a categorical domain, or refuse them."""
     values: list[Value] = []
-    for each in elements("values", given, owner=owner):
-        plain = plain_value(each)
+    for value in elements("values", given, owner=owner):
+        plain = plain_value(value)
         if plain is None:
             must_be = "a list of text, or of 64-bit whole numbers, or of truth values, or of finite numbers"
             raise InvalidParameterError(
-                "values", owner=owner, must_be=must_be, got=f"the value {described(each)}"
+                "values", owner=owner, must_be=must_be, got=f"the value {described(value)}"
             )
         values.append(plain)
     if not values:
@@ -208,12 +208,12 @@ def _end(name: str, given: object, owner: str) -> int:
 def increasing_edges(given: Iterable[object], *, owner: str) -> tuple[float, ...]:
     """Return the edges of bins as floats, or refuse them."""
     edges: list[float] = []
-    for each in elements("edges", given, owner=owner):
-        plain = plain_value(each)
+    for edge in elements("edges", given, owner=owner):
+        plain = plain_value(edge)
         if plain is None or isinstance(plain, str | bool) or float(plain) != plain:
             must_be = "a list of finite numbers that a 64-bit float holds exactly"
             raise InvalidParameterError(
-                "edges", owner=owner, must_be=must_be, got=f"the edge {described(each)}"
+                "edges", owner=owner, must_be=must_be, got=f"the edge {described(edge)}"
             )
         edges.append(float(plain))
     if len(edges) < 2:
@@ -227,7 +227,7 @@ def increasing_edges(given: Iterable[object], *, owner: str) -> tuple[float, ...
 
 def distinct_labels(name: str, given: Iterable[object], count: int, *, owner: str) -> tuple[str, ...]:
     """Return `count` distinct labels, or refuse them."""
-    labels = tuple(text(name, each, owner=owner) for each in elements(name, given, owner=owner))
+    labels = tuple(text(name, label, owner=owner) for label in elements(name, given, owner=owner))
     if len(labels) != count:
         raise InvalidParameterError(
             name, owner=owner, must_be=f"a list of {count} labels", got=f"{len(labels)} of them"

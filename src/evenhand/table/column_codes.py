@@ -116,9 +116,9 @@ class ColumnCodes:
             values = (block.fill_null(0) if block.null_count else block).to_numpy(zero_copy_only=False)
             if pa.types.is_floating(block.type):
                 return float_codes(values, self.domain)
-            found = integer_codes(values, self.domain)
-            if found is not None:
-                return found
+            computed = integer_codes(values, self.domain)
+            if computed is not None:
+                return computed
         encoded = (_wide(block) if pa.types.is_decimal(block.type) else block).dictionary_encode()
         distinct = np.array(encoded.dictionary.to_pylist(), dtype=object)
         codes = np.zeros(len(block), np.uint64)

@@ -131,7 +131,7 @@ class Table:
         eager = eager_frame(frame, owner="Table.encode", parameter="frame")
         for name in chosen.names:
             if name not in eager.columns:
-                known = [each for each in eager.columns if isinstance(each, str)]
+                known = [name for name in eager.columns if isinstance(name, str)]
                 raise ColumnNotFoundError(name, known, place="in the frame")
         keep = _Keep(len(eager))
         codes = {

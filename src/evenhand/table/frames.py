@@ -82,7 +82,10 @@ class Origin:
     def of(cls, frame: nw.DataFrame[Any], names: Iterable[str]) -> Origin:
         """Remember the library of `frame` and the types of these columns."""
         natives = {name: frame.get_column(name).to_native() for name in names}
-        types = {name: each.dtype if hasattr(each, "dtype") else each.type for name, each in natives.items()}
+        types = {
+            name: column.dtype if hasattr(column, "dtype") else column.type
+            for name, column in natives.items()
+        }
         return cls(frame.implementation.value, types)
 
 

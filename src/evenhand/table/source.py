@@ -65,7 +65,7 @@ def wanted_names(
     present = set(names)
     for name in wanted:
         if name not in present:
-            spelled = {_bare(each) for each in names}
+            spelled = {_bare(known) for known in names}
             hint = " Hint: one is spelled like it but for case or spaces." if _bare(name) in spelled else ""
             refuse(file, f"none of its columns is called '{name}'.{hint}")
     return list(dict.fromkeys(wanted))
@@ -73,7 +73,7 @@ def wanted_names(
 
 def _are_names(columns: object) -> bool:
     return (
-        isinstance(columns, list | tuple) and bool(columns) and all(isinstance(each, str) for each in columns)
+        isinstance(columns, list | tuple) and bool(columns) and all(isinstance(name, str) for name in columns)
     )
 
 

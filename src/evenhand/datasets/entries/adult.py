@@ -42,7 +42,7 @@ WORKCLASSES = (
     "Without-pay",
 )  # fmt: skip
 
-WORKED = tuple(each for each in WORKCLASSES if each != "Never-worked")
+WORKED = tuple(workclass for workclass in WORKCLASSES if workclass != "Never-worked")
 
 # With the number that the files give each level of schooling.
 EDUCATION = {
@@ -126,11 +126,18 @@ def uci_rows(raw: bytes) -> bytes:
 def join_reconstructed(encoded: bytes, above_10000: bytes, above_27260: bytes, above_50000: bytes) -> bytes:
     """Decode the label-encoded file of arcolezi2023 and join the three labels of makhlouf2024, row by row."""
     header, *rows = read_rows(encoded)
-    labels = [[row[-1] for row in read_rows(each)[1:]] for each in (above_10000, above_27260, above_50000)]
+    labels = [[row[-1] for row in read_rows(raw)[1:]] for raw in (above_10000, above_27260, above_50000)]
     names = list(_ENCODED)
     after = names.index("education") + 1
     thresholds = (10_000, 26_000, 27_260, 50_000)
-    lines = [[*names[:after], "education-num", *names[after:], *(f"income_gt_{each}" for each in thresholds)]]
+    lines = [
+        [
+            *names[:after],
+            "education-num",
+            *names[after:],
+            *(f"income_gt_{threshold}" for threshold in thresholds),
+        ]
+    ]
     for row, low, middle, high in zip(rows, *labels, strict=True):
         coded = dict(zip(header, row, strict=True))
         values = [_ENCODED[name][int(coded[name])] for name in names]
@@ -152,8 +159,10 @@ RECONSTRUCTED = SourceFile(
                 _ARCOLEZI, "c017d9d36e32c8d24925c52d3a5d10045edb47d9", "datasets/db_adult_processed_26k.csv"
             ),
             *(
-                github(_MAKHLOUF, "3d5d8a9a6a39256c55b29e138676df82fc3cba95", f"Datasets/adult_{each}.csv")
-                for each in (10_000, 27_260, 50_000)
+                github(
+                    _MAKHLOUF, "3d5d8a9a6a39256c55b29e138676df82fc3cba95", f"Datasets/adult_{threshold}.csv"
+                )
+                for threshold in (10_000, 27_260, 50_000)
             ),
         ),
         convert=join_reconstructed,
@@ -200,7 +209,12 @@ def _build(read: Reader, options: Mapping[str, Any]) -> Cleaned:
 def _build_reconstructed(read: Reader, options: Mapping[str, Any]) -> Cleaned:
     raw = read.columns(
         RECONSTRUCTED,
-        integers=("age", "education-num", "hours-per-week", *(f"income_gt_{each}" for each in _THRESHOLDS)),
+        integers=(
+            "age",
+            "education-num",
+            "hours-per-week",
+            *(f"income_gt_{threshold}" for threshold in _THRESHOLDS),
+        ),
     )
     threshold = options["threshold"]
     raw["income"] = raw[f"income_gt_{threshold}"]
@@ -336,7 +350,7 @@ def _uci_parts(read: Reader, part: str) -> dict[str, Any]:
     files = {"train": (TRAIN,), "test": (TEST,), "both": (TRAIN, TEST)}[part]
     numbers = ("age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week")
     parts = [read.columns(file, integers=numbers) for file in files]
-    return {name: np.concatenate([each[name] for each in parts]) for name in parts[0]}
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
 _THRESHOLDS = (10_000, 26_000, 27_260, 50_000)

@@ -88,7 +88,7 @@ def draw(
 
 def join_labels(low: bytes, middle: bytes, high: bytes) -> bytes:
     """Make one file of the three published ones, which differ in the last column only."""
-    tables = [read_rows(each)[1:] for each in (low, middle, high)]
+    tables = [read_rows(raw)[1:] for raw in (low, middle, high)]
     header = ["C", "A", "M", *_LABELS.values()]
     rows = ([*first, second[-1], third[-1]] for first, second, third in zip(*tables, strict=True))
     return write_rows([header, *rows])
@@ -103,8 +103,8 @@ STORED = SourceFile(
     page=github_page(_REPOSITORY),
     download=Download(
         urls=tuple(
-            github(_REPOSITORY, "3f662257ad36f6fc0f0ea5a44d3dd11925140ebd", f"Datasets/S1_{each}.csv")
-            for each in ("0.44", "0.52", "0.6")
+            github(_REPOSITORY, "3f662257ad36f6fc0f0ea5a44d3dd11925140ebd", f"Datasets/S1_{quantile}.csv")
+            for quantile in ("0.44", "0.52", "0.6")
         ),
         convert=join_labels,
     ),

@@ -73,8 +73,8 @@ class Draws:
         columns = self._read(few)
         self.together = tuple(name for name in columns if name.startswith("support of "))
         self._kinds = {name: _kind(values) for name, values in columns.items()}
-        held = max(_bytes_of(few), sum(each.nbytes for each in columns.values()))
-        self.rows = max(_PROBE, min(_MOST_AT_ONCE, _MOST_BYTES_AT_ONCE * _PROBE // max(1, held)))
+        size = max(_bytes_of(few), sum(values.nbytes for values in columns.values()))
+        self.rows = max(_PROBE, min(_MOST_AT_ONCE, _MOST_BYTES_AT_ONCE * _PROBE // max(1, size)))
 
     def draw(self, which: int, size: int) -> Iterator[Chunk]:
         """Yield `size` outputs for an input of the pair, in chunks."""
@@ -100,9 +100,9 @@ class Draws:
 
     def _read(self, outputs: Any) -> Columns:
         if self._features is not None:
-            found = self._features(outputs)
-            self._check_count("features", found, len(outputs))
-            return columns_of(found)
+            features = self._features(outputs)
+            self._check_count("features", features, len(outputs))
+            return columns_of(features)
         if not self._reports or not hasattr(self._mechanism, "indicators"):
             return columns_of(outputs)
         columns = support_columns(self._mechanism, outputs, self.pair)
@@ -122,11 +122,11 @@ class Draws:
 
     def _check_count(self, name: str, outputs: Any, size: int) -> None:
         try:
-            found = len(outputs)
+            count = len(outputs)
         except TypeError:
-            found = None
-        if found != size:
-            got = "a value without a length" if found is None else f"{found:,} outputs for {size:,} asked"
+            count = None
+        if count != size:
+            got = "a value without a length" if count is None else f"{count:,} outputs for {size:,} asked"
             must_be = "a function that returns as many outputs as it is asked for"
             raise InvalidParameterError(name, owner="audit", must_be=must_be, got=got)
 
@@ -134,16 +134,16 @@ class Draws:
 def _checked_pair(pair: Any, *, codes: bool) -> tuple[Any, Any]:
     two = isinstance(pair, list | tuple) and len(pair) == 2
     if two and codes:
-        two = all(_is_code(each) for each in pair) or all(hasattr(each, "items") for each in pair)
+        two = all(_is_code(value) for value in pair) or all(hasattr(value, "items") for value in pair)
         two = two and (_is_code(pair[0]) or list(pair[0]) == list(pair[1]))
     if not two or _same(pair[0], pair[1]):
-        what = (
+        must_be = (
             "two different codes, or two mappings from the same names to codes"
             if codes
             else "two different inputs"
         )
         got = "two equal ones" if two else "something else"
-        raise InvalidParameterError("pair", owner="audit", must_be=what, got=got)
+        raise InvalidParameterError("pair", owner="audit", must_be=must_be, got=got)
     return pair[0], pair[1]
 
 
@@ -168,10 +168,10 @@ def _kind(values: np.ndarray[Any, Any]) -> str:
 
 def _bytes_of(outputs: Any) -> int:
     """Return about how much memory outputs take, texts and other objects included."""
-    held = int(getattr(outputs, "nbytes", 0))
+    size = int(getattr(outputs, "nbytes", 0))
     if isinstance(outputs, list | tuple) or getattr(outputs, "dtype", None) == np.dtype(object):
-        held += sum(int(getattr(each, "nbytes", 0)) or sys.getsizeof(each) for each in outputs)
-    return held
+        size += sum(int(getattr(output, "nbytes", 0)) or sys.getsizeof(output) for output in outputs)
+    return size
 
 
 _BYTES_READ = 64  # of a text or of bytes, position by position
@@ -186,7 +186,7 @@ def columns_of(outputs: Any) -> Columns:
     give the whole, its length, and its first 64 bytes.
     """
     listed = isinstance(outputs, list | tuple)
-    if listed and outputs and all(isinstance(each, bytes | str) for each in outputs):
+    if listed and outputs and all(isinstance(output, bytes | str) for output in outputs):
         return _text_columns(outputs)
     try:
         array = _as_they_are(outputs) if listed else np.asarray(outputs)
@@ -216,11 +216,11 @@ def support_columns(mechanism: Any, reports: Any, pair: Sequence[Any]) -> Column
     parts: dict[str, list[npt.NDArray[Any]]] = {}
     start, rows = 0, 64  # the first block tells how wide the others are
     while start < len(reports):
-        found = mechanism.indicators(reports[start : start + rows])
-        several = hasattr(found, "items")
+        indicators = mechanism.indicators(reports[start : start + rows])
+        several = hasattr(indicators, "items")
         start, width = start + rows, 0
-        for name, table in found.items() if several else [("", found)]:
-            values = [each[name] if several else each for each in pair]
+        for name, table in indicators.items() if several else [("", indicators)]:
+            values = [value[name] if several else value for value in pair]
             width += table.shape[1]
             for value in dict.fromkeys(values):
                 if not isinstance(value, int | np.integer) or not 0 <= value < table.shape[1]:
@@ -245,10 +245,10 @@ def _as_they_are(outputs: Sequence[Any]) -> npt.NDArray[Any]:
         return array
     single = np.asarray(outputs, dtype=object)
     if array.dtype.kind == "f":
-        changed = any(isinstance(each, int) and abs(each) > _EXACT for each in single.flat)
+        changed = any(isinstance(value, int) and abs(value) > _EXACT for value in single.flat)
     else:
         text = str if array.dtype.kind == "U" else bytes
-        changed = not all(isinstance(each, text) for each in single.flat)
+        changed = not all(isinstance(value, text) for value in single.flat)
     return single if changed else array
 
 
@@ -270,8 +270,10 @@ def _flat(name: str, values: npt.NDArray[Any]) -> Columns:
 def _text_columns(outputs: Sequence[bytes | str]) -> Columns:
     whole = np.empty(len(outputs), dtype=object)
     whole[:] = outputs
-    encoded = [each.encode("utf-8", "surrogatepass") if isinstance(each, str) else each for each in outputs]
-    padded = b"".join(each[:_BYTES_READ].ljust(_BYTES_READ, b"\0") for each in encoded)
+    encoded = [
+        output.encode("utf-8", "surrogatepass") if isinstance(output, str) else output for output in outputs
+    ]
+    padded = b"".join(output[:_BYTES_READ].ljust(_BYTES_READ, b"\0") for output in encoded)
     table = np.frombuffer(padded, dtype=np.uint8).reshape(-1, _BYTES_READ)
     lengths = np.fromiter(map(len, encoded), dtype=np.int64, count=len(encoded))
     named = {"the output": whole, "the length": lengths}

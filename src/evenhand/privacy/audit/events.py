@@ -101,7 +101,7 @@ class Search:
         first, second = (next(draw(which, batch)) for which in (0, 1))
         self.views = views_of(first, second, together=together)
         self._order = self._count_categories(first, second)
-        self._judge = [np.zeros_like(each) for each in self._order]
+        self._judge = [np.zeros_like(counts) for counts in self._order]
         self._ordered, self._judged = batch, 0
 
     def extend(self, draws: int) -> None:
@@ -118,12 +118,15 @@ class Search:
 
     def best(self) -> Event:
         """Return the event with the best bound, or one of a simpler view that is as good to within 1 %."""
-        found = [
-            max((self._best_of(view, order, judge, likely) for likely in (0, 1)), key=lambda each: each[0])
+        candidates = [
+            max(
+                (self._best_of(view, order, judge, likely) for likely in (0, 1)),
+                key=lambda candidate: candidate[0],
+            )
             for view, order, judge in zip(self.views, self._order, self._judge, strict=True)
         ]
-        best = max(bound for bound, _ in found)
-        return next(event for bound, event in found if bound >= best - CLOSE * abs(best))
+        best = max(bound for bound, _ in candidates)
+        return next(event for bound, event in candidates if bound >= best - CLOSE * abs(best))
 
     def _best_of(self, view: View, order: Array, judge: Array, likely: int) -> tuple[float, Event]:
         ratio = (order[likely] + 0.5) / (order[1 - likely] + 0.5)

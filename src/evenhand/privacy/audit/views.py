@@ -76,8 +76,8 @@ class Values:
         """Return the place of each value among the known ones."""
         if not _ordered_alike(self.known.dtype, values.dtype):
             codes = {value: code for code, value in enumerate(_objects(self.known))}
-            found = (codes.get(value, len(codes)) for value in _objects(values))
-            return np.fromiter(found, dtype=np.int64, count=len(values))
+            looked_up = (codes.get(value, len(codes)) for value in _objects(values))
+            return np.fromiter(looked_up, dtype=np.int64, count=len(values))
         if values.dtype.kind in "bu" and values.dtype.itemsize == 1 and self.known.dtype == values.dtype:
             table = np.full(256, len(self.known), dtype=np.int64)
             table[self.known.astype(np.uint8)] = np.arange(len(self.known))
@@ -92,7 +92,7 @@ class Values:
     def words(self, codes: Sequence[int]) -> str:
         named = [f"{self.known[code]!s}" for code in sorted(codes) if code < len(self.known)]
         if len(named) < len(codes) and len(self.known) - len(named) <= SHOWN:  # fewer are left out
-            left = [str(each) for code, each in enumerate(self.known) if code not in codes]
+            left = [str(value) for code, value in enumerate(self.known) if code not in codes]
             return f"{self.column} is not {_join_names(left)}"
         others = ["some other value"] if len(named) < len(codes) else []
         return f"{self.column} is {_join_names(named + others)}"
@@ -120,7 +120,7 @@ class Bins:
     def words(self, codes: Sequence[int]) -> str:
         runs, last = [], self.size - 2  # the last interval; what follows is not a number
         finite = (code for code in sorted(codes) if code <= last)
-        for _, run in itertools.groupby(enumerate(finite), lambda each: each[1] - each[0]):
+        for _, run in itertools.groupby(enumerate(finite), lambda pair: pair[1] - pair[0]):
             inside = [code for _, code in run]
             runs.append(self._interval(inside[0], inside[-1]))
         runs += ["not a number"] * (last + 1 in codes)
@@ -158,11 +158,11 @@ class Together:
         return _join_names(named + others, gap="; or ", last="; or ")
 
     def _one(self, combination: int) -> str:
-        told = []
+        words = []
         for part in reversed(self.parts):
             combination, code = divmod(combination, part.size)
-            told.append(part.words([code]))
-        return " and ".join(reversed(told))
+            words.append(part.words([code]))
+        return " and ".join(reversed(words))
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,19 +207,23 @@ def views_of(first: Chunk, second: Chunk, *, together: Sequence[str] = ()) -> li
         Columns to be looked at together in any case.
     """
     encoders = {name: _encoders(name, values, second.columns[name]) for name, values in first.columns.items()}
-    told = {name: max(_difference(each, first, second) for each in made) for name, made in encoders.items()}
-    ranked = sorted(told, key=lambda name: -told[name])
-    kept = [name for place, name in enumerate(ranked) if place < ALWAYS or told[name] > TELLING][:SCORED]
+    differences = {
+        name: max(_difference(view, first, second) for view in views) for name, views in encoders.items()
+    }
+    ranked = sorted(differences, key=lambda name: -differences[name])
+    kept = [name for place, name in enumerate(ranked) if place < ALWAYS or differences[name] > TELLING][
+        :SCORED
+    ]
     groups = [tuple(together), *itertools.combinations(kept[:ALWAYS], 2), tuple(kept)]
     combined: list[View] = []
-    for group in dict.fromkeys(tuple(sorted(each)) for each in groups if len(each) > 1):
+    for group in dict.fromkeys(tuple(sorted(group)) for group in groups if len(group) > 1):
         parts = tuple(encoders[name][0] for name in group)
         if math.prod(part.size for part in parts) < 1 << 62:
             combined.append(Together.of(parts, first, second))
     if len(kept) > 1:
         combined.append(Score.of(tuple(encoders[name][-1] for name in kept), first, second))
-    alone = [each for name in kept[:ALONE] for each in encoders[name]]
-    return [*sorted(alone, key=lambda each: each.size), *combined]
+    alone = [view for name in kept[:ALONE] for view in encoders[name]]
+    return [*sorted(alone, key=lambda view: view.size), *combined]
 
 
 def _difference(view: View, first: Chunk, second: Chunk) -> float:
@@ -227,8 +231,8 @@ def _difference(view: View, first: Chunk, second: Chunk) -> float:
     ours, theirs = first.counts(view), second.counts(view)
     seen = ours + theirs > 0
     free = max(1, int(seen.sum()) - 1)
-    found = ((ours - theirs)[seen] ** 2 / (ours + theirs)[seen]).sum()
-    return float((found - free) / math.sqrt(2 * free))
+    distance = ((ours - theirs)[seen] ** 2 / (ours + theirs)[seen]).sum()
+    return float((distance - free) / math.sqrt(2 * free))
 
 
 def _encoders(name: str, ours: Array, theirs: Array) -> list[Values | Bins]:
@@ -275,14 +279,16 @@ def _ordered_alike(known: np.dtype[Any], given: np.dtype[Any]) -> bool:
 
 def _objects(values: Array) -> list[Any]:
     """Return single values; all that are not a number are one."""
-    return [math.nan if isinstance(each, float) and math.isnan(each) else each for each in values.tolist()]
+    return [
+        math.nan if isinstance(value, float) and math.isnan(value) else value for value in values.tolist()
+    ]
 
 
 def _numbers(values: Array) -> Array:
     """Return floats; what is no number among objects becomes 'not a number'."""
     if values.dtype != object:
         return values.astype(np.float64)
-    return np.array([_number(each) for each in values.tolist()], dtype=np.float64)
+    return np.array([_number(value) for value in values.tolist()], dtype=np.float64)
 
 
 def _number(value: Any) -> float:

@@ -134,19 +134,21 @@ def merged_words(
     assumption.
     """
     trusts = {part.trust for part in parts}
-    trust = next(each for each in (Trust.NONE, Trust.CENTRAL, Trust.LOCAL) if each in trusts)
+    trust = next(trust for trust in (Trust.NONE, Trust.CENTRAL, Trust.LOCAL) if trust in trusts)
     protects = unique(column for part in parts for column in part.protects)
     shown = unique(column for part in parts for column in part.in_clear)
     if trust is Trust.NONE:
         return {"trust": trust, **without_guarantee(protects, shown)}
     proofs = unique((*(name for part in parts for name in proof_names(part.proof)), *proof_names(proof)))
-    told = unique((*(each for part in parts for each in _keep_assumptions(part, assumptions)), *assumptions))
+    all_assumptions = unique(
+        (*(assumption for part in parts for assumption in _keep_assumptions(part, assumptions)), *assumptions)
+    )
     return {
         "trust": trust,
         "protects": tuple(column for column in protects if column not in shown),
         "in_clear": shown,
         "proof": _BETWEEN_PROOFS.join(proofs),
-        "assumptions": told,
+        "assumptions": all_assumptions,
     }
 
 
@@ -182,7 +184,7 @@ def heaviest(guarantee: Statement) -> tuple[Loss, ...]:
 def _keep_assumptions(part: Statement, new: tuple[str, ...]) -> tuple[str, ...]:
     """Leave out that a person's part is fixed where moves between the parts are now counted."""
     if _SIZES_MAY_CHANGE in new and keeps_own_part(part):
-        return tuple(each for each in part.assumptions if each != OWN_PART)
+        return tuple(assumption for assumption in part.assumptions if assumption != OWN_PART)
     return part.assumptions
 
 
@@ -277,14 +279,16 @@ def _from_report_to_person(before: Conversion, trust: Trust, reports: int | None
     if trust is Trust.LOCAL:
         # Each report has randomness of its own, so the reports of a person compose one after the other.
         times = 1 if reports is None else reports
-        said = "each person sends one report" if times == 1 else f"each person sends at most {times} reports"
+        assumption = (
+            "each person sends one report" if times == 1 else f"each person sends at most {times} reports"
+        )
         proof = "sequential composition" if times > 1 else ""
-        return Conversion(before.loss.repeated(times), (said,), proof)
+        return Conversion(before.loss.repeated(times), (assumption,), proof)
     if reports is None:
         raise GuaranteeError(
             f"A guarantee for '{Unit.ONE_REPORT}' with central trust covers one row, and a person may have "
             "several. Hint: say how many with .as_unit('one person', reports=...)."
         )
     # One mechanism sees all rows, so a person's rows are a group.
-    said = f"each person has at most {reports} {'row' if reports == 1 else 'rows'}"
-    return Conversion(before.loss.for_group(reports), (said,), "group privacy" if reports > 1 else "")
+    assumption = f"each person has at most {reports} {'row' if reports == 1 else 'rows'}"
+    return Conversion(before.loss.for_group(reports), (assumption,), "group privacy" if reports > 1 else "")

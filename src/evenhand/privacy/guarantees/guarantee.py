@@ -204,9 +204,9 @@ class Guarantee(Statement):
         check_same_group(parts)
         same = [_read_for(part, unit) for part in parts]
         total = sum_loss(*same)
-        made = _derive(same, total, tight=_is_tight(total, same), people=people)
-        warn_of_new_trouble(made, parts, people=people)
-        return made
+        composed = _derive(same, total, tight=_is_tight(total, same), people=people)
+        warn_of_new_trouble(composed, parts, people=people)
+        return composed
 
     def __radd__(self, other: object) -> Guarantee:  # so that sum() can start at 0
         return self if type(other) is int and other == 0 else NotImplemented
@@ -253,9 +253,9 @@ class Guarantee(Statement):
         check_same_group(parts, alone=True)
         same = [_read_for(part, unit) for part in parts]
         total = parallel_loss(same, membership=membership)
-        made = _derive(same, total, tight=_is_tight(total, same), people=people)
-        warn_of_new_trouble(made, parts, people=at_least)
-        return made
+        composed = _derive(same, total, tight=_is_tight(total, same), people=people)
+        warn_of_new_trouble(composed, parts, people=at_least)
+        return composed
 
     def as_unit(self, unit: Unit | str, *, reports: int | None = None) -> Guarantee:
         """Read the guarantee for another unit, where that is valid.
@@ -297,9 +297,9 @@ class Guarantee(Statement):
             if self.unit is not Unit.ONE_REPORT or target is self.unit:
                 must_be = f"left out unless '{Unit.ONE_REPORT}' is read for another unit"
                 raise InvalidParameterError("reports", owner=owner, must_be=must_be, got=reports)
-        made = _read_for(self, target, reports)
-        warn_of_new_trouble(made, (self,), people=self.people)
-        return made
+        converted = _read_for(self, target, reports)
+        warn_of_new_trouble(converted, (self,), people=self.people)
+        return converted
 
     def to_approximate(self, *, epsilon: Number | None = None, delta: Number | None = None) -> Guarantee:
         """Turn zCDP into an (epsilon, delta) guarantee for the epsilon, or the delta, that is given.
@@ -329,9 +329,9 @@ class Guarantee(Statement):
             loss = self.loss.at_delta(exact(delta, name="delta", owner=owner, least=0, most=1))
         if loss == self.loss:
             return self
-        made = _derive((self,), Composed(loss), proof="conversion from zCDP", people=self.people)
-        warn_of_new_trouble(made, (self,), people=self.people)
-        return made
+        converted = _derive((self,), Composed(loss), proof="conversion from zCDP", people=self.people)
+        warn_of_new_trouble(converted, (self,), people=self.people)
+        return converted
 
     def group(self, size: int) -> Guarantee:
         r"""Extend the guarantee to `size` people who change at once.
@@ -348,9 +348,9 @@ class Guarantee(Statement):
         if size == 1 or self.trust is Trust.NONE:
             return self
         total, together = Composed(self.loss.for_group(size)), size * self.group_size
-        made = _derive((self,), total, proof="group privacy", people=self.people, group_size=together)
-        warn_of_new_trouble(made, (self,), people=self.people)
-        return made
+        extended = _derive((self,), total, proof="group privacy", people=self.people, group_size=together)
+        warn_of_new_trouble(extended, (self,), people=self.people)
+        return extended
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for a JSON file, amounts as text such as ``"1/10"``.

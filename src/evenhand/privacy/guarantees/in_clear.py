@@ -62,7 +62,7 @@ def state_inferred(guarantee: Guarantee, names: Sequence[str], *, instead_of: st
     """
     if not names:
         return guarantee
-    assumptions = [each for each in guarantee.assumptions if each != instead_of]
+    assumptions = [assumption for assumption in guarantee.assumptions if assumption != instead_of]
     stated = {
         "assumptions": list(dict.fromkeys((leak_of_domains(names), *assumptions))),
         "in_clear": list(dict.fromkeys((*guarantee.in_clear, READ_FROM_ROWS))),

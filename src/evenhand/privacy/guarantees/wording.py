@@ -42,18 +42,18 @@ def sentence_of(guarantee: Statement) -> str:
     cautions = dict(cautions_of(guarantee))
     sentences = [cautions.pop("delta", ""), "" if guarantee.trust is Trust.NONE else _claim(guarantee)]
     clear = _join_names(guarantee.in_clear)
-    said = (
+    in_clear = (
         f"In the clear, and so not protected: {clear}."
         if clear
         else "Nothing is declared to be in the clear."
     )
-    sentences.append(said)
+    sentences.append(in_clear)
     if clear and not guarantee.protects and guarantee.trust is not Trust.NONE:
         sentences.append("No declared column is protected.")
     if guarantee.assumptions:
         sentences.append(f"Assumes: {'; '.join(guarantee.assumptions)}.")
     sentences.extend(cautions.values())
-    return " ".join(each for each in sentences if each)
+    return " ".join(sentence for sentence in sentences if sentence)
 
 
 def cautions_of(guarantee: Statement) -> dict[str, str]:
@@ -65,13 +65,13 @@ def cautions_of(guarantee: Statement) -> dict[str, str]:
 def troubles_of(guarantee: Statement, people: int | None) -> tuple[str, ...]:
     """Return the kinds of trouble, ``delta``, ``people``, ``epsilon`` or ``rho``, without wording them."""
     delta, epsilon, rho = guarantee.delta, guarantee.epsilon, guarantee.rho
-    found = {
+    troubles = {
         "delta": delta >= _LARGE_DELTA,
         "people": people is not None and guarantee.trust is not Trust.NONE and delta * people >= 1,
         "epsilon": epsilon is not None and epsilon > _LARGE_EPSILON,
         "rho": rho is not None and rho > _LARGE_RHO,
     }
-    return tuple(kind for kind, there in found.items() if there)
+    return tuple(kind for kind, there in troubles.items() if there)
 
 
 def caution(kind: str, guarantee: Statement, people: int | None) -> str:
@@ -166,8 +166,8 @@ def _facts(guarantee: Statement) -> str:
         facts.append(_delta_fact(guarantee.delta))
     facts += [str(guarantee.measure), f"unit: {guarantee.unit}", f"trust: {guarantee.trust}"]
     if guarantee.group_size > 1:
-        each = "reports" if guarantee.unit is Unit.ONE_REPORT else "people"
-        facts.append(f"for {guarantee.group_size:,} {each} at once")
+        units = "reports" if guarantee.unit is Unit.ONE_REPORT else "people"
+        facts.append(f"for {guarantee.group_size:,} {units} at once")
     how = "tight" if guarantee.tight else "bound"
     by = f", by {guarantee.proof.replace('; ', ' and ')}" if guarantee.proof else ""
     return f"{', '.join(facts)}; {how}{by}"
@@ -261,17 +261,19 @@ def _join_names(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
 
 
-def warn_of_new_trouble(made: Statement, parts: Iterable[Statement] = (), *, people: int | None) -> None:
+def warn_of_new_trouble(guarantee: Statement, parts: Iterable[Statement] = (), *, people: int | None) -> None:
     """Warn of what is weak in a guarantee and was in none of its parts.
 
     `people` is the number of people, or a number that there are at least when the exact one is not known.
     """
-    found = [kind for kind in troubles_of(made, people) if kind in _WARNED]
-    if found:
+    troubles = [kind for kind in troubles_of(guarantee, people) if kind in _WARNED]
+    if troubles:
         known = {kind for part in parts for kind in troubles_of(part, part.people)}
-        for kind in found:
+        for kind in troubles:
             if kind not in known:
-                warnings.warn(caution(kind, made, people), PrivacyWarning, stacklevel=_levels_to_the_caller())
+                warnings.warn(
+                    caution(kind, guarantee, people), PrivacyWarning, stacklevel=_levels_to_the_caller()
+                )
 
 
 def _levels_to_the_caller() -> int:

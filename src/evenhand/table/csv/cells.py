@@ -55,7 +55,9 @@ def converter(domain: Domain) -> Callable[[Any], Any]:
     """
     if domain.value_type is int:
         stand_in = no_whole_number(domain)
-        return lambda text: _by_distinct(empty_is_missing(text), lambda each: _whole_numbers(each, stand_in))
+        return lambda text: _by_distinct(
+            empty_is_missing(text), lambda cells: _whole_numbers(cells, stand_in)
+        )
     if domain.value_type is float:
         return lambda text: _by_distinct(empty_is_missing(text), _numbers)
     if domain.kind == "categorical" and "" in domain.values:
@@ -135,7 +137,7 @@ def _numbers(text: Any) -> Any:
     text = pc.ascii_trim(text, " \t")
     valid = _mask(pc.match_substring_regex(text, _NUMBER))
     written = text.to_pylist()
-    numbers = [float(each) if fits else no_number for each, fits in zip(written, valid, strict=True)]
+    numbers = [float(cell) if fits else no_number for cell, fits in zip(written, valid, strict=True)]
     return pa.array(numbers, pa.float64())
 
 

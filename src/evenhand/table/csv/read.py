@@ -107,8 +107,8 @@ def read_csv(
         groups = _groups(source, scanner)
         names = _header_names(next(groups).data, scanner)
         wanted = wanted_names(names, source.name, schema=schema, columns=columns, owner="read_csv")
-        found = {name: str(place) for place, name in enumerate(names)}
-        places = [found[name] for name in wanted]
+        place_of = {name: str(place) for place, name in enumerate(names)}
+        places = [place_of[name] for name in wanted]
         if schema is not None:
             convert = [converter(schema[name].domain) for name in wanted]
             return _table(wanted, _pieces(groups, scanner, places, convert))

@@ -123,10 +123,10 @@ class Scanner:
             refuse(self.name, f"line {self._line_at(block, nul):,} holds a NUL byte, so it is not text.")
         kinds = self._kinds[np.frombuffer(block, np.uint8)]
         places = np.flatnonzero(kinds)
-        found = kinds[places]
-        if self.quote is not None and np.any(found == _QUOTE):
-            places, found = self._outside_quotes(block, kinds, places, found, last=last)
-        fields = _without_returns(places, found, len(block), last=last)
+        place_kinds = kinds[places]
+        if self.quote is not None and np.any(place_kinds == _QUOTE):
+            places, place_kinds = self._outside_quotes(block, kinds, places, place_kinds, last=last)
+        fields = _without_returns(places, place_kinds, len(block), last=last)
         self._check_unfinished(block, fields)
         finished = not block or bool(np.any(fields.newline & (fields.ends == len(block) - 1)))
         if not last or finished:
@@ -140,12 +140,12 @@ class Scanner:
         block: bytes,
         kinds: NDArray[np.uint8],
         places: NDArray[np.int64],
-        found: NDArray[np.uint8],
+        place_kinds: NDArray[np.uint8],
         *,
         last: bool,
     ) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
         """Check every quotation mark and drop what stands between two of them."""
-        is_quote = found == _QUOTE
+        is_quote = place_kinds == _QUOTE
         marks = places[is_quote]
         opening, closing = marks[::2], marks[1::2]
         # What precedes an opening mark, or follows a closing one, is another mark, a delimiter or a line end.
@@ -162,7 +162,7 @@ class Scanner:
             refuse(self.name, f"the quoted field that starts on line {line:,} never ends.")
         inside = np.cumsum(is_quote) % 2 == 1
         structural = ~is_quote & ~inside
-        return places[structural], found[structural]
+        return places[structural], place_kinds[structural]
 
     def _check_lengths(self, block: bytes, fields: _Fields, starts: NDArray[np.int64], *, upto: int) -> None:
         lengths = fields.ends[:upto] - starts[:upto]
@@ -206,18 +206,18 @@ def _lines(
 
 
 def _without_returns(
-    places: NDArray[np.int64], found: NDArray[np.uint8], size: int, *, last: bool
+    places: NDArray[np.int64], place_kinds: NDArray[np.uint8], size: int, *, last: bool
 ) -> _Fields:
     """Take CR LF for one line end; a CR at the very end of a block waits for what follows it."""
-    returns = found == _RETURN
+    returns = place_kinds == _RETURN
     if not returns.any():
-        return _Fields(places, found == _LINE_FEED, np.zeros(len(places), np.bool_))
+        return _Fields(places, place_kinds == _LINE_FEED, np.zeros(len(places), np.bool_))
     paired = np.zeros(len(places), np.bool_)
-    paired[:-1] = returns[:-1] & (found[1:] == _LINE_FEED) & (np.diff(places) == 1)
+    paired[:-1] = returns[:-1] & (place_kinds[1:] == _LINE_FEED) & (np.diff(places) == 1)
     crlf = np.append(False, paired[:-1])
     waits = returns & (places == size - 1) & (not last)
     keep = ~paired & ~waits
-    return _Fields(places[keep], (found != _DELIMITER)[keep], crlf[keep])
+    return _Fields(places[keep], (place_kinds != _DELIMITER)[keep], crlf[keep])
 
 
 def _line_count(text: bytes) -> int:

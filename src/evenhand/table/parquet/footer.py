@@ -160,16 +160,16 @@ class MalformedError(Exception):
 
 def number_of(fields: Fields, field: int, kind: int) -> int | None:
     """Return a whole number of this type, None if the field is not there or of another type."""
-    found, value = fields.get(field, (0, None))
-    return value if found == kind else None
+    stored_kind, value = fields.get(field, (0, None))
+    return value if stored_kind == kind else None
 
 
 def structures_of(fields: Fields, field: int) -> list[Fields]:
     """Return the structures that a field holds: those of a list, or the one it is."""
-    found, value = fields.get(field, (0, None))
-    if found == _STRUCT:
+    stored_kind, value = fields.get(field, (0, None))
+    if stored_kind == _STRUCT:
         return [value]
-    return value if found == _LIST else []
+    return value if stored_kind == _LIST else []
 
 
 class CompactReader:
@@ -208,8 +208,8 @@ class CompactReader:
         return fields
 
     def _list(self, kind: int, name: str, depth: int) -> list[Fields]:
-        found, size = self._list_head()
-        if found != kind and size:
+        stored_kind, size = self._list_head()
+        if stored_kind != kind and size:
             raise MalformedError
         if name:
             return [self._structure(name, depth + 1) for _ in range(size)]
@@ -236,8 +236,8 @@ class CompactReader:
         elif kind == _STRUCT:
             self._skip_structure(depth + 1)
         elif kind in (_LIST, _SET):
-            found, size = self._list_head()
-            self._skip_many(size, (found,), depth)
+            stored_kind, size = self._list_head()
+            self._skip_many(size, (stored_kind,), depth)
         elif kind == _MAP:
             size = self._varint()
             kinds = self._byte() if size else 0

@@ -183,7 +183,7 @@ class _Reader:
 
     def check_size(self, plans: list[ColumnPlan]) -> None:
         """Refuse a table that is too large even if its text is empty."""
-        pages = max((sum(each.largest_page for each in group) for group in _groups(plans)), default=0)
+        pages = max((sum(column.largest_page for column in group) for group in _groups(plans)), default=0)
         self.taken = pages  # one group of pages is in memory beside the table
         least = self.rows * row_bytes(self.declared, [plan.name for plan in plans])
         if least + pages > self.limits.table_bytes:
