@@ -60,7 +60,7 @@ def exact(
     ----------
     value : int, float, str, Fraction or Decimal
         A float means the shortest decimal that prints as it does. A string may be a decimal
-        (``"0.1"``, ``"1e-6"``) or a ratio (``"1/10"``). Nought, or from 10**-400 to 10**400 in size, with at
+        (``"0.1"``, ``"1e-6"``) or a ratio (``"1/10"``). Zero, or from 10**-400 to 10**400 in size, with at
         most 3,900 digits above and below the line.
     name, owner : str
         For the message when `value` is refused.

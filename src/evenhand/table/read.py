@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Literal
 
 from evenhand._validate import integer
 from evenhand.errors import InvalidParameterError
-from evenhand.schema import Schema
 from evenhand.table.csv.read import CsvBatches, read_csv
 from evenhand.table.parquet.read import ParquetBatches, read_parquet
-from evenhand.table.source import DEFAULT_LIMITS, Limits, opened, own_name
+from evenhand.table.source import DEFAULT_LIMITS, Limits, check_schema, opened, own_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     import pyarrow as pa
+
+    from evenhand.schema import Schema
 
 __all__ = [
     "BATCH_ROWS",
@@ -28,8 +29,6 @@ __all__ = [
     "read",
     "read_batches",
 ]
-
-_READERS = {".csv": read_csv, ".csv.gz": read_csv, ".parquet": read_parquet, ".pq": read_parquet}
 
 
 def read(
@@ -61,14 +60,9 @@ def read(
     UnreadableFileError, LimitExceededError
         As for the two readers.
     """
-    name = own_name(path) if isinstance(path, str | os.PathLike) else ""
-    for suffix, reader in _READERS.items():
-        if name.lower().endswith(suffix):
-            return reader(path, schema=schema, columns=columns, limits=limits)
-    must_be = f"a path that ends with {', '.join(_READERS)}"
     hint = "use read_csv or read_parquet for a file of another name, or for an open file."
-    got = name or f"a value of type {type(path).__name__}"
-    raise InvalidParameterError("path", owner="read", must_be=must_be, got=got, hint=hint)
+    reader = read_csv if file_form(path, owner="read", hint=hint) == "csv" else read_parquet
+    return reader(path, schema=schema, columns=columns, limits=limits)
 
 
 BATCH_ROWS = 1 << 18
@@ -158,10 +152,7 @@ def open_batches(
     """
     rows = integer("batch_rows", batch_rows, owner=owner, low=1, high=MOST_BATCH_ROWS)
     form = file_form(path, owner=owner)
-    given: object = schema
-    if given is not None and not isinstance(given, Schema):
-        got = f"a value of type {type(schema).__name__}"
-        raise InvalidParameterError("schema", owner=owner, must_be="a Schema", got=got)
+    check_schema(schema, owner=owner)
     reader = CsvBatches if form == "csv" else ParquetBatches
     with opened(path, limits=limits, owner=owner) as source:
         yield reader(source, limits, schema=schema, columns=columns, batch_rows=rows, owner=owner)
@@ -180,7 +171,7 @@ def file_columns(
 
 
 def file_form(
-    path: str | os.PathLike[str], *, owner: str, parameter: str = "path"
+    path: str | os.PathLike[str], *, owner: str, parameter: str = "path", hint: str = ""
 ) -> Literal["csv", "parquet"]:
     """Return which form of file a name stands for.
 
@@ -194,4 +185,4 @@ def file_form(
             return form
     must_be = f"a path that ends with {', '.join(_FORMS)}"
     got = name or f"a value of type {type(path).__name__}"
-    raise InvalidParameterError(parameter, owner=owner, must_be=must_be, got=got)
+    raise InvalidParameterError(parameter, owner=owner, must_be=must_be, got=got, hint=hint)

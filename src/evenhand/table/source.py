@@ -29,6 +29,7 @@ __all__ = [
     "Source",
     "blocks",
     "check_names",
+    "check_schema",
     "over_limit",
     "own_name",
     "refuse",
@@ -47,14 +48,18 @@ def check_names(names: Sequence[str | None], file: str) -> None:
         places[name] = place
 
 
+def check_schema(schema: object, *, owner: str) -> None:
+    """Refuse what is neither a schema nor None."""
+    if schema is not None and not isinstance(schema, Schema):
+        got = f"a value of type {type(schema).__name__}"
+        raise InvalidParameterError("schema", owner=owner, must_be="a Schema", got=got)
+
+
 def wanted_names(
     names: Sequence[str], file: str, *, schema: Schema | None, columns: Sequence[str] | None, owner: str
 ) -> list[str]:
     """Return the columns to read: those asked for, else those of the schema, else all."""
-    given: object = schema
-    if given is not None and not isinstance(given, Schema):
-        got = f"a value of type {type(schema).__name__}"
-        raise InvalidParameterError("schema", owner=owner, must_be="a Schema", got=got)
+    check_schema(schema, owner=owner)
     if columns is not None and not _are_names(columns):
         must_be, got = "a list of column names", f"a value of type {type(columns).__name__}"
         raise InvalidParameterError("columns", owner=owner, must_be=must_be, got=got)
@@ -91,7 +96,7 @@ class Limits:
     Parameters
     ----------
     bytes : int, default 200,000,000
-        Most bytes of the file, uncompressed. The table made of it may take half as much again in
+        Most bytes of the file, uncompressed. The table made of it may take one and a half times as much in
         memory, and 16 MiB in any case, which leaves room for files of many short cells.
     columns : int, default 5,000
         Most columns of the file.
@@ -118,7 +123,7 @@ class Limits:
 
     @property
     def table_bytes(self) -> int:
-        """Most bytes of the table in memory: half as much again as `bytes`, and 16 MiB in any case."""
+        """Most bytes of the table in memory: one and a half times `bytes`, and 16 MiB in any case."""
         return max(self.bytes + self.bytes // 2, 16 << 20)
 
 

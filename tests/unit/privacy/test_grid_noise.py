@@ -142,7 +142,7 @@ def test_cost_and_room_undo_each_other():
     assert cost.total(Fraction(1), Fraction(999_999, 10**6))[1] <= 1
 
 
-def test_no_room_is_nought_and_never_below():
+def test_no_room_is_zero_and_never_below():
     cost = GridCost(Fraction(1), Fraction(1), Fraction(1, 10))
 
     assert cost.room(Fraction(1), Fraction(1, 10)) == (0, 0)

@@ -284,9 +284,9 @@ def _trial(value, bound, place):
     """Units with which Bernoulli(value / (bound place)) just succeeds, and lists of units that just fail."""
     if bound * place < TWO_32:
         return [last_number(value - 1, bound * place, 32)], [_just_above(value, bound * place)]
-    nought = last_number(0, place, 32)
-    fails = [_just_above(1, place), [nought, *_just_above(value, bound)]]
-    return [nought, last_number(value - 1, bound, 32)], fails
+    zero = last_number(0, place, 32)
+    fails = [_just_above(1, place), [zero, *_just_above(value, bound)]]
+    return [zero, last_number(value - 1, bound, 32)], fails
 
 
 def _just_above(value, bound):

@@ -220,7 +220,7 @@ def test_the_logarithm_lies_between_its_bounds(value, digits):
         assert precise(high) - precise(low) <= abs(truth) * mpmath.mpf(10) ** (3 - digits)
 
 
-def test_the_logarithm_of_one_is_nought_and_of_nought_is_refused():
+def test_the_logarithm_of_one_is_zero_and_of_zero_is_refused():
     assert log_bounds(Fraction(1)) == (0, 0)
     with pytest.raises(InvalidParameterError, match=r"must be a number > 0\. Got"):
         log_bounds(Fraction(0))

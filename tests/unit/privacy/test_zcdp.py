@@ -33,7 +33,7 @@ def test_a_delta_of_one_needs_no_epsilon():
     assert epsilon_from_zcdp(5, 1) == 0
 
 
-def test_no_epsilon_goes_with_a_delta_of_nought():
+def test_no_epsilon_goes_with_a_delta_of_zero():
     with pytest.raises(InvalidParameterError, match="since no finite epsilon goes with delta = 0"):
         epsilon_from_zcdp(1, 0)
 
@@ -60,7 +60,7 @@ def test_far_amounts_still_give_a_delta(rho, epsilon):
 
 
 def test_a_delta_too_small_to_write_is_stated_as_the_smallest():
-    """Stating it as nought would be a pure guarantee that does not hold."""
+    """Stating it as zero would be a pure guarantee that does not hold."""
     assert delta_from_zcdp(1, "1e300") == delta_from_zcdp("1e-6", 10) == Fraction(1, 10**400)
 
 

@@ -302,6 +302,6 @@ def _draw_not_covered(
 
 
 def _round_as_bureau(count: Any) -> NDArray[np.int64]:
-    """Round as the Bureau does: nothing stays nothing, 1 to 7 become 4, the rest goes to the nearest 5."""
+    """Round as the Bureau does: zero stays zero, 1 to 7 become 4, the rest goes to the nearest 5."""
     whole = np.rint(count).astype(np.int64)
     return np.where(whole == 0, 0, np.where(whole < 8, 4, 5 * np.rint(whole / 5).astype(np.int64)))

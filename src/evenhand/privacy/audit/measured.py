@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Audit", "audit"]
 
-_LEAST_TARGET = 0.1  # the epsilon that an audit is sized for where nothing, or nought, is claimed
+_LEAST_TARGET = 0.1  # the epsilon that an audit is sized for where no epsilon, or zero, is claimed
 _LARGEST_TARGET = 1_000_000
 _WEAK = 0.105
 _MOST_DIGITS = 15
@@ -69,7 +69,7 @@ class Audit:
         All draws of each input; those not used to measure were used to choose the event.
     smallest_overrun : float or None
         The share by which a tight mechanism must overrun its claim so that an audit of this size and event
-        sees it 99 times in 100. None where nothing above nought is claimed, or delta is not 0.
+        sees it 99 times in 100. None where no epsilon above zero is claimed, or delta is not 0.
     rng : {"secure", "seeded"}
         Which kind of randomness was audited.
     """

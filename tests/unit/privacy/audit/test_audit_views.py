@@ -34,7 +34,7 @@ def test_columns_of_numbers_rows_and_records():
     ]
 
 
-def test_bytes_that_differ_in_a_last_nought_are_different():
+def test_bytes_that_differ_in_a_last_zero_are_different():
     """An array of numpy would drop it."""
     columns = columns_of([b"a", b"a\0", "ü"])
 
@@ -189,7 +189,7 @@ def chunks(make, *, size=20_000):
 
 
 def test_many_numbers_get_intervals_and_a_frequent_one_its_own():
-    """Half of the outputs are nought; an interval that holds it and more would hide that."""
+    """Half of the outputs are zero; an interval that holds it and more would hide that."""
     first, second = chunks(
         lambda value, size, source: np.where(
             bernoulli("1/2", size=size, source=source),
@@ -198,9 +198,9 @@ def test_many_numbers_get_intervals_and_a_frequent_one_its_own():
         )
     )
     bins = next(view for view in views_of(first, second) if isinstance(view, Bins))
-    nought = bins.of(np.array([0.0]))[0]
+    zero = bins.of(np.array([0.0]))[0]
 
-    assert (bins.of(np.array([-1.0, 1.0])) != nought).all()
+    assert (bins.of(np.array([-1.0, 1.0])) != zero).all()
     assert bins.size > 20
 
 

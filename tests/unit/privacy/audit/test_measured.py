@@ -422,7 +422,7 @@ def test_a_claim_in_words_of_ones_own_keeps_the_delta_of_the_guarantee():
 
 @pytest.mark.parametrize("claimed", ["1e-200", "1e-400"])
 def test_a_claim_of_next_to_nothing_is_audited_like_any_other(claimed, monkeypatch):
-    """Such an epsilon is nought as a float, or its square is; neither may end in an error of division."""
+    """Such an epsilon is zero as a float, or its square is; neither may end in an error of division."""
     monkeypatch.setattr(module, "FEWEST", 1_000)
     monkeypatch.setattr(module, "MOST", 2_000)
 
