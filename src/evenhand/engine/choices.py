@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand._validate import one_of
 from evenhand.collect.fairest.group_outcomes import GroupOutcomes
-from evenhand.collect.joint.build import STRATEGIES, strategy_for
-from evenhand.collect.joint.optimal_strategy import optimal_strategy
+from evenhand.collect.joint.build import STRATEGIES, optimal_strategy, strategy_for
 from evenhand.collect.joint.split import SPLITS
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError
 from evenhand.privacy.clear_names import refuse_reserved_names

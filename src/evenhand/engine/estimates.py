@@ -13,9 +13,8 @@ import pyarrow as pa
 
 from evenhand._validate import one_of
 from evenhand.collect.estimates.group_rates import GroupRates
-from evenhand.collect.estimates.independence import impossible_groups, warning_text
-from evenhand.collect.protocols.channel import Channel
-from evenhand.collect.protocols.matrix_channel import SINGULAR, MatrixChannel
+from evenhand.collect.estimates.outcome_counts import impossible_groups, warning_text
+from evenhand.collect.protocols.channel import SINGULAR, Channel, MatrixChannel
 from evenhand.engine.counters import Counter
 from evenhand.engine.outcomes import Outcome
 from evenhand.engine.record import MOST_BYTES, Record

@@ -16,8 +16,7 @@ from evenhand.table.limits import DEFAULT_LIMITS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evenhand.collect.joint.reports import JointReports
-    from evenhand.collect.joint.strategy import Strategy
+    from evenhand.collect.joint.strategy import JointReports, Strategy
     from evenhand.collect.reports.layouts import Layout
     from evenhand.schema import Schema
 

@@ -13,8 +13,8 @@ from evenhand.collect.joint.independent import Independent, Single
 from evenhand.collect.joint.sampled import Sampled
 from evenhand.collect.protocols.optimal import Optimal
 from evenhand.collect.protocols.registry import protocol_from
+from evenhand.collect.reports.files import parse_json
 from evenhand.collect.reports.layouts import BitsLayout, HashedLayout, SetLayout
-from evenhand.collect.reports.notes import parsed
 from evenhand.errors import EvenhandError
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.inferred import leak_of_domains
@@ -131,7 +131,7 @@ class Record:
         if len(text) > MOST_BYTES:
             over_limit(name, f"it is longer than {MOST_BYTES:,} bytes.", limit="bytes")
         try:
-            said = parsed(text.decode("utf-8"))
+            said = parse_json(text.decode("utf-8"))
         except ValueError:
             refuse(name, "it is not JSON, or says something twice.")
         form = said.get("format") if isinstance(said, dict) else None

@@ -45,7 +45,7 @@ def test_a_matrix_put_in_place_behind_its_back_has_no_guarantee():
 
 def test_a_solver_that_returns_too_much_is_stopped(monkeypatch):
     """Whatever the linear programs say, the rational check has the last word."""
-    monkeypatch.setattr("evenhand.collect.fairest.rounding.dyadic_channel", lambda *_: PRINTED_TIE)
+    monkeypatch.setattr("evenhand.collect.protocols.optimal.dyadic_channel", lambda *_: PRINTED_TIE)
     protocol = Optimal([0.5, 0.5], [0.2, 0.6], EPSILON)
 
     with pytest.raises(EvenhandError):

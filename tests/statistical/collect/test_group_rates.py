@@ -14,9 +14,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from evenhand.collect.estimates.group_moments import GroupMoments
+from evenhand.collect.estimates.group_moments import GroupMoments, difference_interval, ratio_interval
 from evenhand.collect.estimates.group_rates import GroupRates, group_rates
-from evenhand.collect.estimates.group_spread import difference_interval, ratio_interval
 from evenhand.collect.estimates.outcome_counts import OutcomeCounts
 from evenhand.collect.protocols.channel import Channel
 from evenhand.collect.protocols.grr import GRR

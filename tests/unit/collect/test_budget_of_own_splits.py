@@ -11,7 +11,7 @@ import pytest
 from evenhand.collect import GRR
 from evenhand.collect.joint.build import strategy_for
 from evenhand.collect.joint.split import split_budget
-from evenhand.collect.privatizer.plan import made_strategy
+from evenhand.collect.privatizer.columns import made_strategy
 from evenhand.errors import InvalidParameterError
 
 SIZES = {"a": 2, "b": 3}

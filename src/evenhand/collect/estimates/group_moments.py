@@ -18,20 +18,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.collect.estimates.fieller import fieller_limits, rate_variance, separated
-from evenhand.collect.estimates.quadric import reach
+from evenhand.collect.estimates.ratio_limits import fieller_limits, rate_variance, reach, separated
+from evenhand.measure.intervals import normal_quantile
+from evenhand.measure.pairs import difference_range, each_tail, pair_blocks
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from evenhand.collect.estimates.outcome_counts import OutcomeCounts
-    from evenhand.collect.protocols.channel import Channel
-    from evenhand.collect.protocols.matrix_channel import MatrixChannel
+    from evenhand.collect.protocols.channel import Channel, MatrixChannel
 
     Array = npt.NDArray[np.float64]
     Limits = tuple[Array, Array]
 
-__all__ = ["GroupMoments"]
+__all__ = ["GroupMoments", "difference_interval", "ratio_interval", "worst_pair"]
 
 _ADDED = 2  # people for each outcome
 
@@ -209,3 +209,39 @@ def _relative_equation(ratio: Array) -> Limits:
     quadratic[..., 1, 2] = quadratic[..., 2, 1] = -ratio / 2
     linear[..., 0] = 1.0
     return quadratic, linear
+
+
+_PAIRS_AT_ONCE = 1 << 13
+
+
+def worst_pair(moments: GroupMoments) -> tuple[int, int]:
+    """Return the groups of the highest and of the lowest rate; the first two if all are equal."""
+    highest, lowest = int(moments.rates.argmax()), int(moments.rates.argmin())
+    return (highest, lowest) if highest != lowest else (0, 1)
+
+
+def difference_interval(moments: GroupMoments, level: float) -> tuple[Array, Array, float]:
+    """Return limits of the largest difference between two rates, and the quantile that was used.
+
+    Every pair gets an interval of its signed difference, all together at the level; the largest is at
+    least what one of them excludes and at most what one of them allows.
+    """
+    groups = moments.together.shape[-1]
+    z = normal_quantile(each_tail(level, groups, 1))
+    low = high = np.zeros(moments.n.shape)
+    for first, second in pair_blocks(groups):
+        pairs = np.stack([first, second], axis=-1)
+        for start in range(0, len(pairs), _PAIRS_AT_ONCE):
+            block = pairs[start : start + _PAIRS_AT_ONCE]
+            least, most = difference_range(moments.gap_limits(block, z))
+            low = np.maximum(low, least.max(axis=-1))
+            high = np.maximum(high, most.max(axis=-1))
+    return low, high, z
+
+
+def ratio_interval(moments: GroupMoments, level: float) -> tuple[Array, Array, float]:
+    """Return limits of the largest distance of a rate from the overall one, and the quantile used."""
+    z = normal_quantile((1 - level) / moments.together.shape[-1])
+    low, high = moments.relative_limits(z)
+    least, most = difference_range((low - 1, high - 1))
+    return np.asarray(least.max(axis=-1)), np.asarray(most.max(axis=-1)), z

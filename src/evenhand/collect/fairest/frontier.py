@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from evenhand._validate import integer, one_of
-from evenhand.collect.fairest.difference import least_difference
 from evenhand.collect.fairest.highs import Solver
 from evenhand.collect.fairest.measures import KINDS, channel_error, require_outcome, unfairness_of
 from evenhand.collect.fairest.optimum import THIN, ends_of, unit_of
 from evenhand.collect.fairest.population import population, read_only
 from evenhand.collect.fairest.program import ChannelProgram
-from evenhand.collect.fairest.repair import repair
-from evenhand.collect.fairest.search import least_limit, sides, start
+from evenhand.collect.fairest.rounding import repair
+from evenhand.collect.fairest.search import least_difference, least_limit, sides, start
 
 if TYPE_CHECKING:
     import numpy.typing as npt

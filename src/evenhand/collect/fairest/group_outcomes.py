@@ -12,7 +12,7 @@ import numpy as np
 
 from evenhand._validate import integer, one_of
 from evenhand.collect.estimates.group_rates import GroupRates
-from evenhand.collect.estimates.simplex import onto_simplex
+from evenhand.collect.protocols.channel import onto_simplex
 from evenhand.collect.protocols.codes import checked_codes
 from evenhand.collect.protocols.optimal_inputs import as_weights
 from evenhand.errors import InvalidParameterError

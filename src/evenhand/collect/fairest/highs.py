@@ -11,7 +11,7 @@ from evenhand.errors import InvalidParameterError
 
 if TYPE_CHECKING:
     from evenhand.collect.fairest.population import Vector
-    from evenhand.collect.fairest.rows import Program
+    from evenhand.collect.fairest.program import Program
 
 __all__ = ["SIMPLEX_GROUPS", "Answer", "Solver"]
 

@@ -2,36 +2,45 @@ r"""The fairest channel: least unfairness of the reports within an error budget,
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 import numpy as np
 
 from evenhand._validate import one_of
-from evenhand.collect.fairest.cache import Recent
-from evenhand.collect.fairest.choice import choose
-from evenhand.collect.fairest.difference import least_difference
 from evenhand.collect.fairest.highs import SIMPLEX_GROUPS, Solver
 from evenhand.collect.fairest.measures import KINDS, channel_error, require_outcome, unfairness_of
 from evenhand.collect.fairest.population import population, read_only
 from evenhand.collect.fairest.program import ChannelProgram
-from evenhand.collect.fairest.repair import average_twins, repair
-from evenhand.collect.fairest.search import Found, extremes, least_limit, sides, start
+from evenhand.collect.fairest.rounding import average_twins, repair
+from evenhand.collect.fairest.search import Found, extremes, least_difference, least_limit, sides, start
 from evenhand.errors import InvalidParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Hashable
 
     import numpy.typing as npt
 
     from evenhand.collect.fairest.measures import Kind
-    from evenhand.collect.fairest.population import Matrix, Population
+    from evenhand.collect.fairest.population import Matrix, Population, Vector
+    from evenhand.collect.fairest.program import Rows
     from evenhand.collect.fairest.search import Extremes
 
     Budget = Literal["grr", "minimum"] | float
     Progress = Callable[[int, int], object]
 
-__all__ = ["THIN", "FairestChannel", "clear_channels", "ends_of", "fairest_channel", "unit_of"]
+__all__ = [
+    "THIN",
+    "FairestChannel",
+    "Recent",
+    "choose",
+    "clear_channels",
+    "ends_of",
+    "fairest_channel",
+    "unit_of",
+]
 
 THIN = 1e-9
 """What the least error is given on top: with nothing at all the set of channels has no inside."""
@@ -39,6 +48,42 @@ THIN = 1e-9
 _LIMIT_SLACK = 1e-9
 _LEAST_LIMIT = 1e-3
 _EXPECTED: dict[Kind, int] = {"ratio": 10, "difference": 80}
+Answer = TypeVar("Answer")
+
+
+class Recent(Generic[Answer]):
+    """Keeps the answers that were asked for last; they must be immutable, because everybody gets the same.
+
+    Parameters
+    ----------
+    size : int
+        How many answers are kept.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._answers: OrderedDict[Hashable, Answer] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, key: Hashable, make: Callable[[], Answer]) -> Answer:
+        """Return the answer that belongs to `key`, made by `make` if it is not at hand."""
+        with self._lock:
+            if key in self._answers:
+                self._answers.move_to_end(key)
+                return self._answers[key]
+        answer = make()  # without the lock: two threads may do the same work, but none waits for the other
+        with self._lock:
+            self._answers[key] = answer
+            while len(self._answers) > self._size:
+                self._answers.popitem(last=False)
+        return answer
+
+    def clear(self) -> None:
+        """Forget all answers."""
+        with self._lock:
+            self._answers.clear()
+
+
 _EXTREMES: Recent[Extremes] = Recent(32)
 _CHANNELS: Recent[FairestChannel] = Recent(64)
 
@@ -257,3 +302,57 @@ def _budget(error: Any, people: Population, ends: Extremes, *, owner: str) -> fl
             hint=f"from {ends.fair_error:.6g} on, no unfairness need be left.",
         )
     return number
+
+
+_GOLDEN = 0.6180339887498949
+_CHOICE_SLACK = 1e-9
+_LESS = 1e-4  # weight of the rule where it cannot have a program of its own
+
+
+def choose(
+    program: ChannelProgram, solver: Solver, blocks: list[Rows], found: Matrix, *, error: float | None = None
+) -> Matrix:
+    """Return one channel among those that keep all `blocks` of rows; `found` if the programs cannot say.
+
+    Most truthful first; among those, most truthful for groups that nobody is in; among those, the one with
+    the least sum of entries under fixed weights. With `error`, `found` is known to be the most truthful.
+    With many groups one program minimises all three at once, weighed: an interior point method needs a set
+    with an inside.
+    """
+    if error is not None:
+        blocks = [*blocks, program.budget_row(error + _CHOICE_SLACK)]
+    if program.people.k > SIMPLEX_GROUPS:
+        return _at_once(program, solver, blocks, found)
+    weights = program.people.weights
+    aims = [weights] if error is None else []
+    if not weights.all():
+        aims.append((weights == 0).astype(float))
+    for aim in aims:
+        cost = -_diagonal(program, aim)
+        answer = solver.attempt(program.within(cost, *blocks))
+        if answer is None:
+            return found
+        found = program.matrix(answer.values)
+        blocks = [*blocks, program.diagonal_row(aim, -answer.objective - _CHOICE_SLACK)]
+    last = solver.attempt(program.within(_rule_cost(program), *blocks))
+    return found if last is None else program.matrix(last.values)
+
+
+def _at_once(program: ChannelProgram, solver: Solver, blocks: list[Rows], found: Matrix) -> Matrix:
+    weights = program.people.weights
+    empty = (weights == 0).astype(float) / program.people.k
+    cost = _LESS * _rule_cost(program) / program.people.k - _diagonal(program, weights + 10 * _LESS * empty)
+    answer = solver.attempt(program.within(cost, *blocks))
+    return found if answer is None else program.matrix(answer.values)
+
+
+def _diagonal(program: ChannelProgram, values: Vector) -> Vector:
+    return np.append(values, np.zeros(program.size - len(values)))
+
+
+def _rule_cost(program: ChannelProgram) -> Vector:
+    """Return the cost of each variable if entry (i, j) costs the fraction of (ik + j + 1) golden ratios."""
+    people, k = program.people, program.people.k
+    price = ((np.arange(k * k) + 1) * _GOLDEN % 1).reshape(k, k)
+    np.fill_diagonal(price, 0.0)
+    return np.append(people.floor * price.sum(axis=0), people.width * price[program.row, program.column])

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from evenhand.collect.joint.reports import JointReports
-    from evenhand.collect.joint.strategy import Codes, Sent
+    from evenhand.collect.joint.strategy import Codes, JointReports, Sent
     from evenhand.collect.protocols.base import Protocol
     from evenhand.privacy.randomness import Source
 

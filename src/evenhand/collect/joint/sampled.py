@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
 
-from evenhand.collect.joint.reports import JointReports
-from evenhand.collect.joint.shares import dyadic_shares
-from evenhand.collect.joint.strategy import Strategy, checked_names, checked_protocols, streams
+from evenhand.collect.joint.split import dyadic_shares
+from evenhand.collect.joint.strategy import JointReports, Strategy, checked_names, checked_protocols, streams
 from evenhand.collect.protocols.codes import code_type
 from evenhand.collect.protocols.dyadic import GRID
 from evenhand.collect.reports.reports import Reports

@@ -10,16 +10,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from evenhand._validate import integer, one_of
-from evenhand.collect.joint.shares import decimal_parts, dyadic_shares, float_below
-from evenhand.collect.joint.split_optimal import CONVEX, Attributes, optimal_split
-from evenhand.collect.protocols.formulas import FORMULAS
+from evenhand.collect.joint.split_optimal import Attributes, optimal_split
+from evenhand.collect.protocols.dyadic import GRID
+from evenhand.collect.protocols.registry import convex_names, formula_names
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.rational import Number, exact
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = ["SPLITS", "sampling_cost", "split_budget", "split_cost"]
+__all__ = [
+    "SPLITS",
+    "decimal_parts",
+    "dyadic_shares",
+    "float_below",
+    "sampling_cost",
+    "split_budget",
+    "split_cost",
+]
 
 SPLITS = ("uniform", "k-based", "optimal", "sample")
 """The ways to split by name."""
@@ -53,7 +61,7 @@ def split_budget(
     =============  ========================================================================================
 
     where :math:`V_j` is the variance of the estimated share of a value that nobody has
-    (:func:`evenhand.collect.protocols.formulas.ideal`) and :math:`w_j` is the weight.
+    (:func:`evenhand.collect.protocols.registry.ideal`) and :math:`w_j` is the weight.
 
     Parameters
     ----------
@@ -210,11 +218,10 @@ class _Given(NamedTuple):
             named = self.in_order("protocol", protocol)
         else:
             named = [protocol] * len(self.sizes)
+        known = formula_names()
         names = tuple(
-            one_of(
-                "protocol", each.lower() if isinstance(each, str) else each, tuple(FORMULAS), owner=self.owner
-            )
-            for each in named
+            one_of("protocol", name.lower() if isinstance(name, str) else name, known, owner=self.owner)
+            for name in named
         )
         default = weights is None or (isinstance(weights, str) and weights == "cells")
         amounts = self.sizes if default else self.checked_weights(weights)
@@ -277,7 +284,7 @@ class _Given(NamedTuple):
     def optimal(self, attributes: Attributes) -> Sequence[Fraction]:
         total = self.precise_epsilon()
         alike = set(zip(attributes.sizes, attributes.weights, attributes.names, strict=True))
-        if len(alike) == 1 and attributes.names[0] in CONVEX:
+        if len(alike) == 1 and attributes.names[0] in convex_names():
             return self.split("uniform", None, None)
         starts = [np.array([float(part) for part in self.split(how, None, None)]) for how in SPLITS[:2]]
         return decimal_parts(self.epsilon, optimal_split(total, attributes, starts).tolist())
@@ -312,3 +319,47 @@ def _listed(given: Any) -> list[Any] | None:
         return list(given.values() if isinstance(given, Mapping) else given)
     except TypeError:
         return None
+
+
+def dyadic_shares(amounts: Sequence[Fraction]) -> tuple[Fraction, ...]:
+    """Return multiples of 1 / GRID, all above nought, that sum to 1 and are next to the amounts' shares.
+
+    >>> dyadic_shares([Fraction(1), Fraction(3)])
+    (Fraction(1, 4), Fraction(3, 4))
+    """
+    total = sum(amounts, Fraction(0))
+    units = [max(1, round(amount / total * GRID)) for amount in amounts]
+    units[units.index(max(units))] += GRID - sum(units)
+    return tuple(Fraction(each, GRID) for each in units)
+
+
+def decimal_parts(total: Fraction, amounts: Sequence[float]) -> tuple[Fraction, ...]:
+    """Return rationals, all above nought, in proportion to the amounts, that sum to `total`.
+
+    All but the largest are decimals rounded down; the largest takes the rest, less than `total` / 10**15.
+
+    >>> decimal_parts(Fraction(1), [1.0, 2.0])
+    (Fraction(333333333333333333, 1000000000000000000), Fraction(666666666666666667, 1000000000000000000))
+    """
+    if len(amounts) == 1:
+        return (total,)
+    digits = 17 + len(str(len(amounts))) - math.floor(math.log10(total))
+    unit = Fraction(1, 10**digits) if digits >= 0 else Fraction(10**-digits)
+    whole = sum(map(Fraction, amounts))
+    units = [max(1, math.floor(Fraction(amount) / whole * total / unit)) for amount in amounts]
+    parts = [each * unit for each in units]
+    largest = units.index(max(units))
+    parts[largest] += total - sum(parts)  # below nought where some part was lifted to one unit
+    return tuple(parts)
+
+
+def float_below(amount: Fraction) -> float:
+    """Return a float next to `amount` whose shortest decimal is not above it.
+
+    >>> float_below(Fraction(1, 10)), float_below(Fraction(2, 3))
+    (0.1, 0.6666666666666666)
+    """
+    found = float(amount)
+    while Fraction(repr(found)) > amount:
+        found = math.nextafter(found, 0.0)
+    return found

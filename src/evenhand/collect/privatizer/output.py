@@ -1,10 +1,12 @@
-"""Output columns in the container that was asked for: an array, or a frame of any library."""
+"""Output columns in the container that was asked for, and which containers came out of a privatizer."""
 
 from __future__ import annotations
 
 import importlib.util
+from contextlib import suppress
 from numbers import Number
 from typing import TYPE_CHECKING, Any, Literal
+from weakref import WeakValueDictionary
 
 import narwhals as nw
 import numpy as np
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from evenhand.collect.privatizer.columns import Layout
     from evenhand.collect.privatizer.input import Frame
 
-__all__ = ["Container", "Room", "check_size", "mark", "passed_types"]
+__all__ = ["Container", "Room", "check_size", "is_privatized", "mark", "passed_types", "remember"]
 
 Container = Literal["default", "pandas", "polars", "pyarrow"]
 MOST_BYTES = 1 << 31
@@ -206,3 +208,26 @@ def _in_library(part: Frame, container: Any) -> Frame:
             got=f"others in column '{name}'",
             hint="declare it in the schema, convert it, or leave it out.",
         ) from None
+
+
+_MADE: WeakValueDictionary[int, Any] = WeakValueDictionary()
+
+
+def remember(made: Any) -> Any:
+    """Return what a privatizer made, having noted that it did; nothing is kept alive by that."""
+    with suppress(TypeError):  # some containers cannot be noted
+        _MADE[id(made)] = made
+    return made
+
+
+def is_privatized(given: Any) -> bool:
+    """Whether a privatizer made this very object, or the array of which it is a view.
+
+    >>> import numpy as np
+    >>> made = remember(np.zeros((3, 2)))
+    >>> is_privatized(made), is_privatized(made[:2]), is_privatized(np.zeros((3, 2)))
+    (True, True, False)
+    """
+    return any(
+        _MADE.get(id(each)) is each for each in (given, getattr(given, "base", None)) if each is not None
+    )

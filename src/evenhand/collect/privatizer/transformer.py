@@ -11,11 +11,16 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from evenhand._validate import boolean, one_of
-from evenhand.collect.privatizer.columns import OTHERS, layout_for
+from evenhand.collect.privatizer.columns import (
+    DEFAULT_SPLIT,
+    OTHERS,
+    chosen_columns,
+    layout_for,
+    made_strategy,
+    reported_columns,
+)
 from evenhand.collect.privatizer.input import Frame, names_for, open_input, refuse_other_names, renamed
-from evenhand.collect.privatizer.output import Container, Room, check_size, mark, passed_types
-from evenhand.collect.privatizer.plan import DEFAULT_SPLIT, chosen_columns, made_strategy, reported_columns
-from evenhand.collect.privatizer.privatized import remember
+from evenhand.collect.privatizer.output import Container, Room, check_size, mark, passed_types, remember
 from evenhand.collect.privatizer.spent import Collection, KeepsSpending, total_of_reports
 from evenhand.collect.protocols.assumptions import VALUES_PUBLIC
 from evenhand.collect.reports.streams import check_rng, stream_for

@@ -1,4 +1,4 @@
-"""Codes as people hold them: whole numbers from 0 to k - 1, checked before anything is drawn."""
+"""Arguments of a protocol, checked before anything is drawn: codes, which are 0 to k - 1, and numbers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from evenhand.errors import InvalidParameterError
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = ["checked_codes", "code_type"]
+__all__ = ["between", "checked_codes", "code_type"]
 
 _BLOCK = 1 << 18
 
@@ -69,3 +69,16 @@ def _refused(k: int, owner: str, got: str) -> InvalidParameterError:
         hint="Table.encode(frame, schema) turns columns into codes and applies the rules for missing and "
         "unknown values.",
     )
+
+
+def between(name: str, given: object, low: float, high: float, must_be: str) -> npt.NDArray[Any]:
+    """Return numbers as an array if all are finite and from `low` to `high`, else refuse them."""
+    try:
+        numbers = np.asarray(given, dtype=float)  # nothing becomes NaN
+        right = bool(((numbers >= low) & (numbers <= high) & np.isfinite(numbers)).all())
+    except (TypeError, ValueError, OverflowError):
+        right = False
+    if not right:
+        got = given if isinstance(given, int | float | str | None) else "something else"
+        raise InvalidParameterError(name, owner="variance", must_be=must_be, got=got)
+    return numbers

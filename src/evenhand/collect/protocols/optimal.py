@@ -12,11 +12,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, NoReturn, 
 import numpy as np
 
 from evenhand._validate import integer, one_of
-from evenhand.collect.protocols.base import between, shown_epsilon
-from evenhand.collect.protocols.codes import code_type
-from evenhand.collect.protocols.describe import guarantee_text
+from evenhand.collect import kernels
+from evenhand.collect.fairest.frontier import frontier
+from evenhand.collect.fairest.measures import channel_unfairness, printed_channel
+from evenhand.collect.fairest.optimum import fairest_channel
+from evenhand.collect.fairest.rounding import dyadic_channel
+from evenhand.collect.protocols.channel import MatrixChannel
+from evenhand.collect.protocols.codes import between, code_type
+from evenhand.collect.protocols.describe import shown_epsilon
 from evenhand.collect.protocols.dyadic import GRID
-from evenhand.collect.protocols.matrix_channel import MatrixChannel
+from evenhand.collect.protocols.grr import Naming
 from evenhand.collect.protocols.optimal_inputs import (
     ORIGINS,
     as_error,
@@ -25,7 +30,6 @@ from evenhand.collect.protocols.optimal_inputs import (
     checked_law,
     column_ratio,
 )
-from evenhand.collect.protocols.value_reports import Naming
 from evenhand.errors import EvenhandError, EvenhandWarning, InvalidParameterError, LimitExceededError
 from evenhand.privacy.feeding import feed
 
@@ -240,8 +244,6 @@ class Optimal(Naming):
         return self
 
     def _solve(self, progress: Progress | None = None) -> FairestChannel:
-        from evenhand.collect.fairest.optimum import fairest_channel  # noqa: PLC0415 (starts a solver)
-
         return fairest_channel(
             self.weights,
             self.rates,
@@ -260,9 +262,6 @@ class Optimal(Naming):
         """The law in units of 2**-53, as given or as solved; checked exactly in either case."""
         if self.law is not None:
             return self.law
-        from evenhand.collect.fairest.measures import printed_channel  # noqa: PLC0415 (with the solver)
-        from evenhand.collect.fairest.rounding import dyadic_channel  # noqa: PLC0415 (with the solver)
-
         epsilon = min(self.epsilon, MOST_EPSILON)
         matrix = printed_channel(self.weights, epsilon) if self.as_printed else self._solved.matrix
         return checked_law(dyadic_channel(matrix, epsilon), self.k, self.epsilon)
@@ -304,8 +303,6 @@ class Optimal(Naming):
     @cached_property
     def unfairness(self) -> Unfairness:
         """How unequal the outcome rates are, of the true groups and of the reported ones."""
-        from evenhand.collect.fairest.measures import channel_unfairness  # noqa: PLC0415 (with the solver)
-
         before, after = (
             channel_unfairness(matrix, self.weights, self.rates, kind=self.kind)
             for matrix in (np.eye(self.k), self._matrix)
@@ -331,8 +328,6 @@ class Optimal(Naming):
 
         They go from the least error that is possible to the least at which no unfairness is left.
         """
-        from evenhand.collect.fairest.frontier import frontier  # noqa: PLC0415 (starts a solver)
-
         points = integer("n", n, owner="Optimal.frontier", low=2)
         epsilon = min(self.epsilon, MOST_EPSILON)
         return frontier(self.weights, self.rates, epsilon, points=points, kind=self.kind)
@@ -371,25 +366,21 @@ class Optimal(Naming):
     # --- people and server ----------------------------------------------------------------------
 
     def _privatize(self, codes: npt.NDArray[Any], source: Source) -> npt.NDArray[Any]:
-        from evenhand.collect.kernels import channel as _kernels_channel  # noqa: PLC0415 - starts the compiler
-
         kind = code_type(self.k)
         out = codes.astype(kind)
         held = out.view()
         held.flags.writeable = False  # so that it has one type for the compiler, whatever the caller gives
-        room = np.empty(_kernels_channel.GROUP, dtype=np.uint32)
+        room = np.empty(kernels.channel.GROUP, dtype=np.uint32)
         parameters = (held, *self._tables, room)
-        feed(_kernels_channel.choose, out, parameters, source, units=np.uint32, words=0.5)
+        feed(kernels.channel.choose, out, parameters, source, units=np.uint32, words=0.5)
         return out
 
     @cached_property
     def _tables(self) -> tuple[npt.NDArray[Any], ...]:
         """What the kernel compares with: edges, their high parts, and the guide."""
-        from evenhand.collect.kernels.channel import GUIDES  # noqa: PLC0415 - starts the compiler
-
         edges = np.array([list(accumulate(row)) for row in self._cells], dtype=np.uint64)
         highs = np.minimum(edges >> np.uint64(21), np.uint64(2**32 - 1)).astype(np.uint32)
-        starts = np.arange(GUIDES, dtype=np.uint64) << np.uint64(24)
+        starts = np.arange(kernels.channel.GUIDES, dtype=np.uint64) << np.uint64(24)
         guide = np.array([np.searchsorted(row, starts, side="left") for row in highs], dtype=np.uint32)
         for table in (edges, highs, guide):
             table.flags.writeable = False
@@ -446,7 +437,7 @@ class Optimal(Naming):
         name = "ratio" if self.kind == "ratio" else "difference"
         before, after = self.unfairness
         yield "unfairness", f"{before:.4g} of the true groups, {after:.4g} of the reports ({name})"
-        yield "guarantee", guarantee_text(self)
+        yield "guarantee", self._guarantee_text()
         yield "variance", self._variance_text()
 
     def _variance_text(self) -> str:

@@ -8,10 +8,14 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
+
 from evenhand.collect.protocols.dyadic import exp_above, exp_below, round_down, round_up
+from evenhand.collect.protocols.formulas import Ideal
 from evenhand.collect.protocols.unary import Unary
 
 if TYPE_CHECKING:
+    from evenhand.collect.protocols.formulas import Floats
     from evenhand.privacy.rational import Number
 
 __all__ = ["THE"]
@@ -75,6 +79,22 @@ class THE(Unary):
     def __init__(self, k: int, epsilon: Number, *, recalibrated: bool = False) -> None:
         super().__init__(k, epsilon)
         self._set(recalibrated=bool(recalibrated))
+
+    @classmethod
+    def ideal(cls, k: Floats, epsilon: Floats) -> Ideal:  # noqa: ARG003 - every formula has the same signature
+        r"""Return p, q and the variance at share zero in floats, at the best threshold in closed form.
+
+        With :math:`c = e^{-\varepsilon/2}` and :math:`x = e^{\varepsilon\theta/2}`,
+        :math:`p = 1 - c x / 2` and :math:`q = 1 / (2 x)`; the variance is least at the larger root of
+        :math:`3 c x^2 - 2 (1 + c) x + 1`.
+        """
+        shrunk, gap = np.exp(-epsilon / 2), -np.expm1(-epsilon / 2)
+        part = shrunk / (1 + np.sqrt(1 - gap + gap**2))
+        above = gap * (2 - part) / (3 * shrunk)  # x - 1
+        truth = gap * (1 + part) / 3  # 1 - c x, which is 2 p - 1
+        q = 0.5 / (1 + above)
+        apart = 0.5 * (truth + above / (1 + above))
+        return Ideal(0.5 + 0.5 * truth, q, q * (1 - q) / apart**2)
 
     @cached_property
     def noise_epsilon(self) -> float:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
+import narwhals as nw
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from evenhand._validate import integer
 from evenhand.collect.protocols.assumptions import FRESH, TAKES_PART
 from evenhand.collect.protocols.base import Protocol
 from evenhand.collect.protocols.codes import checked_codes
-from evenhand.collect.reports.numbering import Numbering
-from evenhand.collect.reports.people import checked_people
 from evenhand.collect.reports.reports import Reports
 from evenhand.collect.reports.streams import stream_for
 from evenhand.errors import GuaranteeError, InvalidParameterError
@@ -22,9 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy.typing as npt
-    import pyarrow as pa
 
-__all__ = ["Memo"]
+__all__ = ["Memo", "Numbering", "checked_people"]
 
 _OWNER = "Memo.answer"
 
@@ -203,4 +205,115 @@ def _held_values(held: int) -> tuple[str, ...]:
     return (
         f"each person holds at most {held} different values",
         "in which rounds a person has the same value as in which others is public, since the answers show it",
+    )
+
+
+class Numbering:
+    """Whole numbers or texts, each with the number of its first appearance.
+
+    Looking up costs time in proportion to what is looked up and what is known; nothing is a Python loop.
+    """
+
+    def __init__(self) -> None:
+        self._known: pa.Array | None = None
+
+    @property
+    def kind(self) -> Literal["integers", "text"] | None:
+        """What is numbered; None as long as there is nothing."""
+        if self._known is None:
+            return None
+        return "integers" if pa.types.is_integer(self._known.type) else "text"
+
+    def find(self, things: pa.Array) -> tuple[npt.NDArray[np.int64], pa.Array]:
+        """Return the number of each, and the unknown ones, each once; those are numbered after the known."""
+        if self._known is None:
+            return _encoded(things)
+        numbers = _integers(pc.index_in(things, value_set=self._known).fill_null(-1))
+        unknown = numbers < 0
+        if not unknown.any():
+            return numbers, things[:0]
+        later, fresh = _encoded(things.filter(pa.array(unknown)))
+        numbers[unknown] = later + len(self._known)
+        return numbers, fresh
+
+    def find_integers(self, things: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], pa.Array]:
+        """Return what :meth:`find` returns, for an array of whole numbers."""
+        return self.find(pa.array(things, type=pa.int64()))
+
+    def add(self, fresh: pa.Array) -> None:
+        """Give numbers to the things that :meth:`find` found unknown."""
+        if len(fresh):
+            self._known = fresh if self._known is None else pa.concat_arrays([self._known, fresh])
+
+
+def _encoded(things: pa.Array) -> tuple[npt.NDArray[np.int64], pa.Array]:
+    encoded = things.dictionary_encode()
+    return _integers(encoded.indices), encoded.dictionary
+
+
+def _integers(array: pa.Array) -> npt.NDArray[np.int64]:
+    return np.array(array.to_numpy(zero_copy_only=False), dtype=np.int64)
+
+
+def checked_people(people: Any, *, kind: str | None, owner: str) -> pa.Array:
+    """Return ids as an Arrow array of ``int64`` or ``large_string``, or refuse them without telling any.
+
+    Parameters
+    ----------
+    people : array, list or series
+        One id for each person.
+    kind : {"integers", "text"}, optional
+        What ids were before; they must stay so.
+    owner : str
+        Who asks, for messages.
+    """
+    try:
+        found = _arrow_ids(people)
+        wanted = pa.int64() if pa.types.is_integer(found.type) else pa.large_string()
+        readable = pa.types.is_integer(found.type) or _is_text(found.type)
+        ids = found.cast(wanted) if readable else None
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        ids = None
+    if _is_empty(people):  # of any type: an empty list has none
+        return pa.array([], type=pa.int64() if kind == "integers" else pa.large_string())
+    if ids is None:
+        raise _refused_people(owner, "something else")
+    if ids.null_count:
+        raise _refused_people(owner, "a missing id")
+    given = "integers" if pa.types.is_integer(ids.type) else "text"
+    if kind is not None and kind != given:
+        words = {"integers": "whole numbers", "text": "text"}
+        must_be = f"{words[kind]}, as in the rounds before"
+        raise InvalidParameterError("people", owner=owner, must_be=must_be, got=words[given])
+    return ids
+
+
+def _arrow_ids(people: Any) -> pa.Array:
+    unordered = isinstance(people, str | bytes | AbstractSet | Mapping)  # one text is no list of ids
+    if unordered or nw.dependencies.is_into_dataframe(people):
+        raise TypeError
+    series = nw.from_native(people, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        people = series.to_arrow()
+    if isinstance(people, np.ndarray) and people.ndim != 1:
+        raise ValueError  # a table of ids has no one id for each person
+    made = people if isinstance(people, pa.Array | pa.ChunkedArray) else pa.array(people)
+    flat = made.combine_chunks() if isinstance(made, pa.ChunkedArray) else made
+    return flat.dictionary_decode() if pa.types.is_dictionary(flat.type) else flat
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return kind in {pa.string(), pa.large_string(), pa.string_view()}
+
+
+def _is_empty(people: Any) -> bool:
+    return hasattr(people, "__len__") and len(people) == 0
+
+
+def _refused_people(owner: str, got: str) -> InvalidParameterError:
+    return InvalidParameterError(
+        "people",
+        owner=owner,
+        must_be="one id for each person, all whole numbers of 64 bits or all text",
+        got=got,
     )

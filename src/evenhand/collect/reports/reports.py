@@ -2,23 +2,62 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+import json
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Protocol as Interface
 
 import numpy as np
 
 from evenhand.errors import InvalidParameterError
+from evenhand.privacy.randomness import SecureSource
+from evenhand.privacy.sampling import permutation
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
+    from fractions import Fraction
+    from types import ModuleType
 
     import numpy.typing as npt
 
-    from evenhand.collect.protocols.base import Protocol
+    from evenhand.collect.estimates.frequencies import Frequencies
+    from evenhand.collect.reports.layouts import Layout
+    from evenhand.privacy.guarantees.guarantee import Guarantee
     from evenhand.table.limits import Limits
     from evenhand.table.source import ReadableBuffer
 
-__all__ = ["Reports"]
+__all__ = ["ReportMaker", "Reports"]
+
+
+class ReportMaker(Interface):
+    """What reports know of the protocol that made them; every `Protocol` is one."""
+
+    name: ClassVar[str]
+
+    @property
+    def k(self) -> int:
+        """How many values there are."""
+
+    @property
+    def epsilon(self) -> Fraction:
+        """Privacy parameter of one report."""
+
+    @property
+    def layout(self) -> Layout:
+        """How reports look in memory, in Arrow and in JSON."""
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What one report promises."""
+
+    def counts(self, reports: Any) -> npt.NDArray[np.int64]:
+        """Return how many reports support each value."""
+
+    def indicators(self, reports: Any) -> npt.NDArray[np.uint8]:
+        """Return an array of one row per report and one column per value: 1 where it supports the value."""
+
+    def estimate(self, reports: Any) -> Frequencies:
+        """Estimate what share of the people has each value."""
 
 
 class Reports:
@@ -54,27 +93,27 @@ class Reports:
 
     __slots__ = ("_protocol", "_simulated", "_values")
 
-    def __init__(self, values: npt.NDArray[Any], *, protocol: Protocol, simulated: bool) -> None:
+    def __init__(self, values: npt.NDArray[Any], *, protocol: ReportMaker, simulated: bool) -> None:
         kept = _checked(values, protocol)
         if kept is values or kept.base is not None:  # whoever has that array could change the reports
             kept = kept.copy()
         self._fill(kept, protocol, simulated=bool(simulated))
 
-    def _fill(self, values: npt.NDArray[Any], protocol: Protocol, *, simulated: bool) -> None:
+    def _fill(self, values: npt.NDArray[Any], protocol: ReportMaker, *, simulated: bool) -> None:
         self._values = values.view()  # the flag of a view: the array it looks at stays as it was
         self._values.flags.writeable = False
         self._protocol = protocol
         self._simulated = simulated
 
     @classmethod
-    def _drawn(cls, values: npt.NDArray[Any], protocol: Protocol, *, simulated: bool) -> Reports:
+    def _drawn(cls, values: npt.NDArray[Any], protocol: ReportMaker, *, simulated: bool) -> Reports:
         """Return reports of values that the protocol itself made, without looking at them again."""
         made = object.__new__(cls)
         made._fill(values, protocol, simulated=simulated)
         return made
 
     @classmethod
-    def of(cls, reports: Any, protocol: Protocol) -> Reports:
+    def of(cls, reports: Any, protocol: ReportMaker) -> Reports:
         """Return `reports`, or the reports in a bare array, if they can be reports of `protocol`.
 
         A bare array counts as simulated: nobody knows where it came from. It is looked at, not copied.
@@ -114,7 +153,7 @@ class Reports:
         return self._values
 
     @property
-    def protocol(self) -> Protocol:
+    def protocol(self) -> ReportMaker:
         """What made the reports."""
         return self._protocol
 
@@ -175,7 +214,7 @@ class Reports:
         return self.protocol.layout.to_arrow(self.values)
 
     @classmethod
-    def from_arrow(cls, array: Any, protocol: Protocol, *, simulated: bool = True) -> Reports:
+    def from_arrow(cls, array: Any, protocol: ReportMaker, *, simulated: bool = True) -> Reports:
         """Return the reports of an Arrow array, chunked or not.
 
         Parameters
@@ -224,9 +263,10 @@ class Reports:
         UnwritableFileError
             If the file cannot be written; nothing is left behind.
         """
-        from evenhand.collect.reports.files import write_reports  # noqa: PLC0415 - imports this module
-
-        write_reports(self, path, simulated=simulated, keep_order=keep_order)
+        note = self._note(simulated, keep_order=keep_order, owner="Reports.write_parquet")
+        _files().write_reports(
+            self._in_written_order(keep_order=keep_order), self.protocol.layout, note, path
+        )
 
     @classmethod
     def read_parquet(
@@ -248,9 +288,8 @@ class Reports:
         LimitExceededError
             If it passes a limit.
         """
-        from evenhand.collect.reports.files import read_reports  # noqa: PLC0415 - imports this module
-
-        return read_reports(path_or_buffer, limits=limits)
+        values, protocol, simulated = _files().read_reports(path_or_buffer, limits=limits)
+        return cls._drawn(values, protocol, simulated=simulated)
 
     def to_json(self, *, simulated: Literal["refuse", "allow"] = "refuse", keep_order: bool = False) -> str:
         """Return the reports as a JSON text that says what :meth:`write_parquet` would, in such an order.
@@ -262,9 +301,9 @@ class Reports:
         >>> Reports.from_json(text)
         <2 reports of GRR(k=5, epsilon=1), simulated>
         """
-        from evenhand.collect.reports.json_text import reports_text  # noqa: PLC0415 - imports this module
-
-        return reports_text(self, simulated=simulated, keep_order=keep_order)
+        note = self._note(simulated, keep_order=keep_order, owner="Reports.to_json")
+        written = self._in_written_order(keep_order=keep_order)
+        return json.dumps(note | {"reports": self.protocol.layout.to_json(written)})
 
     @classmethod
     def from_json(cls, text: str | bytes, *, limits: Limits | None = None) -> Reports:
@@ -284,12 +323,29 @@ class Reports:
         LimitExceededError
             If it passes the limit.
         """
-        from evenhand.collect.reports.json_text import reports_from_text  # noqa: PLC0415 - imports this module
+        values, protocol, simulated = _files().read_json_text(text, limits=limits)
+        return cls._drawn(values, protocol, simulated=simulated)
 
-        return reports_from_text(text, limits=limits)
+    def _note(self, allowed: str, *, keep_order: bool, owner: str) -> dict[str, Any]:
+        note: dict[str, Any] = _files().note_of(
+            self.protocol, simulated=self.simulated, allowed=allowed, keep_order=keep_order, owner=owner
+        )
+        return note
+
+    def _in_written_order(self, *, keep_order: bool) -> npt.NDArray[Any]:
+        """Return the values as they are written: in a uniform order from the secure source, unless told."""
+        if keep_order:
+            return self.values
+        return np.asarray(self.values[permutation(len(self), source=SecureSource())])
 
 
-def _checked(values: Any, protocol: Protocol) -> npt.NDArray[Any]:
+def _files() -> ModuleType:
+    from evenhand.collect.reports import files  # noqa: PLC0415 - pyarrow is slow to import
+
+    return files
+
+
+def _checked(values: Any, protocol: ReportMaker) -> npt.NDArray[Any]:
     """Return an array of what can be reports of `protocol`, in its type, or refuse it."""
     layout = protocol.layout
     try:
@@ -299,5 +355,5 @@ def _checked(values: Any, protocol: Protocol) -> npt.NDArray[Any]:
     return layout.checked(array)
 
 
-def _rebuilt(values: npt.NDArray[Any], protocol: Protocol, simulated: bool) -> Reports:  # noqa: FBT001 - for copies
+def _rebuilt(values: npt.NDArray[Any], protocol: ReportMaker, simulated: bool) -> Reports:  # noqa: FBT001 - for copies
     return Reports._drawn(values, protocol, simulated=simulated)  # noqa: SLF001 - of the same module

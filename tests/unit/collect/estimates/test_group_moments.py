@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 
 from evenhand.collect import GRR, OUE, RAPPOR, SS
-from evenhand.collect.estimates.fieller import rate_variance, separated
 from evenhand.collect.estimates.group_moments import GroupMoments
 from evenhand.collect.estimates.outcome_counts import OutcomeCounts
-from evenhand.collect.protocols.channel import Channel
-from evenhand.collect.protocols.matrix_channel import MatrixChannel
+from evenhand.collect.estimates.ratio_limits import rate_variance, separated
+from evenhand.collect.protocols.channel import Channel, MatrixChannel
 
 P, Q = Fraction(3, 4), Fraction(1, 8)
 ADDED = 2  # people for each outcome, spread evenly over all reports

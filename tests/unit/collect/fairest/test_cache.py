@@ -1,6 +1,6 @@
 """The last few answers are kept, and no more."""
 
-from evenhand.collect.fairest.cache import Recent
+from evenhand.collect.fairest.optimum import Recent
 
 
 def test_the_oldest_answer_is_forgotten_first():

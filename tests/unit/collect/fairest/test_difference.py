@@ -1,6 +1,6 @@
 """The search for the least difference looks where its bound is weakest."""
 
-from evenhand.collect.fairest.difference import _Look, _weakest
+from evenhand.collect.fairest.search import _Look, _weakest
 
 
 def test_between_two_looks_that_bound_nothing_the_next_is_halfway():

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from evenhand.collect.fairest.choice import choose
 from evenhand.collect.fairest.highs import Solver
+from evenhand.collect.fairest.optimum import choose
 from evenhand.collect.fairest.population import population
 from evenhand.collect.fairest.program import ChannelProgram
 from property._channel_instances import groups, random_channel, slow_error

@@ -5,7 +5,7 @@ import pytest
 
 from evenhand.collect.fairest.measures import grr_matrix
 from evenhand.collect.fairest.population import population
-from evenhand.collect.fairest.repair import average_twins, repair
+from evenhand.collect.fairest.rounding import average_twins, repair
 from property._channel_instances import is_channel
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from evenhand.collect.fairest.rows import Program, Rows, stacked
+from evenhand.collect.fairest.program import Program, Rows, stacked
 
 
 def random_program(seed):

@@ -6,11 +6,18 @@ import numpy as np
 import pytest
 
 from evenhand.collect.fairest import search as channel_search
-from evenhand.collect.fairest.difference import least_difference
 from evenhand.collect.fairest.highs import Solver
 from evenhand.collect.fairest.population import population
 from evenhand.collect.fairest.program import ChannelProgram
-from evenhand.collect.fairest.search import extremes, least_limit, sides, start, step_bound, tilted
+from evenhand.collect.fairest.search import (
+    extremes,
+    least_difference,
+    least_limit,
+    sides,
+    start,
+    step_bound,
+    tilted,
+)
 
 OWNER = {"owner": "test"}
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from evenhand.collect.fairest.sums import exact_products, sums_by_place
+from evenhand.collect.fairest.program import exact_products, sums_by_place
 
 
 def wide(draw, size):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from evenhand.collect.fairest.group_outcomes import GroupOutcomes
-from evenhand.collect.joint.combined_optimal import CombinedOptimal, check_product
-from evenhand.collect.joint.optimal_strategy import optimal_strategy
+from evenhand.collect.joint.build import optimal_strategy
+from evenhand.collect.joint.combined import CombinedOptimal, check_product
 from evenhand.collect.joint.split_fair import fair_epsilon
 from evenhand.collect.protocols.grr import GRR
 from evenhand.collect.protocols.optimal import Optimal

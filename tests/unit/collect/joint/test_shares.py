@@ -5,7 +5,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.collect.joint.shares import decimal_parts, dyadic_shares, float_below
+from evenhand.collect.joint.split import decimal_parts, dyadic_shares, float_below
 
 amounts = st.lists(st.floats(1e-12, 1e12), min_size=1, max_size=8)
 totals = st.fractions(min_value=Fraction(1, 10**6), max_value=700, max_denominator=10**6)

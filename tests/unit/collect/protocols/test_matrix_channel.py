@@ -13,10 +13,9 @@ from evenhand.collect.estimates.group_moments import GroupMoments
 from evenhand.collect.estimates.group_rates import GroupRates, group_rates
 from evenhand.collect.joint.estimate import product_variance
 from evenhand.collect.joint.independent import Independent
-from evenhand.collect.joint.reports import JointReports
-from evenhand.collect.protocols.channel import Channel
+from evenhand.collect.joint.strategy import JointReports
+from evenhand.collect.protocols.channel import Channel, MatrixChannel
 from evenhand.collect.protocols.grr import GRR
-from evenhand.collect.protocols.matrix_channel import MatrixChannel
 from evenhand.collect.protocols.optimal import Optimal
 from evenhand.collect.protocols.unary import OUE
 from evenhand.collect.reports.reports import Reports

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from evenhand.collect.estimates.fieller import fieller_limits, rate_variance, separated
-from evenhand.collect.estimates.quadric import distance, reach
+from evenhand.collect.estimates.ratio_limits import distance, fieller_limits, rate_variance, reach, separated
 from evenhand.collect.protocols.channel import Channel
 from evenhand.collect.protocols.registry import PROTOCOLS
 
@@ -162,7 +161,7 @@ def test_reach_goes_no_further_than_it_should():
 
 def test_the_search_ends_in_any_case(monkeypatch):
     """Numbers that are no numbers never settle; the search must not go on for ever."""
-    monkeypatch.setattr("evenhand.collect.estimates.quadric._STEPS", 3)
+    monkeypatch.setattr("evenhand.collect.estimates.ratio_limits._STEPS", 3)
     found = distance(np.array([np.nan, 0.7]), np.eye(2), np.array([[0, 0.5], [0.5, 0]]), np.zeros(2))
 
     assert np.isnan(found)
@@ -183,7 +182,7 @@ def test_the_search_for_an_end_stops_where_it_found_it():
 
 def test_the_search_for_an_end_ends_in_any_case(monkeypatch):
     """Cut short, it still gives a value between where it began and where it was to go."""
-    monkeypatch.setattr("evenhand.collect.estimates.quadric._LOOKS", 1)
+    monkeypatch.setattr("evenhand.collect.estimates.ratio_limits._LOOKS", 1)
 
     def equation(ratio):
         return np.zeros((*ratio.shape, 2, 2)), np.stack([np.ones_like(ratio), -ratio], axis=-1)
