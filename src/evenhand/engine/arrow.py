@@ -18,12 +18,11 @@ from evenhand.collect.protocols.optimal import Optimal
 from evenhand.collect.reports.dropping import refuse_dropping
 from evenhand.engine.choices import Choice, chosen, strategy_of
 from evenhand.engine.estimates import FileEstimates, estimate_file
-from evenhand.engine.outputs import CsvOutput, ParquetOutput
 from evenhand.engine.places import Places
 from evenhand.engine.record import FORMAT, Record
 from evenhand.engine.row_order import RowOrder, describe_row_order
 from evenhand.engine.shuffle import Shuffle, regroup
-from evenhand.engine.writers import has_length
+from evenhand.engine.writers import CsvOutput, ParquetOutput, has_length
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.inferred import leak_of_domains, state_inferred

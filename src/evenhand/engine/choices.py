@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand._validate import one_of
 from evenhand.collect.fairest.group_outcomes import GroupOutcomes
-from evenhand.collect.joint.build import STRATEGIES, optimal_strategy, strategy_for
+from evenhand.collect.joint.build import STRATEGIES, optimal_strategy, refuse_single_values, strategy_for
 from evenhand.collect.joint.split import SPLITS
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError
 from evenhand.privacy.clear_names import refuse_reserved_names
@@ -140,15 +140,7 @@ def strategy_of(
     if isinstance(split, str):
         one_of("split", split, SPLITS, owner=_OWNER)
     sizes = {name: schema[name].size for name in reported}
-    for name, k in sizes.items():
-        if k < 2:
-            raise InvalidParameterError(
-                "columns",
-                owner=_OWNER,
-                must_be="columns of at least two values",
-                got=f"column '{name}', whose domain has one",
-                hint="there is nothing to hide in a column that is the same for everybody.",
-            )
+    refuse_single_values(sizes, owner=_OWNER)
     if isinstance(protocol, GroupOutcomes):
         return _optimal(schema, sizes, epsilon, protocol, split, strategy)
     named = protocol.values() if isinstance(protocol, Mapping) else [protocol]

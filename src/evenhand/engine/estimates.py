@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from evenhand._validate import one_of
 from evenhand.collect.estimates.group_rates import GroupRates
 from evenhand.collect.estimates.outcome_counts import impossible_groups, warning_text
 from evenhand.collect.protocols.channel import SINGULAR, Channel, MatrixChannel
-from evenhand.engine.counters import Counter
-from evenhand.engine.outcomes import Outcome
+from evenhand.engine.counters import Counter, Outcome
 from evenhand.engine.record import MOST_BYTES, Record
 from evenhand.errors import ColumnNotFoundError, GuaranteeError, IndependenceWarning, InvalidParameterError
 from evenhand.measure.intervals import check_level
@@ -219,8 +219,6 @@ def _check_metadata(path: str | os.PathLike[str], record: Record, digest: str) -
     """Refuse a Parquet file that says it belongs to another guarantee."""
     if record.form != "parquet":
         return
-    import pyarrow.parquet as pq  # noqa: PLC0415 - takes time to import
-
     said = pq.read_metadata(path).metadata or {}
     if said.get(b"guarantee_sha256", digest.encode()) != digest.encode():
         refuse(own_name(path), "the guarantee beside it is that of another file, or was changed.")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 from evenhand.collect.joint.combined import Combined
 from evenhand.collect.joint.independent import Independent, Single
 from evenhand.collect.joint.sampled import Sampled
+from evenhand.collect.protocols.channel import MatrixChannel
 from evenhand.collect.protocols.optimal import Optimal
 from evenhand.collect.protocols.registry import protocol_from
 from evenhand.collect.reports.files import parse_json
@@ -152,8 +153,10 @@ _SIMULATED = (
 
 
 def _probabilities(law: Protocol) -> dict[str, str]:
-    """Return p and q; the protocol itself holds the probabilities of a channel that has not these two."""
-    return {} if isinstance(law, Optimal) else {"p": as_text(law.p_exact), "q": as_text(law.q_exact)}
+    """Return p and q; where a whole matrix takes their place, the protocol's own record has it."""
+    if isinstance(law.channel, MatrixChannel):
+        return {}
+    return {"p": as_text(law.p_exact), "q": as_text(law.q_exact)}
 
 
 def _shape(sender: Protocol) -> dict[str, int]:

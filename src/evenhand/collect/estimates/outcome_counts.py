@@ -145,7 +145,7 @@ def _at_least(
     count: npt.NDArray[np.float64], people: npt.NDArray[np.float64], chance: Any
 ) -> npt.NDArray[np.float64]:
     """Return the probability of so many or more successes, for any number of people."""
-    from scipy.special import betainc  # noqa: PLC0415 (slow to import)
+    from scipy.special import betainc  # noqa: PLC0415 - slow to import
 
     some = count > 0
     return np.where(some, betainc(np.where(some, count, 1.0), people - count + 1, chance), 1.0)

@@ -14,6 +14,7 @@ from evenhand._validate import integer, one_of
 from evenhand.collect.estimates.group_rates import GroupRates
 from evenhand.collect.protocols.channel import onto_simplex
 from evenhand.collect.protocols.codes import checked_codes
+from evenhand.collect.protocols.optimal import Optimal
 from evenhand.collect.protocols.optimal_inputs import as_weights
 from evenhand.errors import InvalidParameterError
 from evenhand.measure.columns import read_binary, read_column, same_length
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from evenhand.collect.protocols.base import Protocol
-    from evenhand.collect.protocols.optimal import Optimal
 
     Counts = npt.NDArray[np.int64]
     Origin = Literal["public", "pilot", "noisy", "exact"]
@@ -332,8 +332,6 @@ class GroupOutcomes:
         >>> f"{optimal.unfairness.before:.3f} {optimal.unfairness.after:.3f}"
         '0.875 0.298'
         """
-        from evenhand.collect.protocols.optimal import Optimal  # noqa: PLC0415 - it loads a solver
-
         return Optimal(self.weights, self.rates, epsilon, origin=self.origin, **options)
 
     def guarantee_with(

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     Wanted = dict[str, str | type[Protocol] | Protocol]
 
-__all__ = ["STRATEGIES", "epsilons_for", "optimal_strategy", "strategy_for"]
+__all__ = ["STRATEGIES", "epsilons_for", "optimal_strategy", "refuse_single_values", "strategy_for"]
 
 STRATEGIES = ("single", "independent", "combined")
 """The strategies by name."""
@@ -101,6 +101,19 @@ def strategy_for(
     if isinstance(split, str) and split == "sample":
         return _sampled(sizes, total, wanted, weights)
     return Independent(_with_parts(sizes, total, wanted, split, weights))
+
+
+def refuse_single_values(sizes: Mapping[str, int], *, owner: str) -> None:
+    """Refuse columns whose domain has one value."""
+    for column, k in sizes.items():
+        if k < 2:
+            raise InvalidParameterError(
+                "columns",
+                owner=owner,
+                must_be="columns of at least two values",
+                got=f"column '{column}', whose domain has one",
+                hint="there is nothing to hide in a column that is the same for everybody.",
+            )
 
 
 def _single(sizes: Mapping[str, int], total: Fraction, protocol: Any, protected: str | None) -> Single:

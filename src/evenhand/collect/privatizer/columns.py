@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from evenhand._validate import one_of
-from evenhand.collect.joint.build import strategy_for
+from evenhand.collect.joint.build import refuse_single_values, strategy_for
 from evenhand.collect.protocols.base import Protocol
 from evenhand.collect.protocols.registry import BEST, protocol_named
 from evenhand.collect.reports.dropping import refuse_dropping
@@ -225,15 +225,7 @@ def made_strategy(
 ) -> Strategy:
     """Return the strategy for columns of these sizes, or refuse the parameters at fault."""
     amount = exact(epsilon, name="epsilon", owner=_OWNER, above=0, most=1_000_000)
-    for column, k in sizes.items():
-        if k < 2:
-            raise InvalidParameterError(
-                "columns",
-                owner=_OWNER,
-                must_be="columns of at least two values",
-                got=f"column '{column}', whose domain has one",
-                hint="there is nothing to hide in a column that is the same for everybody.",
-            )
+    refuse_single_values(sizes, owner=_OWNER)
     _check_protocol(protocol, sizes)
     if strategy != "independent" and split != DEFAULT_SPLIT:
         raise InvalidParameterError(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 import numpy as np
 import pyarrow as pa
+from sklearn.utils import check_array
 
 from evenhand.errors import InvalidParameterError
 from evenhand.table.eager import eager_frame
@@ -76,8 +77,6 @@ def renamed(frame: Frame, names: Sequence[str]) -> Frame:
 
 
 def _two_dimensions(X: Any, owner: str) -> np.ndarray[Any, Any]:  # noqa: N803 - as above
-    from sklearn.utils import check_array  # noqa: PLC0415 - slow to import
-
     must_be, got = "a frame, or an array of two dimensions: a row for each person", ""
     if hasattr(X, "toarray"):
         got = "a sparse matrix"

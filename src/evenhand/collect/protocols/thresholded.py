@@ -15,6 +15,8 @@ from evenhand.collect.protocols.formulas import Ideal
 from evenhand.collect.protocols.unary import Unary
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from evenhand.collect.protocols.formulas import Floats
     from evenhand.privacy.rational import Number
 
@@ -101,11 +103,9 @@ class THE(Unary):
         """The epsilon of the noisy vector before the threshold."""
         if not self.recalibrated:
             return float(self.epsilon)
-        from scipy.optimize import brentq  # noqa: PLC0415 - slow to import
-
         target = float(self.epsilon)
         low, high = target / 2, 3 * target + 3  # the report has less than its noise, and at least half of it
-        return float(brentq(lambda noise: _exact_epsilon(noise) - target, low, high, xtol=1e-300))
+        return _root(lambda noise: _exact_epsilon(noise) - target, low, high, xtol=1e-300)
 
     @cached_property
     def threshold(self) -> float:
@@ -131,8 +131,6 @@ def _parts(noise: float, threshold: float) -> tuple[float, float]:
 
 def _best_threshold(noise: float) -> float:
     """Return where the derivative of the logarithm of q (1 - q) / (p - q)**2 is nought."""
-    from scipy.optimize import brentq  # noqa: PLC0415 - slow to import
-
     if noise < _LEAST_NOISE:
         return 0.5
 
@@ -140,7 +138,14 @@ def _best_threshold(noise: float) -> float:
         missed, false = _parts(noise, threshold)
         return 2 * (false - missed) / (false + missed) + 2 * false / (1 - false)
 
-    return float(brentq(slope, 0.5, 1.0, xtol=1e-15))
+    return _root(slope, 0.5, 1.0, xtol=1e-15)
+
+
+def _root(function: Callable[[float], float], low: float, high: float, *, xtol: float) -> float:
+    """Return where the function is zero between `low` and `high`."""
+    from scipy.optimize import brentq  # noqa: PLC0415 - slow to import
+
+    return float(brentq(function, low, high, xtol=xtol))
 
 
 def _exact_epsilon(noise: float) -> float:
