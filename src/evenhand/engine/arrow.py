@@ -16,7 +16,7 @@ from evenhand.collect.privatizer.bare_columns import write_out_views
 from evenhand.collect.protocols.assumptions import VALUES_PUBLIC
 from evenhand.collect.protocols.optimal import Optimal
 from evenhand.collect.reports.dropping import refuse_dropping
-from evenhand.engine.choices import Choice, chosen, strategy_of
+from evenhand.engine.choices import Choice, choose_columns, strategy_of
 from evenhand.engine.estimates import FileEstimates, estimate_file
 from evenhand.engine.places import Places
 from evenhand.engine.record import FORMAT, Record
@@ -177,14 +177,14 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     """
     form = file_form(out, owner=_OWNER, parameter="out")
     boolean("keep_order", keep_order, owner=_OWNER)
-    choice, made = _chosen(path, schema, limits, columns, keep, epsilon, protocol, split, strategy)
+    choice, made = _choose(path, schema, limits, columns, keep, epsilon, protocol, split, strategy)
     places = Places.of(out, taken_by=path, overwrite=overwrite)
     for each in made.protocols.values():
         if isinstance(each, Optimal):
             each.solve(solving)
     source = SecureSource() if simulate is None else SeededSource(simulate)
     inferred = tuple(name for name in made.columns if schema[name].inferred)
-    promise = None if source.simulated else _promise(made, choice, protocol, inferred)
+    promise = None if source.simulated else _state_guarantee(made, choice, protocol, inferred)
     told = schema.select([name for name in schema.names if name in choice.kept])
     reading = open_batches(
         path,
@@ -225,7 +225,7 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     )
 
 
-def _chosen(
+def _choose(
     path: str | os.PathLike[str],
     schema: Schema,
     limits: Limits,
@@ -241,14 +241,14 @@ def _chosen(
         got = f"a value of type {type(schema).__name__}"
         raise InvalidParameterError("schema", owner=_OWNER, must_be="a Schema", got=got)
     names = file_columns(path, limits=limits, owner=_OWNER)
-    choice = chosen(names, schema, columns=columns, keep=keep, strategy=strategy)
+    choice = choose_columns(names, schema, columns=columns, keep=keep, strategy=strategy)
     refuse_dropping(schema[name] for name in choice.reported)
     return choice, strategy_of(
         schema, choice.reported, epsilon=epsilon, protocol=protocol, split=split, strategy=strategy
     )
 
 
-def _promise(strategy: Strategy, choice: Choice, protocol: Any, inferred: Sequence[str]) -> Guarantee:
+def _state_guarantee(strategy: Strategy, choice: Choice, protocol: Any, inferred: Sequence[str]) -> Guarantee:
     """Return what one person is promised, whose row is their only report.
 
     With what an optimal channel was made from, what learning that cost, and which domains were inferred.
@@ -296,14 +296,14 @@ def _pieces(batch: pa.RecordBatch, most_rows: int, in_clear: Sequence[str]) -> I
         waiting = [batch.slice(start, most_rows)]
         while waiting:
             piece = waiting.pop()
-            if piece.num_rows > 1 and _expanded(piece, in_clear) > _EXPANDED_BYTES:
+            if piece.num_rows > 1 and _expanded_bytes(piece, in_clear) > _EXPANDED_BYTES:
                 half = piece.num_rows // 2
                 waiting += [piece.slice(half), piece.slice(0, half)]
             else:
                 yield piece
 
 
-def _expanded(piece: pa.RecordBatch, in_clear: Sequence[str]) -> int:
+def _expanded_bytes(piece: pa.RecordBatch, in_clear: Sequence[str]) -> int:
     """Return how many bytes there are once columns of places in lists of texts or bytes are written out."""
     total = 0
     for name in in_clear:

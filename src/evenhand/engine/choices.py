@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from evenhand.collect.joint.strategy import Strategy
     from evenhand.schema import Schema
 
-__all__ = ["Choice", "chosen", "strategy_of"]
+__all__ = ["Choice", "choose_columns", "strategy_of"]
 
 _OWNER = "privatize_file"
 _OPTIMAL = "optimal"
@@ -53,7 +53,7 @@ class Choice:
         return frozenset(self.in_order)
 
 
-def chosen(
+def choose_columns(
     names: Sequence[str],
     schema: Schema,
     *,
@@ -67,12 +67,12 @@ def chosen(
     ``"single"`` and several of them, the protected one. Kept are the columns asked for, else all others but
     the sensitive ones: those are in the clear only by name.
     """
-    reported = _reported(names, schema, columns, strategy)
+    reported = _reported_columns(names, schema, columns, strategy)
     if keep is None:
         hidden = {*reported, *schema.sensitive}
         in_clear = tuple(name for name in names if name not in hidden)
     else:
-        asked = _names("keep", keep, names, schema)
+        asked = _check_names("keep", keep, names, schema)
         twice = [name for name in asked if name in reported]
         if twice:
             must_be = "columns other than those that are reported"
@@ -84,11 +84,11 @@ def chosen(
     return Choice(reported, in_clear, tuple(left_out), tuple(in_order))
 
 
-def _reported(
+def _reported_columns(
     names: Sequence[str], schema: Schema, columns: Sequence[str] | None, strategy: str
 ) -> tuple[str, ...]:
     one_of("strategy", strategy, STRATEGIES, owner=_OWNER)
-    asked = schema.sensitive if columns is None else _names("columns", columns, names, schema)
+    asked = schema.sensitive if columns is None else _check_names("columns", columns, names, schema)
     if not asked:
         raise InvalidParameterError(
             "columns",
@@ -109,7 +109,7 @@ def _reported(
     return tuple(name for name in names if name in asked)
 
 
-def _names(parameter: str, given: Any, known: Sequence[str], schema: Schema) -> tuple[str, ...]:
+def _check_names(parameter: str, given: Any, known: Sequence[str], schema: Schema) -> tuple[str, ...]:
     asked = (given,) if isinstance(given, str) else tuple(given)
     if len(set(asked)) < len(asked) or not all(isinstance(each, str) for each in asked):
         must_be = "a list of different names of columns"

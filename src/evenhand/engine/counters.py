@@ -170,7 +170,7 @@ class Outcome:
         """
         column = batch.column(self.written)
         if self._is_text:
-            column = _unshielded(column)
+            column = _unescape_formula(column)
         return self._by_schema(column, self._schema) if self._schema is not None else self._by_text(column)
 
     def _by_schema(self, column: Any, schema: Schema) -> npt.NDArray[np.int8]:
@@ -185,7 +185,7 @@ class Outcome:
         return out
 
     def _by_text(self, column: Any) -> npt.NDArray[np.int8]:
-        cells = _unshielded(as_text(column, self.name))
+        cells = _unescape_formula(as_text(column, self.name))
         cells = pc.if_else(pc.equal(cells, ""), None, cells)
         if cells.null_count:
             must_be, got = "an outcome that everybody has", f"column '{self.name}', in which some are missing"
@@ -221,6 +221,6 @@ class Outcome:
         )
 
 
-def _unshielded(cells: Any) -> Any:
+def _unescape_formula(cells: Any) -> Any:
     """Take the apostrophe off that keeps spreadsheets from running a text as a formula."""
     return pc.replace_substring_regex(cells, r"^'([=+\-@\t\r])", r"\1")

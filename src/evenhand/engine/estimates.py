@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from evenhand._validate import one_of
 from evenhand.collect.estimates.group_rates import GroupRates
-from evenhand.collect.estimates.outcome_counts import impossible_groups, warning_text
+from evenhand.collect.estimates.outcome_counts import impossible_groups, impossible_groups_text
 from evenhand.collect.protocols.channel import SINGULAR, Channel, MatrixChannel
 from evenhand.engine.counters import Counter, Outcome
 from evenhand.engine.record import MOST_BYTES, Record
@@ -155,7 +155,7 @@ def estimate_file(  # noqa: PLR0913 - one keyword for each choice
     """
     level = check_level(level, owner=_OWNER)
     name = own_name(path)
-    record, digest = _record(path, guarantee)
+    record, digest = _read_record(path, guarantee)
     if one_of("simulated", simulated, ("refuse", "allow"), owner=_OWNER) == "refuse" and record.simulated:
         raise GuaranteeError(
             f"{name} holds simulated reports, which were drawn with a seed: nobody sent them, and no "
@@ -163,9 +163,11 @@ def estimate_file(  # noqa: PLR0913 - one keyword for each choice
         )
     if file_form(path, owner=_OWNER) != record.form:
         refuse(name, "its guarantee speaks of a file of another form.")
-    told = _schema(record, schema_path(path) if schema is None else schema, name)
+    told = _read_schema(record, schema_path(path) if schema is None else schema, name)
     outcome = None if by is None else Outcome(by, record, told, positive)
-    counters = [Counter(each, record, told, outcomes=by is not None) for each in _chosen(record, columns)]
+    counters = [
+        Counter(each, record, told, outcomes=by is not None) for each in _requested_columns(record, columns)
+    ]
     needed = [part for counter in counters for part in counter.parts.values()]
     needed += [] if outcome is None else [outcome.written]
     reading = open_batches(path, columns=needed, batch_rows=batch_rows, limits=limits, owner=_OWNER)
@@ -181,7 +183,7 @@ def estimate_file(  # noqa: PLR0913 - one keyword for each choice
                 progress(rows, batches.share_read)
     if rows != record.rows:
         refuse(name, "it does not have the number of reports that its guarantee speaks of.")
-    refused = {each.name: why for each in counters if (why := _why_not(each, told))}
+    refused = {each.name: why for each in counters if (why := _refusal_reason(each, told))}
     counters = [each for each in counters if each.name not in refused]
     rates = {}
     if outcome is not None:
@@ -191,7 +193,7 @@ def estimate_file(  # noqa: PLR0913 - one keyword for each choice
     return FileEstimates(record, told, shares, rates, by, level, refused)
 
 
-def _record(path: str | os.PathLike[str], given: str | os.PathLike[str] | None) -> tuple[Record, str]:
+def _read_record(path: str | os.PathLike[str], given: str | os.PathLike[str] | None) -> tuple[Record, str]:
     """Return what stands beside the reports, and the SHA-256 of that file."""
     place = Path(record_path(path) if given is None else given)
     if not Path(path).exists():
@@ -204,7 +206,7 @@ def _record(path: str | os.PathLike[str], given: str | os.PathLike[str] | None) 
     return Record.from_json(text, own_name(place)), hashlib.sha256(text).hexdigest()
 
 
-def _schema(record: Record, place: str | os.PathLike[str], name: str) -> Schema:
+def _read_schema(record: Record, place: str | os.PathLike[str], name: str) -> Schema:
     """Return the schema if it is the one that the record speaks of."""
     schema = Schema.load(place)
     sizes = record.strategy.sizes
@@ -224,7 +226,7 @@ def _check_metadata(path: str | os.PathLike[str], record: Record, digest: str) -
         refuse(own_name(path), "the guarantee beside it is that of another file, or was changed.")
 
 
-def _chosen(record: Record, columns: Sequence[str] | None) -> tuple[str, ...]:
+def _requested_columns(record: Record, columns: Sequence[str] | None) -> tuple[str, ...]:
     known = record.strategy.columns
     asked = known if columns is None else (columns,) if isinstance(columns, str) else tuple(columns)
     for each in asked:
@@ -233,7 +235,7 @@ def _chosen(record: Record, columns: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(asked))
 
 
-def _why_not(counter: Counter, schema: Schema) -> str:
+def _refusal_reason(counter: Counter, schema: Schema) -> str:
     """Return why the reports of a column cannot be undone; nothing if they can."""
     channel = counter.protocol.channel
     if not isinstance(channel, MatrixChannel) or channel.condition < SINGULAR:
@@ -259,5 +261,5 @@ def _rates(counter: Counter, schema: Schema, privileged: str | None, level: floa
         raise InvalidParameterError("privileged", owner=_OWNER, must_be=must_be, got=privileged)
     counts, channel = counter.outcome_counts(), Channel.of(counter.protocol, owner=_OWNER)
     if (impossible := impossible_groups(counts, channel)).size:
-        warnings.warn(warning_text(labels, impossible), IndependenceWarning, stacklevel=3)
+        warnings.warn(impossible_groups_text(labels, impossible), IndependenceWarning, stacklevel=3)
     return GroupRates(counts, channel, labels, privileged, level, counter.protocol)

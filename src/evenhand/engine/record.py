@@ -109,7 +109,7 @@ class Record:
             "values": law.k,
             "protocol": sender.to_dict(),
             **_probabilities(law),
-            **_shape(sender),
+            **_layout_numbers(sender),
         }
         if isinstance(self.strategy, Sampled):
             column["asked"] = as_text(self.strategy.probabilities[name])
@@ -132,10 +132,10 @@ class Record:
         if len(text) > MOST_BYTES:
             over_limit(name, f"it is longer than {MOST_BYTES:,} bytes.", limit="bytes")
         try:
-            said = parse_json(text.decode("utf-8"))
+            fields = parse_json(text.decode("utf-8"))
         except ValueError:
             refuse(name, "it is not JSON, or says something twice.")
-        form = said.get("format") if isinstance(said, dict) else None
+        form = fields.get("format") if isinstance(fields, dict) else None
         if not isinstance(form, str) or not form.startswith(f"{FORMAT_NAME} "):
             refuse(name, "it is not what 'evenhand privatize' writes beside a file of reports.")
         if form != FORMAT:
@@ -143,7 +143,7 @@ class Record:
                 name,
                 "it is in a form of another version. Hint: read it with the version that it says wrote it.",
             )
-        return _read(said, name)
+        return _read_fields(fields, name)
 
 
 _SIMULATED = (
@@ -159,7 +159,7 @@ def _probabilities(law: Protocol) -> dict[str, str]:
     return {"p": as_text(law.p_exact), "q": as_text(law.q_exact)}
 
 
-def _shape(sender: Protocol) -> dict[str, int]:
+def _layout_numbers(sender: Protocol) -> dict[str, int]:
     """Return what a reader in another language would have to work out from k and epsilon."""
     layout = sender.layout
     if isinstance(layout, SetLayout):
@@ -170,17 +170,17 @@ def _shape(sender: Protocol) -> dict[str, int]:
     return {"bits": layout.k} if isinstance(layout, BitsLayout) else {}
 
 
-def _read(said: Mapping[str, Any], name: str) -> Record:
-    if said.keys() != _FIELDS:
+def _read_fields(fields: Mapping[str, Any], name: str) -> Record:
+    if fields.keys() != _FIELDS:
         refuse(name, "a field is missing or unknown.")
-    rows, simulated, clear, read = said["rows"], said["simulated"], said["in_clear"], said["inferred"]
+    rows, simulated, clear, read = fields["rows"], fields["simulated"], fields["in_clear"], fields["inferred"]
     right = (
         type(rows) is int
         and 0 <= rows < _MOST_ROWS
         and type(simulated) is bool
-        and said["rng"] == _RNG[simulated]
-        and said["file"] in ("csv", "parquet")
-        and all(isinstance(said[each], str) for each in ("evenhand", "schema", "statement"))
+        and fields["rng"] == _RNG[simulated]
+        and fields["file"] in ("csv", "parquet")
+        and all(isinstance(fields[each], str) for each in ("evenhand", "schema", "statement"))
         and isinstance(clear, list)
         and len(clear) <= _MOST_COLUMNS
         and all(isinstance(each, str) for each in clear)
@@ -188,36 +188,36 @@ def _read(said: Mapping[str, Any], name: str) -> Record:
         and all(isinstance(each, str) for each in read)
     )
     if not right:
-        _damaged(name)
-    if simulated != (said["guarantee"] is None):
+        _refuse_damaged(name)
+    if simulated != (fields["guarantee"] is None):
         refuse(name, "collected reports have a guarantee, simulated ones none; here it is otherwise.")
-    strategy = _strategy(said, name)
+    strategy = _read_strategy(fields, name)
     if read != [column for column in strategy.columns if column in read]:
-        _damaged(name)
-    promise = None if simulated else _promise(said["guarantee"], strategy, name)
+        _refuse_damaged(name)
+    promise = None if simulated else _read_guarantee(fields["guarantee"], strategy, name)
     if promise is not None and read and leak_of_domains(read) not in promise.assumptions:
         refuse(name, "its guarantee does not state that domains were read from private rows.")
     record = Record(
-        strategy, said["file"], rows, tuple(clear), said["schema"], simulated, promise, tuple(read)
+        strategy, fields["file"], rows, tuple(clear), fields["schema"], simulated, promise, tuple(read)
     )
     made = record._as_dict()  # noqa: SLF001 - of this module
-    if any(made[each] != said[each] for each in ("epsilon", "columns")):
+    if any(made[each] != fields[each] for each in ("epsilon", "columns")):
         refuse(name, "its probabilities are not those of its protocols.")
     return record
 
 
-def _strategy(said: Mapping[str, Any], name: str) -> Strategy:
-    """Make the strategy again from what is said of its columns."""
-    columns = said["columns"]
+def _read_strategy(fields: Mapping[str, Any], name: str) -> Strategy:
+    """Make the strategy again from the record of its columns."""
+    columns = fields["columns"]
     if not isinstance(columns, list) or not 0 < len(columns) <= _MOST_COLUMNS:
-        _damaged(name)
+        _refuse_damaged(name)
     try:
         protocols = {each["name"]: protocol_from(each["protocol"]) for each in columns}
         if len(protocols) < len(columns):
-            _damaged(name)
-        kind = said["strategy"]
+            _refuse_damaged(name)
+        kind = fields["strategy"]
         if kind == "combined":
-            return Combined({each["name"]: each["values"] for each in columns}, said["epsilon"])
+            return Combined({each["name"]: each["values"] for each in columns}, fields["epsilon"])
         if kind == "sampled":
             return Sampled(protocols, {each["name"]: each["asked"] for each in columns})
         if kind == "single" and len(columns) == 1:
@@ -228,20 +228,20 @@ def _strategy(said: Mapping[str, Any], name: str) -> Strategy:
         refuse(
             name, "a protocol in it cannot be understood: a field is missing, unknown or of a wrong value."
         )
-    return _damaged(name)
+    return _refuse_damaged(name)
 
 
-def _promise(said: Any, strategy: Strategy, name: str) -> Guarantee:
+def _read_guarantee(fields: Any, strategy: Strategy, name: str) -> Guarantee:
     """Return the guarantee if the strategy keeps it."""
     try:
-        claimed = Guarantee.from_dict(said)
-        least = _least(strategy)
+        claimed = Guarantee.from_dict(fields)
+        least = _realised_epsilon(strategy)
     except (EvenhandError, KeyError, TypeError, AttributeError, ArithmeticError, ValueError):
         refuse(name, "its guarantee cannot be understood.")
     kept = (
         claimed.epsilon is not None
         and claimed.epsilon >= least
-        and (claimed.unit, claimed.trust) in _terms(strategy)
+        and (claimed.unit, claimed.trust) in _allowed_terms(strategy)
         and claimed.group_size == 1
         and set(claimed.protects) <= set(strategy.columns)
     )
@@ -250,7 +250,7 @@ def _promise(said: Any, strategy: Strategy, name: str) -> Guarantee:
     return claimed
 
 
-def _terms(strategy: Strategy) -> set[tuple[Unit, Trust]]:
+def _allowed_terms(strategy: Strategy) -> set[tuple[Unit, Trust]]:
     """Return for whom and against whom reports may promise something: more where rows were counted too."""
     local = {(Unit.ONE_PERSON, Trust.LOCAL), (Unit.ONE_REPORT, Trust.LOCAL)}
     if any(isinstance(each, Optimal) and each.origin == "noisy" for each in strategy.senders):
@@ -258,11 +258,11 @@ def _terms(strategy: Strategy) -> set[tuple[Unit, Trust]]:
     return local
 
 
-def _least(strategy: Strategy) -> Fraction:
+def _realised_epsilon(strategy: Strategy) -> Fraction:
     """Return the epsilon of what is drawn, exactly."""
     amounts = [sender.realised_epsilon for sender in strategy.senders]
     return max(amounts) if isinstance(strategy, Sampled) else sum(amounts, Fraction(0))
 
 
-def _damaged(name: str) -> NoReturn:
+def _refuse_damaged(name: str) -> NoReturn:
     refuse(name, "it is damaged: a field has a value that it cannot have.")

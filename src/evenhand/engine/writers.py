@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from evenhand.collect.privatizer.bare_columns import write_out_views
 from evenhand.collect.reports.layouts import IntegerLayout
-from evenhand.engine.text_forms import TextForm, is_risky
+from evenhand.engine.text_forms import TextForm, may_be_formula
 from evenhand.errors import InvalidParameterError, LimitExceededError
 from evenhand.table.limits import DEFAULT_LIMITS
 from evenhand.table.write import inert_text
@@ -75,7 +75,7 @@ class CsvOut:
     @staticmethod
     def lines_of(cells: Sequence[Any]) -> Any:
         """Return rows, given as one array of text for each column, as an array of lines with their ends."""
-        ready = [_quoted(pc.cast(each, pa.large_string())) for each in cells]
+        ready = [_quote_cells(pc.cast(each, pa.large_string())) for each in cells]
         if len(ready) == 1:  # a lone empty cell would be a blank line
             ready = [ready[0].fill_null('""')]
         how = {"null_handling": "replace", "null_replacement": ""}
@@ -172,7 +172,7 @@ def as_text(array: Any, name: str) -> Any:
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         cells = array.cast(pa.large_string())
         before, between = (pa.scalar(text, pa.large_string()) for text in ("'", ""))
-        risky = is_risky(cells)
+        risky = may_be_formula(cells)
         if not pc.any(risky).as_py():
             return cells
         return pc.if_else(risky, pc.binary_join_element_wise(before, cells, between), cells)
@@ -190,7 +190,7 @@ def as_text(array: Any, name: str) -> Any:
     )
 
 
-def _quoted(cells: Any) -> Any:
+def _quote_cells(cells: Any) -> Any:
     """Put quotation marks around the cells that need them; nothing stays nothing."""
     needs = pc.match_substring_regex(cells, _QUOTED)
     if not pc.any(needs).as_py():
@@ -244,11 +244,13 @@ class CsvOutput(_Output):
 
     def prepare(self, rows: pa.RecordBatch, reports: JointReports) -> pa.RecordBatch:
         """Return the rows with their reports as lines of the file."""
-        said = {
-            name: _spread(form.write(reports[name].values), reports, name)
+        cells_of = {
+            name: _fill_unasked(form.write(reports[name].values), reports, name)
             for name, form in self._forms.items()
         }
-        cells = [said[name] if name in said else as_text(rows.column(name), name) for name in self._names]
+        cells = [
+            cells_of[name] if name in cells_of else as_text(rows.column(name), name) for name in self._names
+        ]
         return pa.RecordBatch.from_arrays([self._out.lines_of(cells)], ["line"])
 
     def append(self, lines: pa.RecordBatch) -> None:
@@ -282,7 +284,7 @@ class ParquetOutput(_Output):
                 is_list = pa.types.is_dictionary(field.type)
                 kind = field.type.value_type if is_list else field.type
                 fields.append(pa.field(field.name, plain_values(pa.array([], kind)).type))
-        _refuse_twins([field.name for field in fields])
+        _refuse_duplicate_names([field.name for field in fields])
         plain = {name for each in self._layouts for name in self._unlisted(each)}
         listed = [field.name for field in fields if field.name not in plain]
         self._schema = pa.schema(fields)
@@ -310,7 +312,7 @@ class ParquetOutput(_Output):
         layout = self._layouts[name]
         names = part_names(name, layout)
         parts = layout.to_columns(reports[name].values)
-        return [(names[part], _spread(array, reports, name)) for part, array in parts.items()]
+        return [(names[part], _fill_unasked(array, reports, name)) for part, array in parts.items()]
 
     def _unlisted(self, name: str) -> list[str]:
         """Return the columns that hardly repeat a value: bits, sets and hash functions."""
@@ -320,13 +322,13 @@ class ParquetOutput(_Output):
         return [part for key, part in part_names(name, layout).items() if key != "value"]
 
 
-def _spread(said: Any, reports: JointReports, name: str) -> Any:
+def _fill_unasked(cells_of: Any, reports: JointReports, name: str) -> Any:
     """Return one cell for each person: nothing for those who were not asked this column."""
     if reports.asked is None:
-        return said
+        return cells_of
     asked = reports.asked == reports.columns.index(name)
     places = np.cumsum(asked) - 1
-    return said.take(pa.array(places, pa.int64(), mask=~asked))
+    return cells_of.take(pa.array(places, pa.int64(), mask=~asked))
 
 
 def _refuse_long(lengths: Mapping[str, int]) -> None:
@@ -341,7 +343,7 @@ def _refuse_long(lengths: Mapping[str, int]) -> None:
         )
 
 
-def _refuse_twins(names: list[str]) -> None:
+def _refuse_duplicate_names(names: list[str]) -> None:
     twice = next((name for place, name in enumerate(names) if name in names[:place]), None)
     if twice is not None:
         must_be = "columns whose names differ from those of the parts of a hashed report"

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from evenhand.collect.protocols.channel import Channel
 
-__all__ = ["MOST_TOGETHER", "check_few", "count_together", "from_law", "from_reports"]
+__all__ = ["MOST_TOGETHER", "check_table_size", "count_together", "from_law", "from_reports"]
 
 MOST_TOGETHER = 4_096
 """Values whose supports are counted two by two: a table of 128 MiB."""
@@ -60,7 +60,7 @@ def from_reports(
     """Return the covariance of the estimates about the population, from supports counted two by two."""
     supported = np.diag(together) / n
     found: npt.NDArray[Any] = together / n - np.outer(supported, supported)
-    return channel.undone(found) / n
+    return channel.invert_moment(found) / n
 
 
 def count_together(chunks: Iterable[npt.NDArray[np.uint8]], k: int) -> npt.NDArray[np.int64]:
@@ -69,7 +69,7 @@ def count_together(chunks: Iterable[npt.NDArray[np.uint8]], k: int) -> npt.NDArr
     >>> count_together([np.array([[1, 1, 0], [1, 0, 0]], dtype=np.uint8)], 3).tolist()
     [[2, 1, 0], [1, 1, 0], [0, 0, 0]]
     """
-    check_few(k)
+    check_table_size(k)
     total = np.zeros((k, k), dtype=np.int64)
     rows = max(1, _CELLS_AT_ONCE // k)  # below 2**24, so that sums of 32-bit floats are exact
     for chunk in chunks:
@@ -79,7 +79,7 @@ def count_together(chunks: Iterable[npt.NDArray[np.uint8]], k: int) -> npt.NDArr
     return total
 
 
-def check_few(k: int) -> None:
+def check_table_size(k: int) -> None:
     """Refuse a table of more than MOST_TOGETHER values squared."""
     if k > MOST_TOGETHER:
         raise LimitExceededError(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from evenhand._validate import integer, one_of
-from evenhand.collect.estimates.covariance import check_few, count_together, from_law, from_reports
+from evenhand.collect.estimates.covariance import check_table_size, count_together, from_law, from_reports
 from evenhand.collect.estimates.tables import as_labels, estimates_frame, label_column, limits_text
 from evenhand.collect.protocols.channel import Channel, onto_simplex
 from evenhand.errors import InvalidParameterError
@@ -87,7 +87,7 @@ class Frequencies:
     @cached_property
     def values(self) -> npt.NDArray[np.float64]:
         """The estimates; without bias, and so sometimes below 0 or above 1."""
-        return _locked(self.channel.shares(self.counts, self.n))
+        return _read_only(self.channel.shares(self.counts, self.n))
 
     @cached_property
     def standard_error(self) -> npt.NDArray[np.float64]:
@@ -95,7 +95,7 @@ class Frequencies:
 
         It is that of the shares nearest to the estimate that people can have.
         """
-        return _locked(np.sqrt(self.channel.variance(self.channel.nearest(self.values), self.n)))
+        return _read_only(np.sqrt(self.channel.variance(self.channel.nearest(self.values), self.n)))
 
     def interval(
         self,
@@ -166,7 +166,7 @@ class Frequencies:
             is computed from the protocol's law and the shares nearest to the estimate that add up to one.
         """
         target = one_of("of", of, _TARGETS, owner="Frequencies.covariance")
-        check_few(len(self))
+        check_table_size(len(self))
         shares = onto_simplex(self.values)
         if not self.n:
             return np.full((shares.size, shares.size), math.nan)
@@ -200,7 +200,7 @@ class Frequencies:
             Its `note` says what this does: small shares come out too large and large ones too small.
         """
         chosen = one_of("how", how, ("simplex",), owner="Frequencies.consistent")
-        return ConsistentShares(_locked(onto_simplex(self.values)), chosen, self)
+        return ConsistentShares(_read_only(onto_simplex(self.values)), chosen, self)
 
     def to_frame(
         self, labels: Sequence[Any] | None = None, *, level: float = 0.95, backend: Backend | None = None
@@ -234,10 +234,10 @@ def _checked(counts: npt.ArrayLike, n: int) -> npt.NDArray[Any]:
     if array.ndim != 1 or not ((array >= 0) & (array <= n)).all():
         raise InvalidParameterError("counts", owner="Frequencies", must_be=must_be, got="something else")
     # in 64 bits with a sign: the expected count is taken off, which a narrow or unsigned type cannot hold
-    return _locked(array.astype(np.int64 if array.dtype.kind in "biu" else np.float64))
+    return _read_only(array.astype(np.int64 if array.dtype.kind in "biu" else np.float64))
 
 
-def _locked(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     array.flags.writeable = False
     return array
 

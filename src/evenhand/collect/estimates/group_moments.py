@@ -6,7 +6,7 @@ people in it with outcome 1, both without bias, if the report says nothing about
 once the true group is known.
 
 Variances are those of the counts with two people more for each outcome, spread evenly over the four kinds of
-reports that two groups make. They are then above nought for any data, and for large data the same. Where
+reports that two groups make. They are then above zero for any data, and for large data the same. Where
 reports follow a matrix, the score is an entry of its inverse, and each report is counted once more.
 """
 
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.collect.estimates.ratio_limits import fieller_limits, rate_variance, reach, separated
+from evenhand.collect.estimates.ratio_limits import fieller_limits, find_limit, is_separated, rate_variance
 from evenhand.measure.intervals import normal_quantile
 from evenhand.measure.pairs import difference_range, each_tail, pair_blocks
 
@@ -87,7 +87,7 @@ class GroupMoments:
 
     @cached_property
     def rates(self) -> Array:
-        """Rate of outcome 1 in each group; NaN where the share is not above nought."""
+        """Rate of outcome 1 in each group; NaN where the share is not above zero."""
         known = self.below > 0
         return np.where(known, self.above, np.nan) / np.where(known, self.below, np.nan)
 
@@ -135,8 +135,8 @@ class GroupMoments:
     # --- intervals ------------------------------------------------------------------------------
 
     def separated(self, z: float) -> npt.NDArray[np.bool_]:
-        """Whether the share of each group is above nought by more than `z` standard errors."""
-        return separated(self.below, self._own[..., 1, 1], z)
+        """Whether the share of each group is above zero by more than `z` standard errors."""
+        return is_separated(self.below, self._own[..., 1, 1], z)
 
     def rate_limits(self, z: float) -> Limits:
         """Return the interval of the rate of each group."""
@@ -157,7 +157,9 @@ class GroupMoments:
         covariance = self.covariance(pairs)[..., :4, :4]
         start = above[..., 0] / below[..., 0] - above[..., 1] / below[..., 1]
         low, high = (
-            np.where(known, reach(point, covariance, _gap_equation, start, np.full_like(start, end), z), end)
+            np.where(
+                known, find_limit(point, covariance, _gap_equation, start, np.full_like(start, end), z), end
+            )
             for end in (-1.0, 1.0)
         )
         return low, high
@@ -165,17 +167,17 @@ class GroupMoments:
     def relative_limits(self, z: float) -> Limits:
         """Return intervals of the rate of each group divided by the overall rate.
 
-        They are cut at 0 and where the rate would be 1, and infinite if the overall rate may be nought.
+        They are cut at 0 and where the rate would be 1, and infinite if the overall rate may be zero.
         """
         covariance, (above, below) = self._own, self._inside
         overall = self.overall[..., None] + np.zeros_like(below)
-        rare = ~separated(overall, covariance[..., 2, 2], z)
+        rare = ~is_separated(overall, covariance[..., 2, 2], z)
         overall = np.where(rare, 1.0, overall)
         most = 1 / np.where(rare, 1.0, overall - z * np.sqrt(covariance[..., 2, 2]))
         point = np.stack([above, below, overall], axis=-1)
         start = above / (below * overall)
-        low = reach(point, covariance, _relative_equation, start, np.zeros_like(start), z)
-        high = reach(point, covariance, _relative_equation, start, most, z)
+        low = find_limit(point, covariance, _relative_equation, start, np.zeros_like(start), z)
+        high = find_limit(point, covariance, _relative_equation, start, most, z)
         known = self.separated(z) & ~rare
         return np.where(known, low, 0.0), np.where(rare, np.inf, np.where(known, high, most))
 

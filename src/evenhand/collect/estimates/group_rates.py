@@ -21,9 +21,9 @@ from evenhand.collect.estimates.group_moments import (
 from evenhand.collect.estimates.outcome_counts import (
     OutcomeCounts,
     count_outcomes,
+    dependent_outcome_text,
     impossible_groups,
-    made_from_reports,
-    warning_text,
+    impossible_groups_text,
 )
 from evenhand.collect.estimates.tables import as_labels, estimates_frame, label_column, limits_text
 from evenhand.collect.protocols.base import Protocol
@@ -119,7 +119,7 @@ class GroupRates:
 
     @cached_property
     def separated(self) -> dict[Any, bool]:
-        """Whether the share of each group is above nought at `level`; if not, its rate may be anything."""
+        """Whether the share of each group is above zero at `level`; if not, its rate may be anything."""
         found = self._separated(self._z(self.level))
         return dict(zip(self.labels, found.tolist(), strict=True))
 
@@ -150,7 +150,7 @@ class GroupRates:
         Returns
         -------
         Interval
-            From 0 to 1, or for a gap from -1 to 1. If a share is not separated from nought it is all of
+            From 0 to 1, or for a gap from -1 to 1. If a share is not separated from zero it is all of
             that, and its ``reason`` says so.
         """
         chosen = self._level(level)
@@ -264,7 +264,7 @@ class GroupRates:
         return "" if self.counts.people[1] else "Nobody has outcome 1, and the ratio divides by their share."
 
     def _unknown(self, places: Sequence[int], z: float) -> str:
-        """Return which shares are not separated from nought, in words."""
+        """Return which shares are not separated from zero, in words."""
         known = self._separated(z)
         named = [repr(self.labels[place]) for place in places if not known[place]]
         if not named:
@@ -376,9 +376,9 @@ def group_rates(
     channel.require_inverse()
     found = GroupRates(counts, channel, names, privileged, level, made_by)
     if outcome_from_reports:
-        warnings.warn(made_from_reports(), IndependenceWarning, stacklevel=2)
+        warnings.warn(dependent_outcome_text(), IndependenceWarning, stacklevel=2)
     elif (impossible := impossible_groups(counts, channel)).size:
-        warnings.warn(warning_text(names, impossible), IndependenceWarning, stacklevel=2)
+        warnings.warn(impossible_groups_text(names, impossible), IndependenceWarning, stacklevel=2)
     return found
 
 

@@ -32,9 +32,9 @@ __all__ = [
     "RARE",
     "OutcomeCounts",
     "count_outcomes",
+    "dependent_outcome_text",
     "impossible_groups",
-    "made_from_reports",
-    "warning_text",
+    "impossible_groups_text",
 ]
 
 MOST_GROUPS = 1_024
@@ -158,12 +158,12 @@ _NEEDS = (
 )
 
 
-def made_from_reports() -> str:
+def dependent_outcome_text() -> str:
     """Return the warning for an outcome that is said to be made from the reports."""
     return f"The outcome is made from the reports, so these are not the rates of the true groups: {_NEEDS}"
 
 
-def warning_text(labels: tuple[Any, ...], groups: npt.NDArray[np.intp]) -> str:
+def impossible_groups_text(labels: tuple[Any, ...], groups: npt.NDArray[np.intp]) -> str:
     """Return the warning for groups whose reports no true groups could have made."""
     named = ", ".join(repr(labels[group]) for group in groups[:3])
     more = f" and {len(groups) - 3} more" if len(groups) > 3 else ""

@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.float64]
     Equation = Callable[[Array], tuple[Array, Array]]
 
-__all__ = ["distance", "fieller_limits", "rate_variance", "reach", "separated"]
+__all__ = ["distance", "fieller_limits", "find_limit", "is_separated", "rate_variance"]
 
 Limits = tuple["npt.NDArray[np.float64]", "npt.NDArray[np.float64]"]
 
 
-def separated(
+def is_separated(
     below: npt.NDArray[np.float64], variance: npt.NDArray[np.float64], z: float
 ) -> npt.NDArray[np.bool_]:
-    """Whether each denominator is above nought by more than `z` standard errors."""
+    """Whether each denominator is above zero by more than `z` standard errors."""
     return np.asarray((below > 0) & (below**2 > z * z * variance))
 
 
@@ -75,7 +75,7 @@ def fieller_limits(
     .. math:: \{ r \in [0, 1] : |N - r D| \le h + z \sqrt{v_0 + v_1 r + v_2 r^2} \}
 
     where :math:`N` is `above`, :math:`D` is `below` and :math:`h` is `half`. Where the
-    denominator is not known to be above nought the limits are 0 and 1. A ratio outside of [0, 1] gets the
+    denominator is not known to be above zero the limits are 0 and 1. A ratio outside of [0, 1] gets the
     interval of 0 or 1, so that none is empty.
 
     Parameters
@@ -85,7 +85,7 @@ def fieller_limits(
     variance : array of shape (..., 3)
         The coefficients of the variance of :math:`N - r D` in r.
     known : array of bool
-        Whether the denominator is :func:`separated` from nought.
+        Whether the denominator is :func:`is_separated` from zero.
     z : float
         How many standard errors far.
     half : array or float
@@ -138,7 +138,7 @@ _LEVEL = 1e-9  # standard errors
 
 
 def distance(point: Array, root: Array, quadratic: Array, linear: Array) -> Array:
-    r"""Return the least squared number of standard errors from a point to where the expression is nought.
+    r"""Return the least squared number of standard errors from a point to where the expression is zero.
 
     .. math:: \min_m\ (m - x)^\top \Sigma^{-1} (m - x) \quad \text{with} \quad m^\top G m + g^\top m = 0
 
@@ -164,7 +164,7 @@ def distance(point: Array, root: Array, quadratic: Array, linear: Array) -> Arra
         return np.asarray(np.sum((multiplier * tilt / (1 + multiplier * curve)) ** 2, axis=-1))
 
 
-def reach(
+def find_limit(
     point: Array, covariance: Array, equation: Equation, start: Array, end: Array, within: float
 ) -> Array:
     """Return how far from `start` toward `end` the values go that are within `within` standard errors.
@@ -210,7 +210,7 @@ def reach(
 
 
 def _multiplier(curve: Array, tilted: Array, level: Array) -> Array:
-    """Return where the falling function is nought: Newton's steps, halving where they would leave."""
+    """Return where the falling function is zero: Newton's steps, halving where they would leave."""
     most, least = curve.max(axis=-1), curve.min(axis=-1)
     low, high = -1 / np.maximum(most, _SMALL), -1 / np.minimum(least, -_SMALL)
     found = np.zeros_like(level)

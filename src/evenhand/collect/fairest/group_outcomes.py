@@ -13,7 +13,7 @@ import numpy as np
 from evenhand._validate import integer, one_of
 from evenhand.collect.estimates.group_rates import GroupRates
 from evenhand.collect.protocols.channel import onto_simplex
-from evenhand.collect.protocols.codes import checked_codes
+from evenhand.collect.protocols.codes import check_codes
 from evenhand.collect.protocols.optimal import Optimal
 from evenhand.collect.protocols.optimal_inputs import as_weights
 from evenhand.errors import InvalidParameterError
@@ -142,7 +142,7 @@ class GroupOutcomes:
 
         Estimates may leave what is possible: shares are moved to the nearest ones that add up to one, with at
         least one person's share for each group, and rates are cut at 0 and 1. The rate of a group whose share
-        is not separated from nought says nothing; it is replaced by the rate of all.
+        is not separated from zero says nothing; it is replaced by the rate of all.
 
         Parameters
         ----------
@@ -428,7 +428,7 @@ def _counted(outcome: Any, group: Any, k: int, *, owner: str) -> Counts:
     """Return how many people of each group (row) have each outcome (column)."""
     groups = integer("k", k, owner=owner, low=2, high=2**20)
     column = read_column(outcome, name="outcome", owner=owner)
-    codes = checked_codes(group, groups, owner=owner)
+    codes = check_codes(group, groups, owner=owner)
     same_length([("outcome", column), ("group", codes)], owner=owner)
     binary = read_binary({"outcome": column}, positive=None, owner=owner)["outcome"]
     cells = 2 * codes.astype(np.int64) + np.asarray(binary, dtype=np.int64)

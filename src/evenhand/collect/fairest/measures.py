@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from evenhand._validate import one_of
-from evenhand.collect.fairest.population import Population, checked_matrix, population
+from evenhand.collect.fairest.population import Population, check_matrix, population
 from evenhand.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def channel_unfairness(
     .. math:: \Delta = \max_a |\rho_a / \pi - 1|, \qquad \Delta' = \max_a \rho_a - \min_a \rho_a,
 
     where :math:`Z` is the reported group, :math:`Y` the outcome, :math:`\Delta` is ``kind="ratio"`` and
-    :math:`\Delta'` is ``kind="difference"``. Nought means that a report tells nothing about the outcome.
+    :math:`\Delta'` is ``kind="difference"``. Zero means that a report tells nothing about the outcome.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def channel_unfairness(
     """
     owner = "channel_unfairness"
     people = population(weights, rates, 1, owner=owner)
-    found = checked_matrix(matrix, k=people.k, owner=owner)
+    found = check_matrix(matrix, k=people.k, owner=owner)
     return unfairness_of(found, people, one_of("kind", kind, KINDS, owner=owner), owner=owner)
 
 
@@ -78,7 +78,7 @@ def unfairness_of(matrix: Matrix, people: Population, kind: Kind, *, owner: str)
 
 
 def require_outcome(people: Population, *, owner: str) -> None:
-    """Refuse rates that are all nought, because a ratio to their mean has no meaning."""
+    """Refuse rates that are all zero, because a ratio to their mean has no meaning."""
     if people.mean <= 0:
         raise InvalidParameterError(
             "rates",

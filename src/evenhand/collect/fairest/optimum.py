@@ -15,7 +15,14 @@ from evenhand.collect.fairest.measures import KINDS, channel_error, require_outc
 from evenhand.collect.fairest.population import population, read_only
 from evenhand.collect.fairest.program import ChannelProgram
 from evenhand.collect.fairest.rounding import average_twins, repair
-from evenhand.collect.fairest.search import Found, extremes, least_difference, least_limit, sides, start
+from evenhand.collect.fairest.search import (
+    SearchResult,
+    extremes,
+    largest_deviations,
+    least_difference,
+    least_limit,
+    mix_extremes,
+)
 from evenhand.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -32,17 +39,17 @@ if TYPE_CHECKING:
     Progress = Callable[[int, int], object]
 
 __all__ = [
-    "THIN",
+    "LEAST_SLACK",
     "FairestChannel",
     "Recent",
     "choose",
     "clear_channels",
-    "ends_of",
+    "extremes_of",
     "fairest_channel",
-    "unit_of",
+    "unfairness_unit",
 ]
 
-THIN = 1e-9
+LEAST_SLACK = 1e-9
 """What the least error is given on top: with nothing at all the set of channels has no inside."""
 
 _LIMIT_SLACK = 1e-9
@@ -207,13 +214,13 @@ def fairest_channel(
     if kind == "ratio":
         require_outcome(people, owner=owner)
     solver = Solver(progress, expected=_EXPECTED[kind])
-    ends = ends_of(people, solver, owner=owner)
+    ends = extremes_of(people, solver, owner=owner)
     budget = _budget(error, people, ends, owner=owner)
     key = (*people.key, budget, kind)
     return _CHANNELS.get(key, lambda: _solved(people, solver, ends, budget, kind))
 
 
-def ends_of(people: Population, solver: Solver, *, owner: str) -> Extremes:
+def extremes_of(people: Population, solver: Solver, *, owner: str) -> Extremes:
     """Return both ends of the range of errors, which are kept for the next question about these people."""
     before = solver.solves
     ends = _EXTREMES.get(people.key, lambda: extremes(ChannelProgram(people), solver, owner=owner))
@@ -227,19 +234,19 @@ def clear_channels() -> None:
     _CHANNELS.clear()
 
 
-def unit_of(program: ChannelProgram, kind: Kind) -> float:
+def unfairness_unit(program: ChannelProgram, kind: Kind) -> float:
     """Return the unfairness that one unit of the program's limits stands for."""
     return program.people.width * program.scale / (program.people.mean if kind == "ratio" else 1)
 
 
 def _solved(people: Population, solver: Solver, ends: Extremes, budget: float, kind: Kind) -> FairestChannel:
     program, owner = ChannelProgram(people), "fairest_channel"
-    spent = max(budget, ends.least + THIN)
+    spent = max(budget, ends.least + LEAST_SLACK)
     if spent >= ends.fair_error:
         matrix, bound = _without_unfairness(program, solver, ends), 0.0
     else:
         search = least_limit if kind == "ratio" else least_difference
-        found = search(program, solver, start(ends, spent), spent, owner=owner)
+        found = search(program, solver, mix_extremes(ends, spent), spent, owner=owner)
         matrix, bound = _among_equals(program, solver, found, spent, kind), found.bound
     matrix = repair(average_twins(matrix, people), people)
     unfairness = unfairness_of(matrix, people, kind, owner=owner)
@@ -247,7 +254,7 @@ def _solved(people: Population, solver: Solver, ends: Extremes, budget: float, k
         matrix=read_only(matrix),
         unfairness_before=unfairness_of(np.eye(people.k), people, kind, owner=owner),
         unfairness=unfairness,
-        bound=min(float(unit_of(program, kind) * bound), unfairness),
+        bound=min(float(unfairness_unit(program, kind) * bound), unfairness),
         error=channel_error(matrix, people),
         error_budget=budget,
         solves=solver.solves,
@@ -260,9 +267,11 @@ def _without_unfairness(program: ChannelProgram, solver: Solver, ends: Extremes)
     return choose(program, solver, blocks, ends.fair, error=ends.fair_error)
 
 
-def _among_equals(program: ChannelProgram, solver: Solver, found: Found, budget: float, kind: Kind) -> Matrix:
+def _among_equals(
+    program: ChannelProgram, solver: Solver, found: SearchResult, budget: float, kind: Kind
+) -> Matrix:
     """Return the channel that the fixed rule takes from those that are as fair as `found`."""
-    reached = sides(program, found.matrix)
+    reached = largest_deviations(program, found.matrix)
     slack = _LIMIT_SLACK * max(*reached, _LEAST_LIMIT)
     above, below = reached[0] + slack, reached[1] + slack
     if kind == "ratio":
@@ -273,7 +282,7 @@ def _among_equals(program: ChannelProgram, solver: Solver, found: Found, budget:
     return chosen if _as_fair(program, chosen, found, kind) else found.matrix
 
 
-def _as_fair(program: ChannelProgram, chosen: Matrix, found: Found, kind: Kind) -> bool:
+def _as_fair(program: ChannelProgram, chosen: Matrix, found: SearchResult, kind: Kind) -> bool:
     """Whether the chosen channel is as fair as the one found, once both are repaired."""
     people, coarse = program.people, program.people.k > SIMPLEX_GROUPS
     after, before = (
@@ -281,7 +290,7 @@ def _as_fair(program: ChannelProgram, chosen: Matrix, found: Found, kind: Kind) 
         for matrix in (chosen, found.matrix)
     )
     allowed = _LIMIT_SLACK * (100 if coarse else 5) * max(found.limit, _LEAST_LIMIT)
-    return after <= before + allowed * unit_of(program, kind)
+    return after <= before + allowed * unfairness_unit(program, kind)
 
 
 def _budget(error: Any, people: Population, ends: Extremes, *, owner: str) -> float:
@@ -293,7 +302,7 @@ def _budget(error: Any, people: Population, ends: Extremes, *, owner: str) -> fl
         number = float(error)
     except (TypeError, ValueError):
         number = np.nan
-    if isinstance(error, bool) or not ends.least - THIN <= number <= 1:
+    if isinstance(error, bool) or not ends.least - LEAST_SLACK <= number <= 1:
         raise InvalidParameterError(
             "error",
             owner=owner,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Vector = npt.NDArray[np.float64]
     Matrix = npt.NDArray[np.float64]
 
-__all__ = ["Population", "checked_matrix", "population", "read_only"]
+__all__ = ["Population", "check_matrix", "population", "read_only"]
 
 _SUM_TOLERANCE = 1e-6
 _ROW_TOLERANCE = 1e-9
@@ -54,7 +54,7 @@ class Population:
 
     @property
     def away(self) -> Vector:
-        """How far the rate of each group is from the mean; nought for a group that nobody is in.
+        """How far the rate of each group is from the mean; zero for a group that nobody is in.
 
         All digits count even where nearly everybody is in one group.
         """
@@ -121,7 +121,7 @@ def population(weights: npt.ArrayLike, rates: npt.ArrayLike, epsilon: object, *,
     return Population(read_only(shares / total), read_only(chances), float(privacy))
 
 
-def checked_matrix(matrix: npt.ArrayLike, *, k: int | None = None, owner: str) -> Matrix:
+def check_matrix(matrix: npt.ArrayLike, *, k: int | None = None, owner: str) -> Matrix:
     """Return `matrix` as floats if it is square and its rows are probabilities."""
     found = np.asarray(matrix, dtype=np.float64)
     square = found.ndim == 2 and found.shape[0] == found.shape[1] and found.shape[0] >= 2

@@ -8,7 +8,7 @@ A report says the truth at least as often as anything else: :math:`q_{ij} \le q_
 How far group :math:`a`'s reports are from the mean outcome is :math:`w n_a / m_a` with
 :math:`n_a = \sum_j c_j x_{ja}`, where :math:`x_{aa} = d_a`,
 :math:`c_j = p_j (r_j - \pi) / \max_i |r_i - \pi|` and :math:`m_a = \Pr(Z = a)`.
-The part :math:`e^{-\varepsilon} d_a` of a column drops out because the :math:`c_j` sum to nought; no digits
+The part :math:`e^{-\varepsilon} d_a` of a column drops out because the :math:`c_j` sum to zero; no digits
 are lost where epsilon is small.
 
 Certificates are sums of products in which no digit is lost, so that they need not allow for their own
@@ -282,7 +282,7 @@ class Program:
     def lower_bound(self, duals: Vector) -> float:
         """Return a number that the optimum is not below, whatever the duals are, rounding included.
 
-        The duals must give every free variable a reduced cost of nought. The sums are exact, since duals may
+        The duals must give every free variable a reduced cost of zero. The sums are exact, since duals may
         be large and cancel. What is allowed for is that the coefficients and limits are rounded themselves:
         the parts of a row are no larger together than its limit and largest coefficient, but for small
         factors.

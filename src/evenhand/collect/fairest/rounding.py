@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.collect.fairest.population import checked_matrix
+from evenhand.collect.fairest.population import check_matrix
 from evenhand.collect.protocols.dyadic import GRID, exp_below
 from evenhand.errors import GuaranteeError, InvalidParameterError
 from evenhand.privacy.rational import exact
@@ -63,7 +63,7 @@ def dyadic_channel(matrix: npt.ArrayLike, epsilon: object) -> list[list[int]]:
     0.75
     """
     owner = "dyadic_channel"
-    found = checked_matrix(matrix, owner=owner)
+    found = check_matrix(matrix, owner=owner)
     privacy = exact(epsilon, name="epsilon", owner=owner, above=0)
     ratio = exp_below(privacy)
     share = 0.0

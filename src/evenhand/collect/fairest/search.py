@@ -17,7 +17,8 @@ the maximum is quasi-convex in the channel. The least difference is the least :m
 
 Between two shares the least difference is hence at least
 :math:`\psi(\theta_0) \theta_0 + \psi(\theta_1) (1 - \theta_1)`. The search always looks next where this bound
-is least, as Piyavskii's method does, and then goes downhill from the best channel, both sides moving freely.
+is least, as Piyavskii's method does, and then goes downhill from the best channel, both sides moving
+freely.
 """
 
 from __future__ import annotations
@@ -37,14 +38,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Extremes",
-    "Found",
+    "SearchResult",
     "extremes",
+    "largest_deviations",
     "least_difference",
     "least_limit",
-    "sides",
-    "start",
+    "mix_extremes",
     "step_bound",
-    "tilted",
+    "weighted_limit",
 ]
 
 _STEPS = 40
@@ -69,7 +70,7 @@ class Extremes:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class SearchResult:
     """A channel, its limit in units of the program, and a certified lower bound of the least limit."""
 
     matrix: Matrix
@@ -92,7 +93,7 @@ def extremes(program: ChannelProgram, solver: Solver, *, owner: str) -> Extremes
     return Extremes(truthful, least, program.matrix(second.values), fair_error, solver.solves - before)
 
 
-def start(ends: Extremes, budget: float) -> Matrix:
+def mix_extremes(ends: Extremes, budget: float) -> Matrix:
     """Return the mixture of both ends that uses up the budget."""
     share = (budget - ends.least) / (ends.fair_error - ends.least)
     share = min(max(share, 0.0), 1.0)
@@ -107,13 +108,13 @@ def least_limit(
     *,
     tilt: Tilt = (1.0, 1.0),
     owner: str,
-) -> Found:
+) -> SearchResult:
     r"""Return the channel with the least :math:`\max_a \max(n_a / H m_a, -n_a / L m_a)`, from `first` on.
 
     `tilt` is :math:`(H, L)`; with (1, 1) this is the largest :math:`|n_a| / m_a`.
     """
     best, bound, basis, corner = first, 0.0, None, False
-    limit = tilted(sides(program, first), tilt)
+    limit = weighted_limit(largest_deviations(program, first), tilt)
     made = program.values(first)[1]
     for _ in range(_STEPS):
         step = program.fairness(budget, limit, made, tilt)
@@ -122,7 +123,7 @@ def least_limit(
         bound = max(bound, step_bound(step, answer.duals, limit, program.fewest_made(budget) / made))
         matrix = program.matrix(answer.values)
         made = program.values(matrix)[1]
-        reached = tilted(sides(program, matrix), tilt)
+        reached = weighted_limit(largest_deviations(program, matrix), tilt)
         progress = limit - reached
         if progress > 0:
             best, limit = matrix, reached
@@ -130,16 +131,16 @@ def least_limit(
             if corner or limit - bound <= _FAR * limit or not _BY_POINTS < program.people.k <= _BY_CORNERS:
                 break
             corner = True  # the interior point method was too coarse to prove it
-    return Found(best, limit, min(bound, limit))
+    return SearchResult(best, limit, min(bound, limit))
 
 
-def sides(program: ChannelProgram, matrix: Matrix) -> Tilt:
+def largest_deviations(program: ChannelProgram, matrix: Matrix) -> Tilt:
     """Return how far the reports of a group are above the mean at most, and how far below."""
     apart, made = program.values(matrix)
     return float((apart / made).max()), float((-apart / made).max())
 
 
-def tilted(limits: Tilt, tilt: Tilt) -> float:
+def weighted_limit(limits: Tilt, tilt: Tilt) -> float:
     """Return the least limit that covers both sides where they are weighed by `tilt`."""
     return max(limits[0] / tilt[0], limits[1] / tilt[1], 0.0)
 
@@ -184,7 +185,7 @@ def least_difference(
     *,
     looks: int | None = None,
     owner: str,
-) -> Found:
+) -> SearchResult:
     """Return the channel with the least difference that was found, and a certified lower bound.
 
     `looks` is how many shares are tried at most.
@@ -205,7 +206,7 @@ def least_difference(
             break
     best = _downhill(program, solver, best, budget, owner=owner)
     limit = _difference(program, best)
-    return Found(best, limit, min(bound, limit))
+    return SearchResult(best, limit, min(bound, limit))
 
 
 def _weakest(seen: list[_Look]) -> tuple[float, float]:
@@ -230,7 +231,7 @@ def _downhill(
     """Return a channel from which no small step makes the difference less."""
     value, basis = _difference(program, matrix), None
     for _ in range(_DOWNHILL):
-        step = program.descent(budget, sides(program, matrix), program.values(matrix)[1])
+        step = program.descent(budget, largest_deviations(program, matrix), program.values(matrix)[1])
         answer = solver.solve(step, basis=basis, owner=owner)
         basis = answer.basis
         target = program.matrix(answer.values)
@@ -244,11 +245,11 @@ def _downhill(
 
 
 def _difference(program: ChannelProgram, matrix: Matrix) -> float:
-    return sum(sides(program, matrix))
+    return sum(largest_deviations(program, matrix))
 
 
 def _share(program: ChannelProgram, matrix: Matrix) -> float:
-    above, below = sides(program, matrix)
+    above, below = largest_deviations(program, matrix)
     return below / (above + below)
 
 

@@ -96,11 +96,11 @@ def strategy_for(
         _check_grr(protocol)
         return Combined(sizes, total)
     if kind == "single":
-        return _single(sizes, total, protocol, protected)
-    wanted = _wanted(protocol, sizes)
+        return _build_single(sizes, total, protocol, protected)
+    wanted = _protocols_by_column(protocol, sizes)
     if isinstance(split, str) and split == "sample":
-        return _sampled(sizes, total, wanted, weights)
-    return Independent(_with_parts(sizes, total, wanted, split, weights))
+        return _build_sampled(sizes, total, wanted, weights)
+    return Independent(_split_protocols(sizes, total, wanted, split, weights))
 
 
 def refuse_single_values(sizes: Mapping[str, int], *, owner: str) -> None:
@@ -116,7 +116,7 @@ def refuse_single_values(sizes: Mapping[str, int], *, owner: str) -> None:
             )
 
 
-def _single(sizes: Mapping[str, int], total: Fraction, protocol: Any, protected: str | None) -> Single:
+def _build_single(sizes: Mapping[str, int], total: Fraction, protocol: Any, protected: str | None) -> Single:
     column = next(iter(sizes)) if protected is None and len(sizes) == 1 else protected
     if column is None:
         must_be, got = "the column that is reported", "none, of several columns"
@@ -124,20 +124,20 @@ def _single(sizes: Mapping[str, int], total: Fraction, protocol: Any, protected:
     if column not in sizes:
         raise ColumnNotFoundError(column, sizes, place="among the sizes")
     wanted = protocol.get(column) if isinstance(protocol, Mapping) else protocol
-    made = _made(wanted, column, sizes[column], total)
+    made = _build_protocol(wanted, column, sizes[column], total)
     _check_sum([made.epsilon], total)
     return Single(column, made, in_clear=[each for each in sizes if each != column])
 
 
-def _sampled(sizes: Mapping[str, int], total: Fraction, wanted: Wanted, weights: Any) -> Sampled:
-    names = {column: _name(each) for column, each in wanted.items()}
+def _build_sampled(sizes: Mapping[str, int], total: Fraction, wanted: Wanted, weights: Any) -> Sampled:
+    names = {column: _formula_name(each) for column, each in wanted.items()}
     asked = split_budget(total, sizes, how="sample", protocol=names, weights=weights, exact=True)
-    protocols = {column: _made(wanted[column], column, k, total) for column, k in sizes.items()}
+    protocols = {column: _build_protocol(wanted[column], column, k, total) for column, k in sizes.items()}
     _check_sum([max(protocol.epsilon for protocol in protocols.values())], total)
     return Sampled(protocols, asked)
 
 
-def _with_parts(
+def _split_protocols(
     sizes: Mapping[str, int], total: Fraction, wanted: Wanted, split: Any, weights: Any
 ) -> dict[str, Protocol]:
     """Return the protocol of each column: those given as they are, the others with their part of the rest."""
@@ -148,15 +148,18 @@ def _with_parts(
     if rest:
         if isinstance(weights, Mapping):
             weights = {column: weights[column] for column in weights if column in rest or column not in sizes}
-        names = {column: _name(wanted[column]) for column in rest}
+        names = {column: _formula_name(wanted[column]) for column in rest}
         parts = split_budget(left, rest, how=split, protocol=names, weights=weights, exact=True)
     elif not isinstance(split, str):
         must_be = "the name of a way to split where every protocol is given"
         raise InvalidParameterError("split", owner=_OWNER, must_be=must_be, got=split)
-    return {column: _made(wanted[column], column, k, parts.get(column, total)) for column, k in sizes.items()}
+    return {
+        column: _build_protocol(wanted[column], column, k, parts.get(column, total))
+        for column, k in sizes.items()
+    }
 
 
-def _wanted(protocol: Any, sizes: Mapping[str, int]) -> Wanted:
+def _protocols_by_column(protocol: Any, sizes: Mapping[str, int]) -> Wanted:
     if not isinstance(protocol, Mapping):
         return dict.fromkeys(sizes, protocol)
     if set(protocol) != set(sizes):
@@ -166,7 +169,7 @@ def _wanted(protocol: Any, sizes: Mapping[str, int]) -> Wanted:
     return {column: protocol[column] for column in sizes}
 
 
-def _name(wanted: str | type[Protocol] | Protocol) -> str:
+def _formula_name(wanted: str | type[Protocol] | Protocol) -> str:
     """Return the name by which the formulas know a protocol; refuse one that a name does not make."""
     if isinstance(wanted, str) and wanted == BEST:
         return wanted
@@ -176,7 +179,7 @@ def _name(wanted: str | type[Protocol] | Protocol) -> str:
     return str(getattr(kind, "name", kind))
 
 
-def _made(wanted: Any, column: str, k: int, epsilon: Fraction) -> Protocol:
+def _build_protocol(wanted: Any, column: str, k: int, epsilon: Fraction) -> Protocol:
     """Return the protocol of a column; one that is made already must fit."""
     if isinstance(wanted, Protocol):
         if wanted.k != k:
@@ -277,14 +280,14 @@ def optimal_strategy(
         must_be, got = "a GroupOutcomes", f"a {type(outcomes).__name__}"
         raise InvalidParameterError("outcomes", owner=_OPTIMAL_OWNER, must_be=must_be, got=got)
     if kind == "auto":
-        kind = _chosen(sizes, outcomes)
+        kind = _choose_strategy(sizes, outcomes)
     if target is not None and kind != "independent":
         must_be = "left out unless the strategy is 'independent'"
         raise InvalidParameterError("target", owner=_OPTIMAL_OWNER, must_be=must_be, got=str(target))
     if kind == "combined":
         _check_groups(outcomes, check_product(sizes), "one for each combination")
         return CombinedOptimal(sizes, outcomes.optimal(total, **options))
-    column = _protected(sizes, protected)
+    column = _protected_column(sizes, protected)
     _check_groups(outcomes, sizes[column], f"one for each value of '{column}'")
     if kind == "single":
         return Single(column, outcomes.optimal(total, **options), in_clear=[c for c in sizes if c != column])
@@ -308,7 +311,7 @@ def optimal_strategy(
     return Independent(made)
 
 
-def _chosen(sizes: Mapping[str, int], outcomes: GroupOutcomes) -> Literal["combined", "independent"]:
+def _choose_strategy(sizes: Mapping[str, int], outcomes: GroupOutcomes) -> Literal["combined", "independent"]:
     """Return the strategy for these numbers: the product of all columns if it is small and they are its."""
     cells = math.prod(sizes.values())
     small = len(sizes) > 1 and cells <= MOST_PRODUCT_CELLS
@@ -347,7 +350,7 @@ def epsilons_for(
     return parts
 
 
-def _protected(sizes: Mapping[str, int], protected: str | None) -> str:
+def _protected_column(sizes: Mapping[str, int], protected: str | None) -> str:
     if protected is None and len(sizes) == 1:
         return next(iter(sizes))
     if protected is None:

@@ -13,9 +13,9 @@ import numpy as np
 from evenhand._validate import integer
 from evenhand.collect.fairest.rounding import dyadic_channel
 from evenhand.collect.joint.estimate import MOST_CELLS, JointFrequencies, check_cells, checked_shares
-from evenhand.collect.joint.strategy import Strategy, checked_names, streams
+from evenhand.collect.joint.strategy import Strategy, check_column_names, streams
 from evenhand.collect.protocols.codes import code_type
-from evenhand.collect.protocols.describe import shown_epsilon
+from evenhand.collect.protocols.describe import epsilon_literal
 from evenhand.collect.protocols.grr import GRR
 from evenhand.collect.protocols.optimal import Optimal
 from evenhand.collect.reports.reports import Reports
@@ -222,13 +222,13 @@ class Combined(ProductStrategy):
         most_cells: int = MOST_CELLS,
     ) -> None:
         amount = exact(epsilon, name="epsilon", owner="Combined", above=0, most=1_000_000)
-        checked = _checked_sizes(sizes)
+        checked = _check_sizes(sizes)
         most = integer("most_cells", most_cells, owner="Combined", low=1, high=_LARGEST_DOMAIN)
         cells = check_cells(checked, most, what="A combined report")
         self._set(
             pairs=tuple(checked.items()),
             product=GRR(cells, amount),
-            in_clear=checked_names(in_clear, parameter="in_clear", owner="Combined"),
+            in_clear=check_column_names(in_clear, parameter="in_clear", owner="Combined"),
         )
         try:
             self.product.p_exact  # noqa: B018 - it cannot be had where the grid is too coarse
@@ -271,14 +271,14 @@ class Combined(ProductStrategy):
         return super()._row(column) | {"protocol": "GRR, combined"}
 
     def __repr__(self) -> str:
-        return f"Combined({dict(self.pairs)!r}, epsilon={shown_epsilon(self.epsilon)})"
+        return f"Combined({dict(self.pairs)!r}, epsilon={epsilon_literal(self.epsilon)})"
 
 
-def _checked_sizes(sizes: Mapping[str, int]) -> dict[str, int]:
+def _check_sizes(sizes: Mapping[str, int]) -> dict[str, int]:
     if not hasattr(sizes, "items") or not sizes:
         must_be, got = "a mapping of columns to how many values they have", f"a {type(sizes).__name__}"
         raise InvalidParameterError("sizes", owner="Combined", must_be=must_be, got=got if sizes else "none")
-    columns = checked_names(sizes, parameter="sizes", owner="Combined")
+    columns = check_column_names(sizes, parameter="sizes", owner="Combined")
     return {each: integer("sizes", sizes[each], owner="Combined", low=2) for each in columns}
 
 
@@ -356,7 +356,7 @@ class CombinedOptimal(ProductStrategy):
     product: Optimal
 
     def __init__(self, sizes: Mapping[str, int], product: Optimal, *, in_clear: Sequence[str] = ()) -> None:
-        columns = checked_names(sizes, parameter="sizes", owner=_OWNER)
+        columns = check_column_names(sizes, parameter="sizes", owner=_OWNER)
         checked = {each: integer("sizes", sizes[each], owner=_OWNER, low=2) for each in columns}
         cells = check_product(checked)
         if not isinstance(product, Optimal) or product.k != cells or not columns:
@@ -366,7 +366,7 @@ class CombinedOptimal(ProductStrategy):
         self._set(
             pairs=tuple(checked.items()),
             product=product,
-            in_clear=checked_names(in_clear, parameter="in_clear", owner=_OWNER),
+            in_clear=check_column_names(in_clear, parameter="in_clear", owner=_OWNER),
         )
 
     @cached_property

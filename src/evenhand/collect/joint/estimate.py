@@ -104,7 +104,7 @@ def checked_shares(shares: npt.ArrayLike, shape: tuple[int, ...], *, owner: str)
 
 
 def as_shares(values: Floats) -> Floats:
-    """Return estimates as shares: none below nought, one in all."""
+    """Return estimates as shares: none below zero, one in all."""
     clipped = np.maximum(values, 0.0)
     total = clipped.sum()
     return np.asarray(clipped / total) if total > 0 else np.full_like(values, 1 / values.size)

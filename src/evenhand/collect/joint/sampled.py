@@ -1,4 +1,4 @@
-"""One attribute of each person, drawn by lot, reported with the whole epsilon."""
+"""One attribute of each person, drawn at random, reported with the whole epsilon."""
 
 from __future__ import annotations
 
@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 import numpy as np
 
 from evenhand.collect.joint.split import dyadic_shares
-from evenhand.collect.joint.strategy import JointReports, Strategy, checked_names, checked_protocols, streams
+from evenhand.collect.joint.strategy import (
+    JointReports,
+    Strategy,
+    check_column_names,
+    check_protocols,
+    streams,
+)
 from evenhand.collect.protocols.codes import code_type
 from evenhand.collect.protocols.dyadic import GRID
 from evenhand.collect.reports.reports import Reports
@@ -36,7 +42,7 @@ _NEAR_ONE = Fraction(1, 10**9)
 
 @dataclass(frozen=True, init=False, repr=False)
 class Sampled(Strategy):
-    r"""Ask each person one attribute, drawn by lot, and spend the whole epsilon on it.
+    r"""Ask each person one attribute, drawn at random, and spend the whole epsilon on it.
 
     Who is asked what is drawn without regard to anybody's values, and is part of the report. The shares of
     each column are estimated from those who were asked it, and their intervals are about those; about all
@@ -79,11 +85,11 @@ class Sampled(Strategy):
         *,
         in_clear: Sequence[str] = (),
     ) -> None:
-        pairs = checked_protocols(protocols, owner="Sampled")
+        pairs = check_protocols(protocols, owner="Sampled")
         self._set(
             pairs=pairs,
-            shares=dyadic_shares(_checked_probabilities(probabilities, [column for column, _ in pairs])),
-            in_clear=checked_names(in_clear, parameter="in_clear", owner="Sampled"),
+            shares=dyadic_shares(_check_probabilities(probabilities, [column for column, _ in pairs])),
+            in_clear=check_column_names(in_clear, parameter="in_clear", owner="Sampled"),
         )
 
     @property
@@ -135,7 +141,7 @@ class Sampled(Strategy):
         return parts
 
     def indicators(self, reports: JointReports) -> dict[str, npt.NDArray[np.uint8]]:
-        """Return for each column one row per person; those who were not asked have noughts."""
+        """Return for each column one row per person; those who were not asked have zeros."""
         own = self.own(reports)
         found = {}
         for position, (column, part) in enumerate(super().indicators(own).items()):
@@ -177,7 +183,7 @@ class Sampled(Strategy):
         return f"Sampled({self.protocols!r}, {shares!r})"
 
 
-def _checked_probabilities(
+def _check_probabilities(
     probabilities: Mapping[str, Number] | None, columns: Sequence[str]
 ) -> Sequence[Fraction]:
     if probabilities is None:

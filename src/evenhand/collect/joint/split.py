@@ -107,7 +107,7 @@ def split_budget(
     >>> split_budget(1, {"gender": 2, "race": 5}, limits={"gender": 0.2})
     {'gender': 0.2, 'race': 0.8}
     """
-    given = _Given.read(epsilon, sizes, owner="split_budget")
+    given = _Budget.read(epsilon, sizes, owner="split_budget")
     if limits is not None:
         parts = given.limited(how, protocol, weights, limits)
     elif isinstance(how, str):
@@ -140,7 +140,7 @@ def split_cost(epsilons: Any, sizes: Any, *, protocol: Any = "grr", weights: Any
     k-based    37,224
     optimal    24,684
     """
-    given = _Given.read(1, sizes, owner="split_cost")
+    given = _Budget.read(1, sizes, owner="split_cost")
     amounts = np.array([float(each) for each in given.numbers("epsilons", epsilons)])
     return given.attributes(protocol, weights).total(amounts)
 
@@ -166,12 +166,12 @@ def sampling_cost(
     >>> f"{sampling_cost(asked, 1, sizes, protocol='best'):.1f}"
     '1062.7'
     """
-    given = _Given.read(epsilon, sizes, owner="sampling_cost")
+    given = _Budget.read(epsilon, sizes, owner="sampling_cost")
     shares = np.array([float(each) for each in given.numbers("probabilities", probabilities)])
     return math.fsum(given.costs_of_all(protocol, weights) / shares)
 
 
-class _Given(NamedTuple):
+class _Budget(NamedTuple):
     """A budget and the attributes it is for, checked."""
 
     epsilon: Fraction
@@ -180,10 +180,10 @@ class _Given(NamedTuple):
     owner: str
 
     @classmethod
-    def read(cls, epsilon: Number, sizes: Any, *, owner: str) -> _Given:
+    def read(cls, epsilon: Number, sizes: Any, *, owner: str) -> _Budget:
         total = exact(epsilon, name="epsilon", owner=owner, above=0)
         columns = tuple(sizes) if isinstance(sizes, Mapping) else None
-        listed = _listed(sizes)
+        listed = _as_list(sizes)
         if not listed:
             must_be = "how many values each attribute has, in a sequence or by name"
             raise InvalidParameterError("sizes", owner=owner, must_be=must_be, got=sizes)
@@ -198,7 +198,7 @@ class _Given(NamedTuple):
     def in_order(self, name: str, given: Any) -> list[Any]:
         """Return one item for each attribute, in order, of what was given in the form of the sizes."""
         if self.columns is None:
-            listed = None if isinstance(given, Mapping) else _listed(given)
+            listed = None if isinstance(given, Mapping) else _as_list(given)
             if listed is None or len(listed) != len(self.sizes):
                 must_be = f"a sequence of {len(self.sizes)}, one for each attribute"
                 raise InvalidParameterError(name, owner=self.owner, must_be=must_be, got=given)
@@ -255,8 +255,8 @@ class _Given(NamedTuple):
         parts: dict[int, Fraction] = {}
         free, left = list(range(len(self.sizes))), self.epsilon
         while free:
-            rest = _Given(left, tuple(self.sizes[each] for each in free), None, self.owner)
-            taken = None if named is None else named.taken(np.array(free))
+            rest = _Budget(left, tuple(self.sizes[each] for each in free), None, self.owner)
+            taken = None if named is None else named.select(np.array(free))
             found = rest.split(rule, None, None) if taken is None else rest.optimal(taken)
             over = [
                 each
@@ -312,7 +312,7 @@ class _Given(NamedTuple):
         return parts
 
 
-def _listed(given: Any) -> list[Any] | None:
+def _as_list(given: Any) -> list[Any] | None:
     if isinstance(given, str):
         return None
     try:
@@ -322,7 +322,7 @@ def _listed(given: Any) -> list[Any] | None:
 
 
 def dyadic_shares(amounts: Sequence[Fraction]) -> tuple[Fraction, ...]:
-    """Return multiples of 1 / GRID, all above nought, that sum to 1 and are next to the amounts' shares.
+    """Return multiples of 1 / GRID, all above zero, that sum to 1 and are next to the amounts' shares.
 
     >>> dyadic_shares([Fraction(1), Fraction(3)])
     (Fraction(1, 4), Fraction(3, 4))
@@ -334,7 +334,7 @@ def dyadic_shares(amounts: Sequence[Fraction]) -> tuple[Fraction, ...]:
 
 
 def decimal_parts(total: Fraction, amounts: Sequence[float]) -> tuple[Fraction, ...]:
-    """Return rationals, all above nought, in proportion to the amounts, that sum to `total`.
+    """Return rationals, all above zero, in proportion to the amounts, that sum to `total`.
 
     All but the largest are decimals rounded down; the largest takes the rest, less than `total` / 10**15.
 
@@ -349,7 +349,7 @@ def decimal_parts(total: Fraction, amounts: Sequence[float]) -> tuple[Fraction, 
     units = [max(1, math.floor(Fraction(amount) / whole * total / unit)) for amount in amounts]
     parts = [each * unit for each in units]
     largest = units.index(max(units))
-    parts[largest] += total - sum(parts)  # below nought where some part was lifted to one unit
+    parts[largest] += total - sum(parts)  # below zero where some part was lifted to one unit
     return tuple(parts)
 
 

@@ -65,7 +65,7 @@ class Attributes(NamedTuple):
         """Return the sum of the costs, which does not depend on the order of the attributes."""
         return math.fsum(self.costs(epsilons))
 
-    def taken(self, order: npt.NDArray[np.intp]) -> Attributes:
+    def select(self, order: npt.NDArray[np.intp]) -> Attributes:
         """Return some of the attributes, in the order given."""
         return Attributes(self.sizes[order], self.weights[order], tuple(self.names[each] for each in order))
 
@@ -87,7 +87,7 @@ def optimal_split(total: float, attributes: Attributes, starts: Sequence[Floats]
     if set(attributes.names) <= set(convex_names()):
         return _water_filling(total, attributes)
     order = np.lexsort((np.array(attributes.names), attributes.weights, attributes.sizes))
-    ordered = attributes.taken(order)
+    ordered = attributes.select(order)
     found = min([_on_grid(total, ordered), *(start[order] for start in starts)], key=ordered.total)
     back = np.empty_like(found)
     back[order] = _polished(found, ordered)

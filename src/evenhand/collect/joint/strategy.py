@@ -12,7 +12,7 @@ import numpy as np
 
 from evenhand._validate import integer
 from evenhand.collect.protocols.base import Protocol
-from evenhand.collect.protocols.codes import checked_codes
+from evenhand.collect.protocols.codes import check_codes
 from evenhand.collect.reports.dropping import refuse_dropping
 from evenhand.collect.reports.reports import Reports
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     Codes = dict[str, npt.NDArray[Any]]
     Sent = tuple[list[Reports], npt.NDArray[Any] | None]
 
-__all__ = ["JointReports", "Strategy", "checked_names", "checked_protocols", "streams"]
+__all__ = ["JointReports", "Strategy", "check_column_names", "check_protocols", "streams"]
 
 _CHUNK_BYTES = 1 << 22
 _LOGARITHM = 1 + Fraction(1, 2**40)  # more than a logarithm of floats can be too small by
@@ -133,7 +133,7 @@ class Strategy(ABC):
     def indicators(self, reports: JointReports) -> dict[str, npt.NDArray[np.uint8]]:
         """Return for each column an array of one row per person and one column per value.
 
-        An entry is 1 where the person's report supports the value. A person who was not asked has noughts.
+        An entry is 1 where the person's report supports the value. A person who was not asked has zeros.
         """
         own = self.own(reports).by_column
         return {column: self._protocol(column).indicators(part) for column, part in own.items()}
@@ -233,7 +233,7 @@ class Strategy(ABC):
             if column not in codes:
                 known = [each for each in codes.keys() if isinstance(each, str)]  # noqa: SIM118 - frames too
                 raise ColumnNotFoundError(column, known, place="among the codes given")
-        checked = {column: checked_codes(codes[column], k, owner=owner) for column, k in self.sizes.items()}
+        checked = {column: check_codes(codes[column], k, owner=owner) for column, k in self.sizes.items()}
         if len({array.size for array in checked.values()}) > 1:
             must_be = "arrays of one length, one code for each person"
             raise InvalidParameterError("codes", owner=owner, must_be=must_be, got="different lengths")
@@ -290,7 +290,7 @@ def streams(source: Source, columns: Iterable[str]) -> dict[str, Source]:
     return {column: SeededSource(seed).for_cell(column) for column in columns}
 
 
-def checked_names(names: Iterable[object], *, parameter: str, owner: str) -> tuple[str, ...]:
+def check_column_names(names: Iterable[object], *, parameter: str, owner: str) -> tuple[str, ...]:
     """Return the names of columns, each a text and there once, else refuse them."""
     columns = (names,) if isinstance(names, str) else tuple(names)
     texts = tuple(each for each in columns if isinstance(each, str) and each)
@@ -300,14 +300,14 @@ def checked_names(names: Iterable[object], *, parameter: str, owner: str) -> tup
     return texts
 
 
-def checked_protocols(protocols: Mapping[str, Protocol], *, owner: str) -> tuple[tuple[str, Protocol], ...]:
+def check_protocols(protocols: Mapping[str, Protocol], *, owner: str) -> tuple[tuple[str, Protocol], ...]:
     """Return pairs of a column and its protocol, else refuse them."""
     must_be = "a mapping of columns to protocols, one or more"
     hint = "strategy_for(sizes, epsilon=..., protocol='grr') makes the protocols."
     if not hasattr(protocols, "items") or not protocols:
         got = f"a {type(protocols).__name__}" if protocols else "none"
         raise InvalidParameterError("protocols", owner=owner, must_be=must_be, got=got, hint=hint)
-    columns = checked_names(protocols, parameter="protocols", owner=owner)
+    columns = check_column_names(protocols, parameter="protocols", owner=owner)
     for column in columns:
         if not isinstance(protocols[column], Protocol):
             got = f"a {type(protocols[column]).__name__} for column '{column}'"

@@ -126,7 +126,7 @@ def respond(
 ) -> tuple[int, int]:
     """Write the reports of `codes`, which may be `out` itself; `settled` is room for `SPAN` of them.
 
-    `law` holds flip, cell, others, reciprocal (M), shift (32 + s) and limit; a limit of nought sends every
+    `law` holds flip, cell, others, reciprocal (M), shift (32 + s) and limit; a limit of zero sends every
     code that may be flipped to the slow way.
     """
     flip, cell, others, reciprocal, shift, limit = law[0], law[1], law[2], law[3], law[4], law[5]

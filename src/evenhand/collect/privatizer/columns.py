@@ -26,12 +26,12 @@ __all__ = [
     "DEFAULT_SPLIT",
     "OTHERS",
     "STRATEGIES",
-    "Layout",
     "Others",
-    "chosen_columns",
-    "layout_for",
-    "made_strategy",
+    "OutputColumns",
+    "build_strategy",
+    "plan_output",
     "reported_columns",
+    "requested_columns",
 ]
 
 Others = Literal["one-hot", "one-hot-all", "passthrough"]
@@ -41,7 +41,7 @@ _OWNER = "LocalPrivatizer"
 
 
 @dataclass(frozen=True)
-class Layout:
+class OutputColumns:
     """What becomes of each input column.
 
     Attributes
@@ -79,7 +79,9 @@ class Layout:
             yield name, _names(shown, self.schema[name]) if name in self.schema else [shown]
 
 
-def layout_for(schema: Schema, inputs: Sequence[str], private: Sequence[str], others: Others) -> Layout:
+def plan_output(
+    schema: Schema, inputs: Sequence[str], private: Sequence[str], others: Others
+) -> OutputColumns:
     """Return the layout, or refuse what cannot be laid out.
 
     Raises
@@ -95,7 +97,7 @@ def layout_for(schema: Schema, inputs: Sequence[str], private: Sequence[str], ot
     label = () if schema.target is None else (schema.target,)
     refuse_reserved_names((*inputs, *label), owner=_OWNER, parameter="X")
     encoded = [name for name in inputs if name in private or _is_one_hot(name, schema, others)]
-    layout = Layout(tuple(inputs), tuple(private), schema.select(encoded))
+    layout = OutputColumns(tuple(inputs), tuple(private), schema.select(encoded))
     refuse_dropping(schema[name] for name in private)
     for column in layout.schema:
         _refuse_changed_rows(column)
@@ -107,7 +109,7 @@ def layout_for(schema: Schema, inputs: Sequence[str], private: Sequence[str], ot
             "needs no indicators.",
             limit="columns",
         )
-    _refuse_twins(layout)
+    _refuse_duplicate_names(layout)
     return layout
 
 
@@ -132,7 +134,7 @@ def _refuse_changed_rows(column: Column) -> None:
             )
 
 
-def _refuse_twins(layout: Layout) -> None:
+def _refuse_duplicate_names(layout: OutputColumns) -> None:
     owners: dict[str, str] = {}
     for name, outputs in layout.parts():
         for each in outputs:
@@ -152,7 +154,7 @@ STRATEGIES = ("independent", "combined", "single")
 DEFAULT_SPLIT = "optimal"
 
 
-def chosen_columns(columns: Any, known: Sequence[str]) -> tuple[str, ...] | None:
+def requested_columns(columns: Any, known: Sequence[str]) -> tuple[str, ...] | None:
     """Return the columns that were asked for, in the order of the frame; None if none were."""
     if columns is None:
         return None
@@ -179,7 +181,7 @@ def reported_columns(
     if names is None:
         names = tuple(name for name in schema.sensitive if name != schema.target or name in known)
     if strategy == "single" and len(names) != 1:
-        return _the_protected_one(schema, known, chosen)
+        return _protected_column(schema, known, chosen)
     if not names:
         raise InvalidParameterError(
             "columns",
@@ -195,7 +197,7 @@ def reported_columns(
     return tuple(name for name in known if name in names)
 
 
-def _the_protected_one(
+def _protected_column(
     schema: Schema, known: Sequence[str], chosen: tuple[str, ...] | None
 ) -> tuple[str, ...]:
     if schema.protected is None:
@@ -220,7 +222,7 @@ def _the_protected_one(
     return (schema.protected,)
 
 
-def made_strategy(
+def build_strategy(
     sizes: Mapping[str, int], *, protocol: Any, epsilon: Any, split: Any, strategy: str
 ) -> Strategy:
     """Return the strategy for columns of these sizes, or refuse the parameters at fault."""
@@ -254,10 +256,10 @@ def _check_protocol(protocol: Any, sizes: Mapping[str, int]) -> None:
                 must_be=f"given for each of {', '.join(sizes)}",
                 got=f"none for column '{column}'",
             )
-        _check_one(wanted[column], column, k)
+        _check_column_protocol(wanted[column], column, k)
 
 
-def _check_one(given: Any, column: str, k: int) -> None:
+def _check_column_protocol(given: Any, column: str, k: int) -> None:
     if isinstance(given, str):
         if given != BEST:
             protocol_named(given)

@@ -18,17 +18,17 @@ from evenhand.errors import InvalidParameterError, LimitExceededError, MissingEx
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from evenhand.collect.privatizer.columns import Layout
+    from evenhand.collect.privatizer.columns import OutputColumns
     from evenhand.collect.privatizer.input import Frame
 
-__all__ = ["Container", "Room", "check_size", "is_privatized", "mark", "passed_types", "remember"]
+__all__ = ["Container", "OutputBuffer", "check_size", "is_privatized", "mark", "passed_types", "remember"]
 
 Container = Literal["default", "pandas", "polars", "pyarrow"]
 MOST_BYTES = 1 << 31
 _ROWS = 1 << 16  # that are marked at a time
 
 
-def passed_types(frame: Frame, layout: Layout, container: Container) -> list[np.dtype[Any]]:
+def passed_types(frame: Frame, layout: OutputColumns, container: Container) -> list[np.dtype[Any]]:
     """Return the numpy types of the columns that pass; an array takes numbers and truth values only."""
     passed = [name for name in layout.inputs if name not in layout.schema]
     types = [frame.get_column(name).head(1).to_numpy().dtype for name in passed]
@@ -48,7 +48,7 @@ def passed_types(frame: Frame, layout: Layout, container: Container) -> list[np.
     return types
 
 
-def check_size(rows: int, layout: Layout, types: list[np.dtype[Any]], container: Container) -> None:
+def check_size(rows: int, layout: OutputColumns, types: list[np.dtype[Any]], container: Container) -> None:
     """Refuse output that would not fit into memory, before anything is drawn for it."""
     width = layout.width
     each = np.result_type(np.uint8, *types).itemsize if container == "default" else 1
@@ -70,8 +70,8 @@ def mark(codes: npt.NDArray[Any], view: npt.NDArray[Any]) -> None:
         view[np.arange(start, start + len(part)), part] = 1
 
 
-class Room:
-    """Room for the output, taken before anything is drawn for it.
+class OutputBuffer:
+    """Memory for the output, taken before anything is drawn for it.
 
     Whatever can fail fails here: a library that is missing, a column that cannot pass, too little memory.
 
@@ -79,7 +79,7 @@ class Room:
     ----------
     frame : Frame
         The input.
-    layout : Layout
+    layout : OutputColumns
         What becomes of its columns.
     container : {"default", "pandas", "polars", "pyarrow"}
         What is asked for.
@@ -92,7 +92,9 @@ class Room:
         For each encoded column an array of one row per person and one column per value, to be written to.
     """
 
-    def __init__(self, frame: Frame, layout: Layout, container: Container, *, keep_index: bool) -> None:
+    def __init__(
+        self, frame: Frame, layout: OutputColumns, container: Container, *, keep_index: bool
+    ) -> None:
         self.views: dict[str, npt.NDArray[Any]] = {}
         self._layout, self._container = layout, container
         self._index: Any = None
@@ -124,7 +126,7 @@ class Room:
             start += len(names)
         return array
 
-    def made(self) -> Any:
+    def build(self) -> Any:
         """Return the output, once every view is written."""
         if self._container == "default":
             return self._array

@@ -117,7 +117,7 @@ class Channel:
     def excess(self, counts: npt.ArrayLike, n: int) -> npt.NDArray[np.float64]:
         """Return the share of supporting reports minus `q`; NaN without reports.
 
-        The whole part of n q is taken off before there is any rounding, so that an epsilon near nought
+        The whole part of n q is taken off before there is any rounding, so that an epsilon near zero
         loses no digits.
         """
         if n == 0:
@@ -144,7 +144,7 @@ class Channel:
         """Return the shares nearest to an estimate, each from 0 to 1."""
         return np.clip(values, 0, 1)
 
-    def undone(self, moment: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def invert_moment(self, moment: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return the covariance of scores from that of supports."""
         return np.asarray(moment / self.width**2)
 
@@ -350,7 +350,7 @@ class MatrixChannel:
         found = (self.scores * expected) @ self.scores.T - np.diag(shares)
         return np.asarray(found / n)
 
-    def undone(self, moment: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def invert_moment(self, moment: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return the second moment of scores from that of indicators."""
         return np.asarray(self.scores @ moment @ self.scores.T)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["counted", "figures_html", "figures_text", "probability_text", "shown_epsilon"]
+__all__ = ["count_text", "epsilon_literal", "figures_html", "figures_text", "probability_text"]
 
 _LINE = "border-bottom:1px solid rgba(128,128,128,.4)"
 _TABLE = "border-collapse:collapse;color:inherit;background:transparent;font-size:14px"
@@ -40,12 +40,12 @@ def probability_text(exact: Fraction) -> str:
     return shown if shown != "1" else f"1 - {float(1 - exact):.3g}"
 
 
-def counted(number: int, thing: str) -> str:
+def count_text(number: int, thing: str) -> str:
     """Write a number of things, such as 1 bit or 2 bits."""
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
-def shown_epsilon(epsilon: Fraction) -> str:
+def epsilon_literal(epsilon: Fraction) -> str:
     """Write epsilon as Python would take it: 1, 0.5 or '1/3'."""
     if epsilon.denominator == 1:
         return str(epsilon.numerator)

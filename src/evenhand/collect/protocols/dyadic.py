@@ -22,7 +22,7 @@ _MOST_DIGITS = 640
 
 
 def round_up(probability: Fraction) -> Fraction:
-    """Return the smallest multiple of 1 / GRID that is not below `probability`, and above nought.
+    """Return the smallest multiple of 1 / GRID that is not below `probability`, and above zero.
 
     >>> round_up(Fraction(1, 3)) * GRID
     Fraction(3002399751580331, 1)

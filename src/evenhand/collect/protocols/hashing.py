@@ -167,7 +167,7 @@ class LocalHashing(Protocol):
 
     @cached_property
     def _ranges(self) -> npt.NDArray[Any]:
-        """Where each bucket's words start and how many there are, in two rows; a last column of noughts.
+        """Where each bucket's words start and how many there are, in two rows; a last column of zeros.
 
         That one is the only column where the buckets are too many for a table.
         """

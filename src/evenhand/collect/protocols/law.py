@@ -1,4 +1,4 @@
-"""The exact law of a protocol: its probabilities, its guarantee, its variance and its description."""
+"""The exact law of a protocol: probabilities, guarantee, variance, description, and the server's estimate."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from evenhand._validate import integer
+from evenhand.collect.estimates.frequencies import Frequencies
 from evenhand.collect.protocols.assumptions import FRESH, TAKES_PART, VALUES_PUBLIC
 from evenhand.collect.protocols.channel import Channel, MatrixChannel
-from evenhand.collect.protocols.codes import between
+from evenhand.collect.protocols.codes import check_numbers
 from evenhand.collect.protocols.describe import (
-    counted,
+    count_text,
+    epsilon_literal,
     figures_html,
     figures_text,
     probability_text,
-    shown_epsilon,
 )
 from evenhand.collect.protocols.dyadic import realised_epsilon, require_private
 from evenhand.errors import EvenhandError, LimitExceededError
@@ -35,20 +36,23 @@ if TYPE_CHECKING:
     from evenhand.collect.protocols.formulas import Floats, Ideal
     from evenhand.collect.reports.layouts import Layout
 
-__all__ = ["ExactLaw"]
+__all__ = ["MOST_INDICATOR_BYTES", "ExactLaw"]
+
+MOST_INDICATOR_BYTES = 1 << 31
+"""Most bytes of an array of indicators, unless more are allowed."""
 
 _TIGHT = Fraction(1, 10**12)
 _NOTED = Fraction(1, 10**6)  # a share of epsilon lost to rounding that is worth a smaller claim
 _MOST_CELLS = 1 << 22  # of a transition matrix
+_CHUNK_BYTES = 1 << 26
 _LARGEST_DOMAIN = 2**31 - 1
 
 
 @dataclass(frozen=True, init=False, repr=False)
 class ExactLaw(ABC):
-    """What a report of a protocol says, with exact probabilities, and what it promises.
+    """What a report of a protocol says, with exact probabilities, what it promises, and what a server counts.
 
-    This is the part of :class:`~evenhand.collect.protocols.base.Protocol` that concerns no person: nothing is
-    drawn and nothing is counted.
+    This is the part of :class:`~evenhand.collect.protocols.base.Protocol` that draws nothing.
     """
 
     name: ClassVar[str]
@@ -136,7 +140,7 @@ class ExactLaw(ABC):
     def both_supported(self) -> tuple[Fraction, Fraction] | None:
         """Return the probabilities that a report supports two given values: one of them true, and neither.
 
-        ``None``: they depend on which values they are, and covariances are counted from the reports.
+        ``None``: they depend on which values they are, and covariances are count_text from the reports.
 
         Examples
         --------
@@ -203,7 +207,7 @@ class ExactLaw(ABC):
         --------
         >>> from evenhand.collect import GRR
         >>> print(GRR(k=5, epsilon=1).guarantee_for(protects=["race"], in_clear=["income"]))
-        Seeing one report can change the odds between any two values of race
+        Seeing one report can change the odds check_numbers any two values of race
         by at most a factor of 2.72 (epsilon = 1, pure, unit: one report, trust: local; tight,
         by generalized randomized response). In the clear, and so not protected: income.
         Assumes: the values a person may have are public; whether a person reports does
@@ -246,8 +250,8 @@ class ExactLaw(ABC):
         >>> f"{GRR(k=10, epsilon=1).variance(f=0.2, n=1000):.7f}"
         '0.0045614'
         """
-        shares = between("f", f, 0.0, 1.0, "a share, or an array of shares, from 0 to 1")
-        people = between("n", n, 1.0, np.inf, "a number of people, or an array of such, of at least 1")
+        shares = check_numbers("f", f, 0.0, 1.0, "a share, or an array of shares, from 0 to 1")
+        people = check_numbers("n", n, 1.0, np.inf, "a number of people, or an array of such, of at least 1")
         p, q = self.p_exact, self.q_exact
         at_zero = float(q * (1 - q) / (p - q) ** 2)
         slope = float((p * (1 - p) - q * (1 - q)) / (p - q) ** 2)
@@ -285,6 +289,79 @@ class ExactLaw(ABC):
         """How reports look in memory, in Arrow and in JSON."""
         return self._layout()
 
+    # --- the server ----------------------------------------------------------------------------------
+
+    def counts(self, reports: Any) -> npt.NDArray[np.int64]:
+        """Return how many reports support each value."""
+        return self._counts(self._values(reports))
+
+    def indicators(self, reports: Any, *, most_bytes: int = MOST_INDICATOR_BYTES) -> npt.NDArray[np.uint8]:
+        """Return an array of one row per report and one column per value: 1 where it supports the value.
+
+        Parameters
+        ----------
+        reports : Reports or array
+            Reports of this protocol.
+        most_bytes : int
+            How many bytes the array may take, 2 GiB unless told.
+
+        Raises
+        ------
+        LimitExceededError
+            If the array would take more; :meth:`indicator_chunks` gives it in parts.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from evenhand.collect import GRR
+        >>> GRR(k=3, epsilon=1).indicators(np.array([2, 0]))
+        array([[0, 0, 1],
+               [1, 0, 0]], dtype=uint8)
+        """
+        values = self._values(reports)
+        most = integer("most_bytes", most_bytes, owner=f"{type(self).__name__}.indicators", low=0)
+        if len(values) * self.k > most:
+            raise LimitExceededError(
+                f"Indicators of {len(values):,} reports by {self.k:,} values would take "
+                f"{len(values) * self.k:,} bytes, more than {most:,}. Hint: estimate(reports) needs none of "
+                "it; indicator_chunks(reports) gives it in parts; most_bytes=... allows more.",
+                limit="most_bytes",
+            )
+        return self._indicators(values)
+
+    def indicator_chunks(self, reports: Any, *, rows: int | None = None) -> Iterator[npt.NDArray[np.uint8]]:
+        """Return an iterator over the indicators of one block of reports after the other.
+
+        Parameters
+        ----------
+        reports : Reports or array
+            Reports of this protocol.
+        rows : int, optional
+            How many reports a block has; by default as many as take 64 MiB.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from evenhand.collect import GRR
+        >>> [block.shape for block in GRR(k=3, epsilon=1).indicator_chunks(np.array([2, 0, 1]), rows=2)]
+        [(2, 3), (1, 3)]
+        """
+        values = self._values(reports)
+        step = max(1, _CHUNK_BYTES // self.k)
+        if rows is not None:
+            step = integer("rows", rows, owner=f"{type(self).__name__}.indicator_chunks", low=1)
+        starts = range(0, len(values), step)
+        return (self._indicators(values[start : start + step]) for start in starts)
+
+    def estimate(self, reports: Any) -> Frequencies:
+        """Estimate what share of the people has each value."""
+        values = self._values(reports)
+        return Frequencies(self._counts(values), n=len(values), protocol=self)
+
+    @abstractmethod
+    def _values(self, reports: Any) -> npt.NDArray[Any]:
+        """Return the array of the reports, checked to be reports of this protocol."""
+
     # --- what a protocol defines ----------------------------------------------------------------
 
     @abstractmethod
@@ -301,15 +378,21 @@ class ExactLaw(ABC):
     def _layout(self) -> Layout: ...
 
     @abstractmethod
+    def _counts(self, values: npt.NDArray[Any]) -> npt.NDArray[np.int64]: ...
+
+    @abstractmethod
+    def _indicators(self, values: npt.NDArray[Any]) -> npt.NDArray[np.uint8]: ...
+
+    @abstractmethod
     def _law(self) -> npt.NDArray[Any]: ...
 
     def _check_few(self, outputs: int) -> None:
         if outputs * self.k > _MOST_CELLS:
-            raise self._too_many_cells(
+            raise self._cells_error(
                 f"{outputs:,}" if outputs < 1 << 62 else f"about 2**{outputs.bit_length() - 1}"
             )
 
-    def _too_many_cells(self, columns: str) -> LimitExceededError:
+    def _cells_error(self, columns: str) -> LimitExceededError:
         return LimitExceededError(
             f"The matrix of {self!r} would have {self.k:,} rows and {columns} columns, "
             f"more than {_MOST_CELLS:,} cells. Hint: p_exact and q_exact hold at any size.",
@@ -350,7 +433,7 @@ class ExactLaw(ABC):
         bits, size = self.bits_per_report, self.layout.bytes_per_report
         return [
             *self.figures(),
-            ("size of a report", f"{counted(bits, 'bit')}; {counted(size, 'byte')} in a file"),
+            ("size of a report", f"{count_text(bits, 'bit')}; {count_text(size, 'byte')} in a file"),
         ]
 
     def _guarantee_text(self) -> str:
@@ -358,11 +441,13 @@ class ExactLaw(ABC):
         return f"epsilon = {text_above(self.claimed_epsilon)}, pure, local, for one report, {kind}"
 
     def __repr__(self) -> str:
-        told = [each.name for each in fields(self) if self._is_told(each)]
-        shown = {each: repr(getattr(self, each)) for each in told} | {"epsilon": shown_epsilon(self.epsilon)}
+        told = [each.name for each in fields(self) if self._differs_from_default(each)]
+        shown = {each: repr(getattr(self, each)) for each in told} | {
+            "epsilon": epsilon_literal(self.epsilon)
+        }
         return f"{type(self).__name__}({', '.join(f'{name}={text}' for name, text in shown.items())})"
 
-    def _is_told(self, field: Field[Any]) -> bool:
+    def _differs_from_default(self, field: Field[Any]) -> bool:
         return field.default is MISSING or getattr(self, field.name) != field.default
 
 

@@ -18,8 +18,8 @@ from evenhand.collect.fairest.measures import channel_unfairness, printed_channe
 from evenhand.collect.fairest.optimum import fairest_channel
 from evenhand.collect.fairest.rounding import dyadic_channel
 from evenhand.collect.protocols.channel import MatrixChannel
-from evenhand.collect.protocols.codes import between, code_type
-from evenhand.collect.protocols.describe import shown_epsilon
+from evenhand.collect.protocols.codes import check_numbers, code_type
+from evenhand.collect.protocols.describe import epsilon_literal
 from evenhand.collect.protocols.dyadic import GRID
 from evenhand.collect.protocols.grr import Naming
 from evenhand.collect.protocols.optimal_inputs import (
@@ -27,7 +27,7 @@ from evenhand.collect.protocols.optimal_inputs import (
     as_error,
     as_rates,
     as_weights,
-    checked_law,
+    check_law,
     column_ratio,
 )
 from evenhand.errors import EvenhandError, EvenhandWarning, InvalidParameterError, LimitExceededError
@@ -123,7 +123,7 @@ class Optimal(Naming):
         :class:`GRR` (the default), as small as can be, or a number.
     kind : {"ratio", "difference"}
         What is made least: the largest distance of a reported group's rate from the overall rate, as a share
-        of it, or the largest difference between the rates of two reported groups.
+        of it, or the largest difference check_numbers the rates of two reported groups.
     as_printed : bool
         Use the closed form of [1]_ for two groups instead: the larger group reports a fair coin. `error` is
         not used.
@@ -264,7 +264,7 @@ class Optimal(Naming):
             return self.law
         epsilon = min(self.epsilon, MOST_EPSILON)
         matrix = printed_channel(self.weights, epsilon) if self.as_printed else self._solved.matrix
-        return checked_law(dyadic_channel(matrix, epsilon), self.k, self.epsilon)
+        return check_law(dyadic_channel(matrix, epsilon), self.k, self.epsilon)
 
     @cached_property
     def _matrix(self) -> npt.NDArray[np.float64]:
@@ -351,8 +351,8 @@ class Optimal(Naming):
             One for each group; with an array of `n`, one row for each of them.
         """
         must_be = f"the shares of all {self.k} groups, which sum to 1"
-        shares = between("f", self.weights if f is None else f, 0.0, 1.0, must_be)
-        people = between("n", n, 1.0, np.inf, "a number of people, or an array of such, of at least 1")
+        shares = check_numbers("f", self.weights if f is None else f, 0.0, 1.0, must_be)
+        people = check_numbers("n", n, 1.0, np.inf, "a number of people, or an array of such, of at least 1")
         if shares.shape != (self.k,) or abs(shares.sum() - 1) > 1e-9:
             raise InvalidParameterError("f", owner="variance", must_be=must_be, got="something else")
         return self.channel.variance(shares, 1) / people[..., None]
@@ -427,7 +427,7 @@ class Optimal(Naming):
         if type(k) is not int or k != found.k:
             must_be = f"{found.k}, as many as there are weights"
             raise InvalidParameterError("k", owner="Optimal", must_be=must_be, got=k)
-        found._set(law=checked_law(law, found.k, found.epsilon))
+        found._set(law=check_law(law, found.k, found.epsilon))
         return found
 
     def figures(self) -> Iterator[tuple[str, str]]:
@@ -462,10 +462,12 @@ class Optimal(Naming):
 
     def __repr__(self) -> str:
         told = [
-            each for each in fields(self) if each.name not in {"k", "epsilon", "law"} and self._is_told(each)
+            each
+            for each in fields(self)
+            if each.name not in {"k", "epsilon", "law"} and self._differs_from_default(each)
         ]
         shown = {each.name: repr(getattr(self, each.name)) for each in told[:2]}
-        shown |= {"epsilon": shown_epsilon(self.epsilon)}
+        shown |= {"epsilon": epsilon_literal(self.epsilon)}
         shown |= {each.name: repr(getattr(self, each.name)) for each in told[2:]}
         return f"Optimal({', '.join(f'{name}={text}' for name, text in shown.items())})"
 

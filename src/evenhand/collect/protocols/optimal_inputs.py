@@ -15,7 +15,7 @@ from evenhand.errors import GuaranteeError, InvalidParameterError
 
 Law = tuple[tuple[int, ...], ...]
 
-__all__ = ["ORIGINS", "as_error", "as_rates", "as_weights", "checked_law", "column_ratio"]
+__all__ = ["ORIGINS", "as_error", "as_rates", "as_weights", "check_law", "column_ratio"]
 
 _OWNER = "Optimal"
 _ONE = 1e-12  # so near to one that the weights stay as they were given
@@ -68,7 +68,7 @@ def as_error(error: object) -> Literal["grr", "minimum"] | float:
     return found
 
 
-def checked_law(law: object, k: int, epsilon: Fraction) -> Law:
+def check_law(law: object, k: int, epsilon: Fraction) -> Law:
     """Return a law that was written down, if it is one and keeps `epsilon` exactly; else refuse it."""
     must_be = f"{k} rows of {k} whole numbers above 0 that sum to 2**53"
     rows = law if isinstance(law, list | tuple) and len(law) == k else ()

@@ -286,7 +286,7 @@ class SS(Protocol):
 
     def _outputs(self) -> npt.NDArray[Any]:
         if self.k > _LARGEST_COUNTED:  # the number of sets alone would take minutes to compute
-            raise self._too_many_cells(f"about 2**{self._bits()}")
+            raise self._cells_error(f"about 2**{self._bits()}")
         self._check_few(math.comb(self.k, self.size))
         return np.array(list(combinations(range(self.k), self.size)), dtype=code_type(self.k))
 

@@ -125,12 +125,12 @@ class THE(Unary):
 
 
 def _parts(noise: float, threshold: float) -> tuple[float, float]:
-    """Return 1 - 2 p and 2 q - 1, both below nought, without loss where p and q are near one half."""
+    """Return 1 - 2 p and 2 q - 1, both below zero, without loss where p and q are near one half."""
     return math.expm1(noise * (threshold - 1) / 2), math.expm1(-noise * threshold / 2)
 
 
 def _best_threshold(noise: float) -> float:
-    """Return where the derivative of the logarithm of q (1 - q) / (p - q)**2 is nought."""
+    """Return where the derivative of the logarithm of q (1 - q) / (p - q)**2 is zero."""
     if noise < _LEAST_NOISE:
         return 0.5
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from evenhand.collect import kernels
 from evenhand.collect.protocols.base import Protocol
-from evenhand.collect.protocols.codes import checked_codes, code_type
+from evenhand.collect.protocols.codes import check_codes, code_type
 from evenhand.collect.protocols.dyadic import GRID, exp_above, round_up
 from evenhand.collect.protocols.formulas import Ideal, response_log_gain
 from evenhand.collect.reports.layouts import BitsLayout
@@ -224,7 +224,7 @@ def _padded(protocol: Unary, codes: npt.NDArray[Any], source: Source) -> npt.NDA
     width = -(-protocol.k // 8)
     out = np.empty(_words_for(8 * width * codes.size), dtype=np.uint64)
     for start in range(0, codes.size, _REPORTS):
-        block = _checked_block(protocol, codes[start : start + _REPORTS])
+        block = _check_block(protocol, codes[start : start + _REPORTS])
         true_bits = np.empty(_words_for(block.size), dtype=np.uint64)
         _draw_bits(kernels.bits.bernoulli_words, true_bits, protocol.p_exact, source)
         first = start * width // 8
@@ -241,7 +241,7 @@ def _cut(protocol: Unary, codes: npt.NDArray[Any], source: Source) -> npt.NDArra
     rows = max(1, min(codes.size, _REPORTS, _BITS // k))
     room = np.empty(_words_for(rows * k + 64), dtype=np.uint64)  # the kernel asks for a word to spare
     for start in range(0, codes.size, rows):
-        block = _checked_block(protocol, codes[start : start + rows])
+        block = _check_block(protocol, codes[start : start + rows])
         false_bits = room[: _words_for(block.size * k + 64)]
         true_bits = np.empty(_words_for(block.size + 64), dtype=np.uint64)
         _draw_bits(kernels.bits.bernoulli_words, false_bits, protocol.q_exact, source)
@@ -250,10 +250,10 @@ def _cut(protocol: Unary, codes: npt.NDArray[Any], source: Source) -> npt.NDArra
     return out
 
 
-def _checked_block(protocol: Unary, codes: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _check_block(protocol: Unary, codes: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return codes as the kernels take them, checked before and after: they write by them."""
-    given = checked_codes(codes, protocol.k, owner=type(protocol).__name__)
-    return checked_codes(given.astype(code_type(protocol.k)), protocol.k, owner=type(protocol).__name__)
+    given = check_codes(codes, protocol.k, owner=type(protocol).__name__)
+    return check_codes(given.astype(code_type(protocol.k)), protocol.k, owner=type(protocol).__name__)
 
 
 def _words_for(bits: int) -> int:
@@ -290,7 +290,7 @@ def _column_sums(values: npt.NDArray[Any], k: int) -> npt.NDArray[np.int64]:
     planes, counters = np.empty((5, words), dtype=np.uint64), np.empty((bits, words), dtype=np.uint64)
     totals = np.zeros((bits, 8 * words), dtype=np.int64)
     chunk, whole = rows * max(1, _CHUNK // (rows * width)), n - n % rows
-    last = np.zeros((rows, width), dtype=np.uint8)  # rows of noughts add nothing
+    last = np.zeros((rows, width), dtype=np.uint8)  # rows of zeros add nothing
     last[: n - whole] = values[whole:]
     for block in [*(values[at : min(at + chunk, whole)] for at in range(0, whole, chunk)), last]:
         seen = np.ascontiguousarray(block).reshape(-1).view(np.uint64)

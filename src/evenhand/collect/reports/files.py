@@ -131,7 +131,7 @@ def read_note(note: Mapping[str, Any], name: str) -> tuple[Any, bool]:
 def parse_json(text: str | bytes) -> Any:
     """Return what a JSON text holds; ValueError if it is none, or says something twice."""
     try:
-        return json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
+        return json.loads(text, object_pairs_hook=_unique_names, parse_constant=_refuse_constant)
     except RecursionError:
         raise ValueError("too deep") from None
 
@@ -166,14 +166,14 @@ def _check_guarantee(claimed: Guarantee, protocol: Any, name: str) -> None:
         refuse(name, "it states a guarantee that its protocol does not keep.")
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     record = dict(pairs)
     if len(record) != len(pairs):
         raise ValueError("a name twice")
     return record
 
 
-def _no_number(text: str) -> NoReturn:
+def _refuse_constant(text: str) -> NoReturn:
     raise ValueError(f"{text} is not JSON")
 
 
@@ -237,8 +237,11 @@ def read_reports(
 ) -> tuple[npt.NDArray[Any], Any, bool]:
     """Return the reports of a file, the protocol that made them, and whether they are simulated."""
     limits = DEFAULT_LIMITS if limits is None else limits
-    with opened(path_or_buffer, limits=limits, owner="Reports.read_parquet") as given, _named(given):
-        source = _searchable(given, limits)
+    with (
+        opened(path_or_buffer, limits=limits, owner="Reports.read_parquet") as given,
+        _naming_the_file(given),
+    ):
+        source = _seekable(given, limits)
         table = read_parquet(source.stream, limits=limits)
         protocol, simulated = read_note(_note(source), source.name)
         columns = dict(zip(table.column_names, table.columns, strict=True))
@@ -249,7 +252,7 @@ def read_reports(
     return values, protocol, simulated
 
 
-def _searchable(given: Source, limits: Limits) -> Source:
+def _seekable(given: Source, limits: Limits) -> Source:
     """Return a source that can be read twice."""
     stream = given.stream
     if given.size is None and not (hasattr(stream, "seekable") and stream.seekable()):
@@ -264,7 +267,7 @@ def _note(source: Source) -> Mapping[str, Any]:
     found, shown = file.metadata.metadata or {}, file.schema_arrow.metadata or {}
     texts = {name: found[name.encode()] for name in NOTES if name.encode() in found}
     keys = [name.encode() for name in NOTES]
-    if any(found.get(key) != shown.get(key) for key in keys) or _one_is_twice(keys, file.metadata):
+    if any(found.get(key) != shown.get(key) for key in keys) or _has_duplicate_key(keys, file.metadata):
         refuse(source.name, "it says something about itself twice.")
     if any(len(text) > _LONGEST_NOTE for text in texts.values()):
         refuse(source.name, "what it says about itself is too long.")
@@ -277,7 +280,7 @@ def _note(source: Source) -> Mapping[str, Any]:
         refuse(source.name, "what it says about itself cannot be understood.")
 
 
-def _one_is_twice(keys: list[bytes], metadata: Any) -> bool:
+def _has_duplicate_key(keys: list[bytes], metadata: Any) -> bool:
     """Whether the footer has one of the keys twice: readers differ in which of the two they believe.
 
     Arrow shows only one of them. So it writes the footer again, in the one form it has for a text: the byte
@@ -289,7 +292,7 @@ def _one_is_twice(keys: list[bytes], metadata: Any) -> bool:
 
 
 @contextmanager
-def _named(source: Source) -> Iterator[None]:
+def _naming_the_file(source: Source) -> Iterator[None]:
     """Name the file in messages of a reader that was given its stream."""
     try:
         yield

@@ -187,7 +187,7 @@ class BitsLayout(Layout):
     """A report is `k` bits, packed into bytes.
 
     Value ``v`` is bit ``v % 8``, counted from the low end, of byte ``v // 8``. Bits past the last value are
-    nought. In JSON the bytes are lowercase hexadecimal digits, two for each byte, byte 0 first.
+    zero. In JSON the bytes are lowercase hexadecimal digits, two for each byte, byte 0 first.
 
     >>> layout = BitsLayout(k=10)  # values 0, 2 and 9 are supported
     >>> layout.to_json(np.array([[0b00000101, 0b00000010]], dtype=np.uint8))

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from evenhand._validate import integer
 from evenhand.collect.protocols.assumptions import FRESH, TAKES_PART
 from evenhand.collect.protocols.base import Protocol
-from evenhand.collect.protocols.codes import checked_codes
+from evenhand.collect.protocols.codes import check_codes
 from evenhand.collect.reports.reports import Reports
 from evenhand.collect.reports.streams import stream_for
 from evenhand.errors import GuaranteeError, InvalidParameterError
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-__all__ = ["Memo", "Numbering", "checked_people"]
+__all__ = ["Memo", "Numbering", "check_people"]
 
 _OWNER = "Memo.answer"
 
@@ -117,9 +117,9 @@ class Memo:
             If ids are missing or are not of one type, in all rounds; or if the codes are not whole numbers of
             the domain. Nothing is drawn then, and nothing is kept.
         """
-        held = checked_codes(codes, self.protocol.k, owner=_OWNER)
+        held = check_codes(codes, self.protocol.k, owner=_OWNER)
         with self._lock:  # two threads must not draw two answers for one person
-            ids = checked_people(people, kind=self._people.kind, owner=_OWNER)
+            ids = check_people(people, kind=self._people.kind, owner=_OWNER)
             if len(ids) != len(held):
                 raise InvalidParameterError(
                     "people", owner=_OWNER, must_be="as many as there are codes", got="another number of them"
@@ -255,7 +255,7 @@ def _integers(array: pa.Array) -> npt.NDArray[np.int64]:
     return np.array(array.to_numpy(zero_copy_only=False), dtype=np.int64)
 
 
-def checked_people(people: Any, *, kind: str | None, owner: str) -> pa.Array:
+def check_people(people: Any, *, kind: str | None, owner: str) -> pa.Array:
     """Return ids as an Arrow array of ``int64`` or ``large_string``, or refuse them without telling any.
 
     Parameters

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
-from typing import Protocol as Interface
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -15,49 +14,15 @@ from evenhand.privacy.sampling import permutation
 if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
-    from fractions import Fraction
     from types import ModuleType
 
     import numpy.typing as npt
 
-    from evenhand.collect.estimates.frequencies import Frequencies
-    from evenhand.collect.reports.layouts import Layout
-    from evenhand.privacy.guarantees.guarantee import Guarantee
+    from evenhand.collect.protocols.law import ExactLaw
     from evenhand.table.limits import Limits
     from evenhand.table.source import ReadableBuffer
 
-__all__ = ["ReportMaker", "Reports"]
-
-
-class ReportMaker(Interface):
-    """What reports know of the protocol that made them; every `Protocol` is one."""
-
-    name: ClassVar[str]
-
-    @property
-    def k(self) -> int:
-        """How many values there are."""
-
-    @property
-    def epsilon(self) -> Fraction:
-        """Privacy parameter of one report."""
-
-    @property
-    def layout(self) -> Layout:
-        """How reports look in memory, in Arrow and in JSON."""
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """What one report promises."""
-
-    def counts(self, reports: Any) -> npt.NDArray[np.int64]:
-        """Return how many reports support each value."""
-
-    def indicators(self, reports: Any) -> npt.NDArray[np.uint8]:
-        """Return an array of one row per report and one column per value: 1 where it supports the value."""
-
-    def estimate(self, reports: Any) -> Frequencies:
-        """Estimate what share of the people has each value."""
+__all__ = ["Reports"]
 
 
 class Reports:
@@ -93,27 +58,27 @@ class Reports:
 
     __slots__ = ("_protocol", "_simulated", "_values")
 
-    def __init__(self, values: npt.NDArray[Any], *, protocol: ReportMaker, simulated: bool) -> None:
+    def __init__(self, values: npt.NDArray[Any], *, protocol: ExactLaw, simulated: bool) -> None:
         kept = _checked(values, protocol)
         if kept is values or kept.base is not None:  # whoever has that array could change the reports
             kept = kept.copy()
         self._fill(kept, protocol, simulated=bool(simulated))
 
-    def _fill(self, values: npt.NDArray[Any], protocol: ReportMaker, *, simulated: bool) -> None:
+    def _fill(self, values: npt.NDArray[Any], protocol: ExactLaw, *, simulated: bool) -> None:
         self._values = values.view()  # the flag of a view: the array it looks at stays as it was
         self._values.flags.writeable = False
         self._protocol = protocol
         self._simulated = simulated
 
     @classmethod
-    def _drawn(cls, values: npt.NDArray[Any], protocol: ReportMaker, *, simulated: bool) -> Reports:
+    def _drawn(cls, values: npt.NDArray[Any], protocol: ExactLaw, *, simulated: bool) -> Reports:
         """Return reports of values that the protocol itself made, without looking at them again."""
         made = object.__new__(cls)
         made._fill(values, protocol, simulated=simulated)
         return made
 
     @classmethod
-    def of(cls, reports: Any, protocol: ReportMaker) -> Reports:
+    def of(cls, reports: Any, protocol: ExactLaw) -> Reports:
         """Return `reports`, or the reports in a bare array, if they can be reports of `protocol`.
 
         A bare array counts as simulated: nobody knows where it came from. It is looked at, not copied.
@@ -153,7 +118,7 @@ class Reports:
         return self._values
 
     @property
-    def protocol(self) -> ReportMaker:
+    def protocol(self) -> ExactLaw:
         """What made the reports."""
         return self._protocol
 
@@ -214,7 +179,7 @@ class Reports:
         return self.protocol.layout.to_arrow(self.values)
 
     @classmethod
-    def from_arrow(cls, array: Any, protocol: ReportMaker, *, simulated: bool = True) -> Reports:
+    def from_arrow(cls, array: Any, protocol: ExactLaw, *, simulated: bool = True) -> Reports:
         """Return the reports of an Arrow array, chunked or not.
 
         Parameters
@@ -345,7 +310,7 @@ def _files() -> ModuleType:
     return files
 
 
-def _checked(values: Any, protocol: ReportMaker) -> npt.NDArray[Any]:
+def _checked(values: Any, protocol: ExactLaw) -> npt.NDArray[Any]:
     """Return an array of what can be reports of `protocol`, in its type, or refuse it."""
     layout = protocol.layout
     try:
@@ -355,5 +320,5 @@ def _checked(values: Any, protocol: ReportMaker) -> npt.NDArray[Any]:
     return layout.checked(array)
 
 
-def _rebuilt(values: npt.NDArray[Any], protocol: ReportMaker, simulated: bool) -> Reports:  # noqa: FBT001 - for copies
+def _rebuilt(values: npt.NDArray[Any], protocol: ExactLaw, simulated: bool) -> Reports:  # noqa: FBT001 - for copies
     return Reports._drawn(values, protocol, simulated=simulated)  # noqa: SLF001 - of the same module

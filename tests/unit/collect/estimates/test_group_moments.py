@@ -175,7 +175,7 @@ def test_estimates_have_no_bias_and_the_stated_variance_over_all_reports_of_thre
 @pytest.mark.parametrize("protocol", PROTOCOLS, ids=repr)
 @pytest.mark.parametrize(("share", "rate", "overall"), [("1/4", "1/3", "2/5"), ("1/2", "4/5", "1/2")])
 def test_the_variance_at_a_true_rate_is_that_of_all_people_and_reports(protocol, share, rate, overall):
-    """The sum over group, outcome and report of (y - r)**2 s**2: the mean is nought at the true rate."""
+    """The sum over group, outcome and report of (y - r)**2 s**2: the mean is zero at the true rate."""
     share, rate, overall = Fraction(share), Fraction(rate), Fraction(overall)
     p, q = protocol.p_exact, protocol.q_exact
     law = _law(protocol)

@@ -28,7 +28,7 @@ def test_unfairness_is_that_of_the_definition(kind):
 
 
 def test_a_report_that_nobody_makes_does_not_count():
-    """Nought divided by nought is no unfairness."""
+    """Zero divided by zero is no unfairness."""
     assert channel_unfairness([[1, 0], [1, 0]], [0.5, 0.5], [0.2, 0.8]) == pytest.approx(0, abs=1e-15)
 
 

@@ -37,6 +37,6 @@ def test_sums_are_rounded_once(seed):
 
 
 def test_no_parts_sum_to_nought():
-    """Duals may all be nought."""
+    """Duals may all be zero."""
     assert sums_by_place(np.array([], dtype=int), np.array([]), 2).tolist() == [0, 0]
     assert sums_by_place(np.array([1, 1]), np.array([0.0, 0.0]), 2).tolist() == [0, 0]
