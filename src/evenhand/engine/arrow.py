@@ -87,7 +87,7 @@ class Privatized:
 
     @property
     def guarantee(self) -> Guarantee | None:
-        """What one person is promised; nothing if the reports are simulated."""
+        """What one person is promised; None if the reports are simulated."""
         return self.record.guarantee
 
 
@@ -179,13 +179,13 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     boolean("keep_order", keep_order, owner=_OWNER)
     choice, made = _choose(path, schema, limits, columns, keep, epsilon, protocol, split, strategy)
     places = Places.of(out, taken_by=path, overwrite=overwrite)
-    for each in made.protocols.values():
-        if isinstance(each, Optimal):
-            each.solve(solving)
+    for column_protocol in made.protocols.values():
+        if isinstance(column_protocol, Optimal):
+            column_protocol.solve(solving)
     source = SecureSource() if simulate is None else SeededSource(simulate)
     inferred = tuple(name for name in made.columns if schema[name].inferred)
     promise = None if source.simulated else _state_guarantee(made, choice, protocol, inferred)
-    told = schema.select([name for name in schema.names if name in choice.kept])
+    declared = schema.select([name for name in schema.names if name in choice.kept])
     reading = open_batches(
         path,
         schema=schema.select(choice.reported),
@@ -213,15 +213,15 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
         order_words = describe_row_order(order.following, is_kept=keep_order)
         clear = (*choice.in_clear, *order_words)
         promise = None if promise is None else _add_in_clear(promise, order_words)
-        record = Record(made, form, rows, clear, told.fingerprint, source.simulated, promise, inferred)
+        record = Record(made, form, rows, clear, declared.fingerprint, source.simulated, promise, inferred)
         text = record.to_json().encode("utf-8")
         output.close(
             {"format": FORMAT, "rng": source.kind, "guarantee_sha256": hashlib.sha256(text).hexdigest()}
         )
         opened.record = text
-        opened.schema = _schema_text(told, simulated=source.simulated, inferred=inferred)
+        opened.schema = _schema_text(declared, simulated=source.simulated, inferred=inferred)
     return Privatized(
-        places, record, told, choice.left_out, choice.in_clear, order.following, keeps_order=keep_order
+        places, record, declared, choice.left_out, choice.in_clear, order.following, keeps_order=keep_order
     )
 
 

@@ -111,7 +111,7 @@ def _reported_columns(
 
 def _check_names(parameter: str, given: Any, known: Sequence[str], schema: Schema) -> tuple[str, ...]:
     asked = (given,) if isinstance(given, str) else tuple(given)
-    if len(set(asked)) < len(asked) or not all(isinstance(each, str) for each in asked):
+    if len(set(asked)) < len(asked) or not all(isinstance(name, str) for name in asked):
         must_be = "a list of different names of columns"
         raise InvalidParameterError(parameter, owner=_OWNER, must_be=must_be, got=list(asked))
     for name in asked:
@@ -125,7 +125,7 @@ def _not_found(name: str, names: Sequence[str], schema: Schema) -> ColumnNotFoun
 
     What a file without a header calls its columns may be private, so the others are not listed.
     """
-    declared = [each for each in names if each in schema.names]
+    declared = [column for column in names if column in schema.names]
     return ColumnNotFoundError(name, declared, place="in the file")
 
 
@@ -144,7 +144,7 @@ def strategy_of(
     if isinstance(protocol, GroupOutcomes):
         return _optimal(schema, sizes, epsilon, protocol, split, strategy)
     named = protocol.values() if isinstance(protocol, Mapping) else [protocol]
-    if any(isinstance(each, str) and each.lower() == _OPTIMAL for each in named):
+    if any(isinstance(word, str) and word.lower() == _OPTIMAL for word in named):
         raise InvalidParameterError(
             "protocol",
             owner=_OWNER,

@@ -70,11 +70,11 @@ class Counter:
 
     def add(self, batch: pa.RecordBatch, outcome: npt.NDArray[np.int8] | None, file: str) -> None:
         """Count the reports of a batch, or refuse the file if they are none."""
-        each = self.protocol.layout.bytes_per_report if self._form is None else self._form.bytes_per_report
-        step = max(1, _PIECE_BYTES // each)
+        size = self.protocol.layout.bytes_per_report if self._form is None else self._form.bytes_per_report
+        step = max(1, _PIECE_BYTES // size)
         for start in range(0, batch.num_rows, step):
-            held = None if outcome is None else outcome[start : start + step]
-            self._add(batch.slice(start, step), held, file)
+            part = None if outcome is None else outcome[start : start + step]
+            self._add(batch.slice(start, step), part, file)
 
     def _add(self, batch: pa.RecordBatch, outcome: npt.NDArray[np.int8] | None, file: str) -> None:
         columns = {part: batch.column(name) for part, name in self.parts.items()}
@@ -149,9 +149,9 @@ class Outcome:
     def _positive_code(self, schema: Schema) -> int:
         labels = list(schema[self.name].labels)
         if self._positive is None:
-            found = [label for label in labels if label in _ONES]
-            if len(labels) == 2 and len(found) == 1:
-                return labels.index(found[0])
+            positive = [label for label in labels if label in _ONES]
+            if len(labels) == 2 and len(positive) == 1:
+                return labels.index(positive[0])
             raise self._unclear()
         if self._positive not in labels:
             must_be = f"a value of column '{self.name}': {schema[self.name].domain.describe()}"
@@ -177,11 +177,11 @@ class Outcome:
         if self._is_text:
             column = converter(schema[self.name].domain)(column)
         table = Table.encode(pa.table({self.name: column}), schema)
-        found: npt.NDArray[np.int8] = np.asarray(table[self.name] == self._code, np.int8)
+        outcome: npt.NDArray[np.int8] = np.asarray(table[self.name] == self._code, np.int8)
         if table.kept is None:
-            return found
+            return outcome
         out = np.full(len(column), LEFT_OUT, np.int8)
-        out[table.kept] = found
+        out[table.kept] = outcome
         return out
 
     def _by_text(self, column: Any) -> npt.NDArray[np.int8]:
@@ -196,17 +196,19 @@ class Outcome:
             )
             raise InvalidParameterError("by", owner=_OWNER, must_be=must_be, got=got, hint=hint)
         if self._positive is not None:
-            found = pc.equal(cells, self._positive)
+            counts = pc.equal(cells, self._positive)
         else:
-            found, other = (pc.is_in(cells, value_set=pa.array(each, cells.type)) for each in (_ONES, _ZEROS))
-            if pc.any(pc.invert(pc.or_(found, other))).as_py():
+            counts, other = (
+                pc.is_in(cells, value_set=pa.array(words, cells.type)) for words in (_ONES, _ZEROS)
+            )
+            if pc.any(pc.invert(pc.or_(counts, other))).as_py():
                 raise self._unclear()
-        held = np.asarray(found.to_numpy(zero_copy_only=False), np.bool_)
-        self._seen = self._seen or bool(held.any())
-        return held.astype(np.int8)
+        outcome = np.asarray(counts.to_numpy(zero_copy_only=False), np.bool_)
+        self._seen = self._seen or bool(outcome.any())
+        return outcome.astype(np.int8)
 
     def check_seen(self) -> None:
-        """Refuse a value to count that nobody has, which is a slip of the pen unless a schema declares it."""
+        """Refuse a value to count that nobody has, which is a typing mistake unless a schema declares it."""
         if self._schema is None and self._positive is not None and not self._seen:
             must_be = f"a value of column '{self.name}'"
             raise InvalidParameterError("positive", owner=_OWNER, must_be=must_be, got=self._positive)

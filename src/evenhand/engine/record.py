@@ -64,7 +64,7 @@ class Record:
     simulated : bool
         Whether the reports were drawn with a seed.
     guarantee : Guarantee, optional
-        What one person is promised; nothing for simulated reports.
+        What one person is promised; None for simulated reports.
     inferred : tuple of str
         The columns that are reported whose domains were read from the private rows, which is a leak.
     """
@@ -180,12 +180,12 @@ def _read_fields(fields: Mapping[str, Any], name: str) -> Record:
         and type(simulated) is bool
         and fields["rng"] == _RNG[simulated]
         and fields["file"] in ("csv", "parquet")
-        and all(isinstance(fields[each], str) for each in ("evenhand", "schema", "statement"))
+        and all(isinstance(fields[name], str) for name in ("evenhand", "schema", "statement"))
         and isinstance(clear, list)
         and len(clear) <= _MOST_COLUMNS
-        and all(isinstance(each, str) for each in clear)
+        and all(isinstance(column, str) for column in clear)
         and isinstance(read, list)
-        and all(isinstance(each, str) for each in read)
+        and all(isinstance(column, str) for column in read)
     )
     if not right:
         _refuse_damaged(name)
@@ -201,7 +201,7 @@ def _read_fields(fields: Mapping[str, Any], name: str) -> Record:
         strategy, fields["file"], rows, tuple(clear), fields["schema"], simulated, promise, tuple(read)
     )
     made = record._as_dict()  # noqa: SLF001 - of this module
-    if any(made[each] != fields[each] for each in ("epsilon", "columns")):
+    if any(made[name] != fields[name] for name in ("epsilon", "columns")):
         refuse(name, "its probabilities are not those of its protocols.")
     return record
 
@@ -212,14 +212,14 @@ def _read_strategy(fields: Mapping[str, Any], name: str) -> Strategy:
     if not isinstance(columns, list) or not 0 < len(columns) <= _MOST_COLUMNS:
         _refuse_damaged(name)
     try:
-        protocols = {each["name"]: protocol_from(each["protocol"]) for each in columns}
+        protocols = {column["name"]: protocol_from(column["protocol"]) for column in columns}
         if len(protocols) < len(columns):
             _refuse_damaged(name)
         kind = fields["strategy"]
         if kind == "combined":
-            return Combined({each["name"]: each["values"] for each in columns}, fields["epsilon"])
+            return Combined({column["name"]: column["values"] for column in columns}, fields["epsilon"])
         if kind == "sampled":
-            return Sampled(protocols, {each["name"]: each["asked"] for each in columns})
+            return Sampled(protocols, {column["name"]: column["asked"] for column in columns})
         if kind == "single" and len(columns) == 1:
             return Single(*next(iter(protocols.items())))
         if kind == "independent":
@@ -253,7 +253,7 @@ def _read_guarantee(fields: Any, strategy: Strategy, name: str) -> Guarantee:
 def _allowed_terms(strategy: Strategy) -> set[tuple[Unit, Trust]]:
     """Return for whom and against whom reports may promise something: more where rows were counted too."""
     local = {(Unit.ONE_PERSON, Trust.LOCAL), (Unit.ONE_REPORT, Trust.LOCAL)}
-    if any(isinstance(each, Optimal) and each.origin == "noisy" for each in strategy.senders):
+    if any(isinstance(sender, Optimal) and sender.origin == "noisy" for sender in strategy.senders):
         return local | {(Unit.REPLACE_ONE, Trust.CENTRAL)}
     return local
 

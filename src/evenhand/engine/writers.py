@@ -50,7 +50,7 @@ _PLAIN_TYPES = (
 
 
 class CsvOut:
-    """A CSV file: UTF-8, commas, LF, quotation marks where they are needed, an empty cell for nothing.
+    """A CSV file: UTF-8, commas, LF, quotation marks where needed, an empty cell for a missing value.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class CsvOut:
     @staticmethod
     def lines_of(cells: Sequence[Any]) -> Any:
         """Return rows, given as one array of text for each column, as an array of lines with their ends."""
-        ready = [_quote_cells(pc.cast(each, pa.large_string())) for each in cells]
+        ready = [_quote_cells(pc.cast(cell, pa.large_string())) for cell in cells]
         if len(ready) == 1:  # a lone empty cell would be a blank line
             ready = [ready[0].fill_null('""')]
         how = {"null_handling": "replace", "null_replacement": ""}
@@ -166,7 +166,7 @@ def has_length(kind: pa.DataType) -> bool:
 
 
 def as_text(array: Any, name: str) -> Any:
-    """Return a column in the clear as text; nothing and NaN are missing, formulas get an apostrophe."""
+    """Return a column in the clear as text; null and NaN are missing, formulas get an apostrophe."""
     array = plain_values(array)
     kind = array.type
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
@@ -191,7 +191,7 @@ def as_text(array: Any, name: str) -> Any:
 
 
 def _quote_cells(cells: Any) -> Any:
-    """Put quotation marks around the cells that need them; nothing stays nothing."""
+    """Put quotation marks around the cells that need them; a missing cell stays missing."""
     needs = pc.match_substring_regex(cells, _QUOTED)
     if not pc.any(needs).as_py():
         return cells
@@ -273,7 +273,9 @@ class ParquetOutput(_Output):
         del schema, packed  # which only a CSV file needs
         self._given = given
         self._layouts = {name: law.layout for name, law in strategy.protocols.items()}
-        self.most_rows = max(1, _PIECE_BYTES // sum(each.bytes_per_report for each in self._layouts.values()))
+        self.most_rows = max(
+            1, _PIECE_BYTES // sum(layout.bytes_per_report for layout in self._layouts.values())
+        )
         nobody = {name: np.empty(0, np.uint8) for name in strategy.columns}
         empty = strategy.privatize(nobody, rng=0)
         fields: list[pa.Field] = []
@@ -285,7 +287,7 @@ class ParquetOutput(_Output):
                 kind = field.type.value_type if is_list else field.type
                 fields.append(pa.field(field.name, plain_values(pa.array([], kind)).type))
         _refuse_duplicate_names([field.name for field in fields])
-        plain = {name for each in self._layouts for name in self._unlisted(each)}
+        plain = {name for column in self._layouts for name in self._unlisted(column)}
         listed = [field.name for field in fields if field.name not in plain]
         self._schema = pa.schema(fields)
         self._out = ParquetOut(file, self._schema, listed=listed)
@@ -323,7 +325,7 @@ class ParquetOutput(_Output):
 
 
 def _fill_unasked(cells_of: Any, reports: JointReports, name: str) -> Any:
-    """Return one cell for each person: nothing for those who were not asked this column."""
+    """Return one cell for each person: null for those who were not asked this column."""
     if reports.asked is None:
         return cells_of
     asked = reports.asked == reports.columns.index(name)

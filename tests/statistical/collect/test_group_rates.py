@@ -170,9 +170,9 @@ def test_the_check_rejects_the_textbook_interval_in_a_weak_design():
     studies = 1500
     moments = _studies("weak", "grr", 1, 1000, studies)
     rates, gaps, _ = _truth("weak")
-    rate, own = moments.above / moments.below, moments._own
+    rate, own = moments.numerators / moments.denominators, moments._own
     variance = own[..., 0, 0] - 2 * rate * own[..., 0, 1] + rate**2 * own[..., 1, 1]
-    reach = Z * np.sqrt(variance) / np.abs(moments.below)
+    reach = Z * np.sqrt(variance) / np.abs(moments.denominators)
     textbook = _held((rate - reach, rate + reach), rates)
 
     assert _pvalue(textbook, studies) < ALPHA

@@ -49,9 +49,9 @@ def from_law(
     with_one, with_none = supported
     one, none = float(with_one - channel.p * channel.q), float(with_none - channel.q**2)
     pairs = shares[:, None] + shares[None, :]
-    found: npt.NDArray[Any] = (pairs * one + (1 - pairs) * none) / (n * channel.width**2)
-    np.fill_diagonal(found, channel.variance(shares, n))
-    return found
+    covariance: npt.NDArray[Any] = (pairs * one + (1 - pairs) * none) / (n * channel.width**2)
+    np.fill_diagonal(covariance, channel.variance(shares, n))
+    return covariance
 
 
 def from_reports(
@@ -59,8 +59,8 @@ def from_reports(
 ) -> npt.NDArray[Any]:
     """Return the covariance of the estimates about the population, from supports counted two by two."""
     supported = np.diag(together) / n
-    found: npt.NDArray[Any] = together / n - np.outer(supported, supported)
-    return channel.invert_moment(found) / n
+    moment: npt.NDArray[Any] = together / n - np.outer(supported, supported)
+    return channel.invert_moment(moment) / n
 
 
 def count_together(chunks: Iterable[npt.NDArray[np.uint8]], k: int) -> npt.NDArray[np.int64]:

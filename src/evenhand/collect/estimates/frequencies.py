@@ -81,7 +81,7 @@ class Frequencies:
 
     @property
     def reason(self) -> str:
-        """Why there is no estimate; nothing if there is one."""
+        """Why there is no estimate; empty if there is one."""
         return "" if self.n else _NO_REPORTS
 
     @cached_property
@@ -183,8 +183,8 @@ class Frequencies:
         if not np.array_equal(np.diag(together), self.counts):
             must_be, got = "the reports that this was estimated from", "others"
             raise InvalidParameterError("reports", owner="Frequencies.covariance", must_be=must_be, got=got)
-        found = from_reports(together, self.n, self.channel)
-        return found if target == "population" else found - drawn
+        counted = from_reports(together, self.n, self.channel)
+        return counted if target == "population" else counted - drawn
 
     def consistent(self, how: Literal["simplex"] = "simplex") -> ConsistentShares:
         """Return shares from 0 to 1 that add up to one.
@@ -341,7 +341,7 @@ def _rows(estimate: Frequencies, consistent: npt.NDArray[Any] | None) -> list[li
         limits = limits_text(low[value], high[value])
         rows.append([str(value), number_text(share), number_text(error), limits])
     if consistent is not None:
-        added = ["consistent share", *(number_text(each) for each in consistent[:_SHOWN])]
+        added = ["consistent share", *(number_text(share) for share in consistent[:_SHOWN])]
         rows = [[*row, cell] for row, cell in zip(rows, added, strict=True)]
     return rows
 
@@ -444,5 +444,5 @@ class _Shape:
         leading = 1 + scaled if self.bent else 1.0
         middle = excess + scaled * self.slope / 2
         last = excess**2 - scaled * self.noise
-        found: npt.NDArray[np.float64] = np.sqrt(np.maximum(middle**2 - leading * last, 0))
-        return np.asarray((middle + sign * found) / leading)
+        radical: npt.NDArray[np.float64] = np.sqrt(np.maximum(middle**2 - leading * last, 0))
+        return np.asarray((middle + sign * radical) / leading)

@@ -76,20 +76,20 @@ class GroupMoments:
         return np.asarray(self.channel.sums(support, self.people) / self.n[..., None, None])
 
     @property
-    def above(self) -> Array:
+    def numerators(self) -> Array:
         """Share of people who are in each group and have outcome 1."""
         return np.asarray(self.with_outcome[..., 1, :])
 
     @property
-    def below(self) -> Array:
+    def denominators(self) -> Array:
         """Share of people in each group."""
         return np.asarray(self.with_outcome.sum(axis=-2))
 
     @cached_property
     def rates(self) -> Array:
         """Rate of outcome 1 in each group; NaN where the share is not above zero."""
-        known = self.below > 0
-        return np.where(known, self.above, np.nan) / np.where(known, self.below, np.nan)
+        known = self.denominators > 0
+        return np.where(known, self.numerators, np.nan) / np.where(known, self.denominators, np.nan)
 
     # --- covariances ----------------------------------------------------------------------------
 
@@ -121,38 +121,43 @@ class GroupMoments:
         size = 2 * sets.shape[1] + 1
         mean = np.empty((*one.shape[:-1], size))
         mean[..., 0:-1:2], mean[..., 1:-1:2], mean[..., -1] = one, all_of, share[..., None]
-        found = np.empty((*mean.shape, size))
+        covariance = np.empty((*mean.shape, size))
         above, below, last = slice(0, -1, 2), slice(1, -1, 2), -1
         for row, column in ((above, above), (above, below), (below, above)):
-            found[..., row, column] = squares[..., 1, :, :, :]
-        found[..., below, below] = squares.sum(axis=-4)
+            covariance[..., row, column] = squares[..., 1, :, :, :]
+        covariance[..., below, below] = squares.sum(axis=-4)
         for place in (above, below):
-            found[..., place, last] = found[..., last, place] = one
-        found[..., last, last] = share[..., None]
-        found -= mean[..., :, None] * mean[..., None, :]
-        return found / self.n[..., None, None, None]
+            covariance[..., place, last] = covariance[..., last, place] = one
+        covariance[..., last, last] = share[..., None]
+        covariance -= mean[..., :, None] * mean[..., None, :]
+        return covariance / self.n[..., None, None, None]
 
     # --- intervals ------------------------------------------------------------------------------
 
     def separated(self, z: float) -> npt.NDArray[np.bool_]:
         """Whether the share of each group is above zero by more than `z` standard errors."""
-        return is_separated(self.below, self._own[..., 1, 1], z)
+        return is_separated(self.denominators, self._own[..., 1, 1], z)
 
     def rate_limits(self, z: float) -> Limits:
         """Return the interval of the rate of each group."""
         variance = rate_variance(
-            self.below, self._smooth_overall[..., None], self.channel.mean_squares(self.with_outcome)
+            self.denominators, self._smooth_overall[..., None], self.channel.mean_squares(self.with_outcome)
         )
         size = self.n[..., None]
         known, half = self.separated(z), 0.5 * self.channel.step / size
         return fieller_limits(
-            self.above, self.below, variance=variance / size[..., None], known=known, z=z, half=half
+            self.numerators,
+            self.denominators,
+            variance=variance / size[..., None],
+            known=known,
+            z=z,
+            half=half,
         )
 
     def gap_limits(self, pairs: npt.NDArray[np.intp], z: float) -> Limits:
         """Return intervals of the rate of the first group of each pair minus that of the second."""
         known = self.separated(z)[..., pairs].all(axis=-1)
-        above, below = (each[..., pairs] for each in self._inside)
+        above, below = (shares[..., pairs] for shares in self._inside)
         point = np.stack([above, below], axis=-1).reshape(*known.shape, 4)
         covariance = self.covariance(pairs)[..., :4, :4]
         start = above[..., 0] / below[..., 0] - above[..., 1] / below[..., 1]
@@ -192,8 +197,8 @@ class GroupMoments:
     @property
     def _inside(self) -> Limits:
         """Numerator and denominator with rates moved to 0 or 1 where they are outside."""
-        below = np.where(self.below > 0, self.below, 1.0)
-        return np.clip(self.above, 0, below), below
+        below = np.where(self.denominators > 0, self.denominators, 1.0)
+        return np.clip(self.numerators, 0, below), below
 
 
 def _gap_equation(gap: Array) -> Limits:

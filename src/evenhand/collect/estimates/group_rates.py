@@ -93,10 +93,10 @@ class GroupRates:
     @cached_property
     def rates(self) -> dict[Any, Measured]:
         """The rate of outcome 1 in each true group."""
-        found = self._moments.rates if self.n else np.full(self.counts.k, math.nan)
+        estimates = self._moments.rates if self.n else np.full(self.counts.k, math.nan)
         return {
             label: Measured(rate, self._rate_reason(place) if math.isnan(rate) else "")
-            for place, (label, rate) in enumerate(zip(self.labels, found.tolist(), strict=True))
+            for place, (label, rate) in enumerate(zip(self.labels, estimates.tolist(), strict=True))
         }
 
     @cached_property
@@ -104,7 +104,7 @@ class GroupRates:
         """The share of people in each true group."""
         if not self.n:
             return dict.fromkeys(self.labels, Measured(math.nan, _NO_PEOPLE))
-        return dict(zip(self.labels, map(Measured, self._moments.below.tolist()), strict=True))
+        return dict(zip(self.labels, map(Measured, self._moments.denominators.tolist()), strict=True))
 
     @cached_property
     def naive(self) -> dict[Any, Measured]:
@@ -120,12 +120,12 @@ class GroupRates:
     @cached_property
     def separated(self) -> dict[Any, bool]:
         """Whether the share of each group is above zero at `level`; if not, its rate may be anything."""
-        found = self._separated(self._z(self.level))
-        return dict(zip(self.labels, found.tolist(), strict=True))
+        separated = self._separated(self._z(self.level))
+        return dict(zip(self.labels, separated.tolist(), strict=True))
 
     @cached_property
     def gaps(self) -> dict[Any, Measured]:
-        """The rate of the privileged group minus that of each other group; nothing if none is named."""
+        """The rate of the privileged group minus that of each other group; empty if none is named."""
         others = [label for label in self.labels if label != self.privileged]
         return {other: self.gap(self.privileged, other) for other in others if self.privileged is not None}
 
@@ -165,10 +165,10 @@ class GroupRates:
         reason = self._unknown([place] if other is None else [place, other], z)
         if other is None:
             limits, method = self._moments.rate_limits(z), "Fieller, score variance"
-            low, high = (float(each[place]) for each in limits)
+            low, high = (float(limit[place]) for limit in limits)
         else:
             pair, method = np.array([[place, other]]), "profile of the joint estimate"
-            low, high = (float(each[0]) for each in self._moments.gap_limits(pair, z))
+            low, high = (float(limit[0]) for limit in self._moments.gap_limits(pair, z))
         return Interval(low, high, chosen, method, exact=False, reason=reason)
 
     # --- all groups at once ---------------------------------------------------------------------
@@ -176,8 +176,8 @@ class GroupRates:
     @property
     def worst_pair(self) -> tuple[Any, Any] | None:
         """The groups of the highest and the lowest rate; ``None`` if a rate is undefined."""
-        found = None if self._undefined() else worst_pair(self._moments)
-        return None if found is None else (self.labels[found[0]], self.labels[found[1]])
+        places = None if self._undefined() else worst_pair(self._moments)
+        return None if places is None else (self.labels[places[0]], self.labels[places[1]])
 
     def data_unfairness(self, kind: Literal["ratio", "difference"] = "ratio") -> Measured:
         r"""Return how unequal the rates of the true groups are; 0 means no disparity.
@@ -374,92 +374,92 @@ def group_rates(
     counts = count_outcomes(binary, received, made_by)
     channel = Channel.of(made_by, owner=owner)
     channel.require_inverse()
-    found = GroupRates(counts, channel, names, privileged, level, made_by)
+    estimate = GroupRates(counts, channel, names, privileged, level, made_by)
     if outcome_from_reports:
         warnings.warn(dependent_outcome_text(), IndependenceWarning, stacklevel=2)
     elif (impossible := impossible_groups(counts, channel)).size:
         warnings.warn(impossible_groups_text(names, impossible), IndependenceWarning, stacklevel=2)
-    return found
+    return estimate
 
 
 _SHOWN = 30
 _MOST_PAIRED = 30  # with more groups, the interval of the worst pair would make printing slow
 
 
-def _rates_frame(found: GroupRates, level: float, backend: Backend | None) -> Any:
+def _rates_frame(rates: GroupRates, level: float, backend: Backend | None) -> Any:
     """Return one row per group."""
-    intervals = {label: found.interval(label, level=level) for label in found.labels}
-    gaps = {label: _gap_interval(found, label, level) for label in found.labels}
+    intervals = {label: rates.interval(label, level=level) for label in rates.labels}
+    gaps = {label: _gap_interval(rates, label, level) for label in rates.labels}
     return estimates_frame(
         {
-            "group": label_column(found.labels),
-            "share": [float(share) for share in found.shares.values()],
-            "rate": [float(rate) for rate in found.rates.values()],
+            "group": label_column(rates.labels),
+            "share": [float(share) for share in rates.shares.values()],
+            "rate": [float(rate) for rate in rates.rates.values()],
             "low": [interval.low for interval in intervals.values()],
             "high": [interval.high for interval in intervals.values()],
-            "gap": [float(found.gaps.get(label, math.nan)) for label in found.labels],
+            "gap": [float(rates.gaps.get(label, math.nan)) for label in rates.labels],
             "gap_low": [interval.low for interval in gaps.values()],
             "gap_high": [interval.high for interval in gaps.values()],
-            "level": [level] * len(found.labels),
-            "naive_rate": [float(rate) for rate in found.naive.values()],
-            "note": [intervals[label].reason or found.rates[label].reason for label in found.labels],
+            "level": [level] * len(rates.labels),
+            "naive_rate": [float(rate) for rate in rates.naive.values()],
+            "note": [intervals[label].reason or rates.rates[label].reason for label in rates.labels],
         },
         backend,
     )
 
 
-def _as_text(found: GroupRates) -> str:
+def _as_text(rates: GroupRates) -> str:
     """Return title, table, spread and notes."""
-    return "\n".join([_title(found), *aligned(_rows(found)), *_lines(found)])
+    return "\n".join([_title(rates), *aligned(_rows(rates)), *_lines(rates)])
 
 
-def _as_html(found: GroupRates) -> str:
+def _as_html(rates: GroupRates) -> str:
     """Return title, table, spread and notes; every text is escaped."""
-    lines = "".join(f"<p>{escape(line)}</p>" for line in _lines(found))
-    return f"<div><p>{escape(_title(found))}</p>{html_table(_rows(found))}{lines}</div>"
+    lines = "".join(f"<p>{escape(line)}</p>" for line in _lines(rates))
+    return f"<div><p>{escape(_title(rates))}</p>{html_table(_rows(rates))}{lines}</div>"
 
 
-def _title(found: GroupRates) -> str:
-    maker = f" of {found.protocol!r}" if found.protocol is not None else ""
-    people = "1 person" if found.n == 1 else f"{found.n:,} people"
+def _title(rates: GroupRates) -> str:
+    maker = f" of {rates.protocol!r}" if rates.protocol is not None else ""
+    people = "1 person" if rates.n == 1 else f"{rates.n:,} people"
     return f"Outcome rates of the true groups, {people}, groups from reports{maker}"
 
 
-def _rows(found: GroupRates) -> list[list[str]]:
-    heads = ["group", "share", "rate", f"{100 * found.level:.10g}% interval", "naive rate"]
-    compared = found.privileged is not None
-    rows = [heads + ([f"{found.privileged} minus this", "interval of the gap"] if compared else [])]
-    for label in found.labels[:_SHOWN]:
-        limits = limits_text(*found.interval(label))
-        row = [str(label), number_text(found.shares[label]), number_text(found.rates[label]), limits]
-        row.append(number_text(found.naive[label]))
+def _rows(rates: GroupRates) -> list[list[str]]:
+    heads = ["group", "share", "rate", f"{100 * rates.level:.10g}% interval", "naive rate"]
+    compared = rates.privileged is not None
+    rows = [heads + ([f"{rates.privileged} minus this", "interval of the gap"] if compared else [])]
+    for label in rates.labels[:_SHOWN]:
+        limits = limits_text(*rates.interval(label))
+        row = [str(label), number_text(rates.shares[label]), number_text(rates.rates[label]), limits]
+        row.append(number_text(rates.naive[label]))
         if compared:
-            gap = "" if label == found.privileged else number_text(found.gaps[label])
+            gap = "" if label == rates.privileged else number_text(rates.gaps[label])
             reached = (
-                "" if label == found.privileged else limits_text(*_gap_interval(found, label, found.level))
+                "" if label == rates.privileged else limits_text(*_gap_interval(rates, label, rates.level))
             )
             row += [gap, reached]
         rows.append(row)
     return rows
 
 
-def _gap_interval(found: GroupRates, label: Any, level: float) -> Interval:
-    if found.privileged is None or label == found.privileged:
+def _gap_interval(rates: GroupRates, label: Any, level: float) -> Interval:
+    if rates.privileged is None or label == rates.privileged:
         return Interval(math.nan, math.nan, level, "none", exact=False)
-    return found.interval(found.privileged, against=label, level=level)
+    return rates.interval(rates.privileged, against=label, level=level)
 
 
-def _lines(found: GroupRates) -> list[str]:
-    more = len(found.labels) - _SHOWN
+def _lines(rates: GroupRates) -> list[str]:
+    more = len(rates.labels) - _SHOWN
     lines = [f"and {more:,} more; to_frame() has them all"] if more > 0 else []
-    worst = found.data_unfairness("difference")
+    worst = rates.data_unfairness("difference")
     if math.isnan(worst):
         lines.append(f"Largest gap between two groups: undefined. {worst.reason}")
-    elif len(found.labels) <= _MOST_PAIRED:
-        limits = limits_text(*found.data_unfairness_interval("difference"))
+    elif len(rates.labels) <= _MOST_PAIRED:
+        limits = limits_text(*rates.data_unfairness_interval("difference"))
         lines.append(f"Largest gap between two groups: {worst:.3f}, {limits}.")
-    unknown = [str(label) for label, known in found.separated.items() if not known]
-    if unknown and found.n:
+    unknown = [str(label) for label, known in rates.separated.items() if not known]
+    if unknown and rates.n:
         shown = ", ".join(unknown[:3]) + (f" and {len(unknown) - 3} more" if len(unknown) > 3 else "")
         lines.append(f"Not separated from a share of 0, so the rate may be anything: {shown}.")
     return lines

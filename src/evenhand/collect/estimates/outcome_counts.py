@@ -86,9 +86,9 @@ class OutcomeCounts:
         """Count such arrays one block of people after the other."""
         together, start = np.zeros((2, k, k), dtype=np.int64), 0
         for chunk in chunks:
-            held = outcome[start : start + len(chunk)] == 1
-            together[1] += count_together([chunk[held]], k)
-            together[0] += count_together([chunk[~held]], k)
+            positive = outcome[start : start + len(chunk)] == 1
+            together[1] += count_together([chunk[positive]], k)
+            together[0] += count_together([chunk[~positive]], k)
             start += len(chunk)
         return cls(_people(outcome), together)
 

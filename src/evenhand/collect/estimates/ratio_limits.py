@@ -213,18 +213,20 @@ def _multiplier(curve: Array, tilted: Array, level: Array) -> Array:
     """Return where the falling function is zero: Newton's steps, halving where they would leave."""
     most, least = curve.max(axis=-1), curve.min(axis=-1)
     low, high = -1 / np.maximum(most, _SMALL), -1 / np.minimum(least, -_SMALL)
-    found = np.zeros_like(level)
+    multiplier = np.zeros_like(level)
     for _ in range(_STEPS):
-        bent = 1 + found[..., None] * curve
+        bent = 1 + multiplier[..., None] * curve
         part = tilted / bent
-        height = np.sum(part * found[..., None] * (found[..., None] * curve / bent - 2), axis=-1) + level
-        low, high = np.where(height > 0, found, low), np.where(height > 0, high, found)
+        height = (
+            np.sum(part * multiplier[..., None] * (multiplier[..., None] * curve / bent - 2), axis=-1) + level
+        )
+        low, high = np.where(height > 0, multiplier, low), np.where(height > 0, high, multiplier)
         fall = np.maximum(2 * np.sum(part / bent**2, axis=-1), _SMALL)
-        step = found + height / fall
+        step = multiplier + height / fall
         inside = (step >= low) & (step <= high)
         following = np.where(inside, step, (low + high) / 2)
-        settled = np.abs(following - found) <= _CLOSE * np.abs(following)
-        found = following
+        settled = np.abs(following - multiplier) <= _CLOSE * np.abs(following)
+        multiplier = following
         if settled.all():
             break
-    return found
+    return multiplier

@@ -131,18 +131,18 @@ def frontier(
     solver = Solver(progress, expected=2 + points * _PER_POINT[kind])
     ends = extremes_of(people, solver, owner=owner)
     program, errors = ChannelProgram(people), np.linspace(ends.least, ends.fair_error, points)
-    found, bounds, before = [], [], ends.truthful
+    unfairnesses, bounds, before = [], [], ends.truthful
     for budget in errors[:-1]:
         spent = max(float(budget), ends.least + LEAST_SLACK)
         if spent >= ends.fair_error:  # every channel is fair
-            found.append(0.0)
+            unfairnesses.append(0.0)
             bounds.append(0.0)
             continue
         best = _point(program, solver, _beginning(program, ends, before, spent), spent, kind)
-        found.append(unfairness_of(repair(best.matrix, people), people, kind, owner=owner))
+        unfairnesses.append(unfairness_of(repair(best.matrix, people), people, kind, owner=owner))
         bounds.append(unfairness_unit(program, kind) * best.bound)
         before = best.matrix
-    falling = np.minimum.accumulate([*found, 0.0])
+    falling = np.minimum.accumulate([*unfairnesses, 0.0])
     return Frontier(
         read_only(errors), read_only(falling), read_only(np.minimum([*bounds, 0.0], falling)), kind
     )

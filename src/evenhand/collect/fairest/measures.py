@@ -59,8 +59,8 @@ def channel_unfairness(
     """
     owner = "channel_unfairness"
     people = population(weights, rates, 1, owner=owner)
-    found = check_matrix(matrix, k=people.k, owner=owner)
-    return unfairness_of(found, people, one_of("kind", kind, KINDS, owner=owner), owner=owner)
+    channel = check_matrix(matrix, k=people.k, owner=owner)
+    return unfairness_of(channel, people, one_of("kind", kind, KINDS, owner=owner), owner=owner)
 
 
 def unfairness_of(matrix: Matrix, people: Population, kind: Kind, *, owner: str) -> float:

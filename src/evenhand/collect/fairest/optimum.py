@@ -246,8 +246,8 @@ def _solved(people: Population, solver: Solver, ends: Extremes, budget: float, k
         matrix, bound = _without_unfairness(program, solver, ends), 0.0
     else:
         search = least_limit if kind == "ratio" else least_difference
-        found = search(program, solver, mix_extremes(ends, spent), spent, owner=owner)
-        matrix, bound = _among_equals(program, solver, found, spent, kind), found.bound
+        result = search(program, solver, mix_extremes(ends, spent), spent, owner=owner)
+        matrix, bound = _among_equals(program, solver, result, spent, kind), result.bound
     matrix = repair(average_twins(matrix, people), people)
     unfairness = unfairness_of(matrix, people, kind, owner=owner)
     return FairestChannel(
@@ -268,28 +268,28 @@ def _without_unfairness(program: ChannelProgram, solver: Solver, ends: Extremes)
 
 
 def _among_equals(
-    program: ChannelProgram, solver: Solver, found: SearchResult, budget: float, kind: Kind
+    program: ChannelProgram, solver: Solver, result: SearchResult, budget: float, kind: Kind
 ) -> Matrix:
-    """Return the channel that the fixed rule takes from those that are as fair as `found`."""
-    reached = largest_deviations(program, found.matrix)
+    """Return the channel that the fixed rule takes from those that are as fair as `result`."""
+    reached = largest_deviations(program, result.matrix)
     slack = _LIMIT_SLACK * max(*reached, _LEAST_LIMIT)
     above, below = reached[0] + slack, reached[1] + slack
     if kind == "ratio":
         above = below = max(above, below)
-    made = program.values(found.matrix)[1]
+    made = program.values(result.matrix)[1]
     blocks = [program.budget_row(budget), program.limits((above, below), made)]
-    chosen = choose(program, solver, blocks, found.matrix)
-    return chosen if _as_fair(program, chosen, found, kind) else found.matrix
+    chosen = choose(program, solver, blocks, result.matrix)
+    return chosen if _as_fair(program, chosen, result, kind) else result.matrix
 
 
-def _as_fair(program: ChannelProgram, chosen: Matrix, found: SearchResult, kind: Kind) -> bool:
+def _as_fair(program: ChannelProgram, chosen: Matrix, result: SearchResult, kind: Kind) -> bool:
     """Whether the chosen channel is as fair as the one found, once both are repaired."""
     people, coarse = program.people, program.people.k > SIMPLEX_GROUPS
     after, before = (
         unfairness_of(repair(matrix, people), people, kind, owner="fairest_channel")
-        for matrix in (chosen, found.matrix)
+        for matrix in (chosen, result.matrix)
     )
-    allowed = _LIMIT_SLACK * (100 if coarse else 5) * max(found.limit, _LEAST_LIMIT)
+    allowed = _LIMIT_SLACK * (100 if coarse else 5) * max(result.limit, _LEAST_LIMIT)
     return after <= before + allowed * unfairness_unit(program, kind)
 
 

@@ -123,16 +123,16 @@ def population(weights: npt.ArrayLike, rates: npt.ArrayLike, epsilon: object, *,
 
 def check_matrix(matrix: npt.ArrayLike, *, k: int | None = None, owner: str) -> Matrix:
     """Return `matrix` as floats if it is square and its rows are probabilities."""
-    found = np.asarray(matrix, dtype=np.float64)
-    square = found.ndim == 2 and found.shape[0] == found.shape[1] and found.shape[0] >= 2
-    if not square or (k is not None and len(found) != k):
+    array = np.asarray(matrix, dtype=np.float64)
+    square = array.ndim == 2 and array.shape[0] == array.shape[1] and array.shape[0] >= 2
+    if not square or (k is not None and len(array) != k):
         size = "of k rows and k columns, k >= 2" if k is None else f"of {k} rows and {k} columns"
-        raise InvalidParameterError("matrix", owner=owner, must_be=size, got=f"a shape of {found.shape}")
-    if not ((found >= 0).all() and (np.abs(found.sum(axis=1) - 1) <= _ROW_TOLERANCE).all()):
+        raise InvalidParameterError("matrix", owner=owner, must_be=size, got=f"a shape of {array.shape}")
+    if not ((array >= 0).all() and (np.abs(array.sum(axis=1) - 1) <= _ROW_TOLERANCE).all()):
         raise InvalidParameterError(
             "matrix", owner=owner, must_be="of probabilities, each row with the sum one", got="something else"
         )
-    return found
+    return array
 
 
 def read_only(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -143,11 +143,11 @@ def read_only(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 
 def _numbers(name: str, values: npt.ArrayLike, *, owner: str) -> Vector:
     try:
-        found = np.array(values, dtype=np.float64)
+        numbers = np.array(values, dtype=np.float64)
     except (TypeError, ValueError):
-        found = np.empty((0, 0))
-    if found.ndim != 1 or not ((found >= 0) & (found <= 1)).all():
+        numbers = np.empty((0, 0))
+    if numbers.ndim != 1 or not ((numbers >= 0) & (numbers <= 1)).all():
         raise InvalidParameterError(
             name, owner=owner, must_be="a list of numbers from 0 to 1, one for each group", got=values
         )
-    return found
+    return numbers

@@ -68,8 +68,8 @@ class ChannelProgram:
     @property
     def least_made(self) -> Vector:
         """The least that m_a can be of d_a."""
-        found: Vector = self.people.weights + self.people.floor * (1 - self.people.weights)
-        return found
+        least: Vector = self.people.weights + self.people.floor * (1 - self.people.weights)
+        return least
 
     def fewest_made(self, budget: float) -> Vector:
         r"""Return the least that m_a can be within an error budget.
@@ -78,8 +78,8 @@ class ChannelProgram:
         """
         weights = self.people.weights
         short = np.divide(budget, weights, out=np.full_like(weights, np.inf), where=weights > 0)
-        found: Vector = self.least_made * np.maximum(1 / self.people.k, 1 - short)
-        return found
+        fewest: Vector = self.least_made * np.maximum(1 / self.people.k, 1 - short)
+        return fewest
 
     def truthful(self, *blocks: Rows) -> Program:
         """Return the program of the most truthful channel that keeps all `blocks` of rows."""
@@ -302,8 +302,8 @@ class Program:
 
 def _largest(rows: Rows) -> Vector:
     starts = np.concatenate([[0], np.cumsum(rows.sizes)[:-1]])
-    found: Vector = np.maximum.reduceat(np.abs(rows.values), starts)
-    return found
+    largest: Vector = np.maximum.reduceat(np.abs(rows.values), starts)
+    return largest
 
 
 _SPLITTER = 2.0**27 + 1

@@ -52,7 +52,7 @@ def dyadic_channel(matrix: npt.ArrayLike, epsilon: object) -> list[list[int]]:
     Raises
     ------
     GuaranteeError
-        If the ratios exceed :math:`e^\varepsilon` by more than a mixture of 1 in 1,000 can undo.
+        If the ratios exceed :math:`e^\varepsilon` by more than a mixture of 1 in 1,000 can repair.
 
     Examples
     --------
@@ -63,15 +63,15 @@ def dyadic_channel(matrix: npt.ArrayLike, epsilon: object) -> list[list[int]]:
     0.75
     """
     owner = "dyadic_channel"
-    found = check_matrix(matrix, owner=owner)
+    channel = check_matrix(matrix, owner=owner)
     privacy = exact(epsilon, name="epsilon", owner=owner, above=0)
     ratio = exp_below(privacy)
     share = 0.0
     while share <= _MOST_SHARE:
-        rows = _rounded(found, share)
+        rows = _rounded(channel, share)
         if rows is not None and _is_private(rows, ratio):
             return [[int(entry) for entry in row] for row in rows]
-        share = max(4 * share, 2.0**-53 * len(found))
+        share = max(4 * share, 2.0**-53 * len(channel))
     raise GuaranteeError(
         f"The matrix of {owner} does not keep epsilon = {privacy}, by more than rounding explains. "
         "Hint: make it with fairest_channel and the same epsilon."
@@ -170,7 +170,7 @@ def repair(matrix: Matrix, people: Population) -> Matrix:
 
 
 def excess_ratio(matrix: Matrix, people: Population) -> float:
-    r"""Return the largest :math:`e^{-\varepsilon} \max_i q_{ij} - \min_i q_{ij}`, a hair too large."""
+    r"""Return the largest :math:`e^{-\varepsilon} \max_i q_{ij} - \min_i q_{ij}`, slightly too large."""
     return float((people.floor * (1 + _HAIR) * matrix.max(axis=0) - matrix.min(axis=0)).max())
 
 

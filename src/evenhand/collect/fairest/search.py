@@ -197,10 +197,10 @@ def least_difference(
     bound, share = 0.0, _inside(_share(program, best))
     for _ in range(looks):
         tilt = (1 - share, share)
-        found = least_limit(program, solver, best, budget, tilt=tilt, owner=owner)
-        seen = sorted([*seen, _Look(share, found.bound)], key=lambda look: look.share)
-        if _difference(program, found.matrix) < _difference(program, best):
-            best = found.matrix
+        result = least_limit(program, solver, best, budget, tilt=tilt, owner=owner)
+        seen = sorted([*seen, _Look(share, result.bound)], key=lambda look: look.share)
+        if _difference(program, result.matrix) < _difference(program, best):
+            best = result.matrix
         bound, share = _weakest(seen)
         if bound >= _difference(program, best) * (1 - _CLOSE) or share in {look.share for look in seen}:
             break

@@ -126,7 +126,7 @@ def _build_single(sizes: Mapping[str, int], total: Fraction, protocol: Any, prot
     wanted = protocol.get(column) if isinstance(protocol, Mapping) else protocol
     made = _build_protocol(wanted, column, sizes[column], total)
     _check_sum([made.epsilon], total)
-    return Single(column, made, in_clear=[each for each in sizes if each != column])
+    return Single(column, made, in_clear=[name for name in sizes if name != column])
 
 
 def _build_sampled(sizes: Mapping[str, int], total: Fraction, wanted: Wanted, weights: Any) -> Sampled:
@@ -141,7 +141,7 @@ def _split_protocols(
     sizes: Mapping[str, int], total: Fraction, wanted: Wanted, split: Any, weights: Any
 ) -> dict[str, Protocol]:
     """Return the protocol of each column: those given as they are, the others with their part of the rest."""
-    given = [each.epsilon for each in wanted.values() if isinstance(each, Protocol)]
+    given = [protocol.epsilon for protocol in wanted.values() if isinstance(protocol, Protocol)]
     rest = {column: k for column, k in sizes.items() if not isinstance(wanted[column], Protocol)}
     left = total - _check_sum(given, total, more=bool(rest))
     parts: dict[str, Fraction] = {}

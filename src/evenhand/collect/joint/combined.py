@@ -82,7 +82,7 @@ class ProductStrategy(Strategy):
         return (self.product,)
 
     def _privatize(self, codes: Codes, source: Source) -> Sent:
-        whole = np.ravel_multi_index([codes[each].astype(np.int64) for each in self.columns], self.shape)
+        whole = np.ravel_multi_index([codes[column].astype(np.int64) for column in self.columns], self.shape)
         return [self.product.privatize(whole, rng=streams(source, [""])[""])], None
 
     def decoded(self, sent: Sequence[Reports]) -> dict[str, Reports]:
@@ -101,9 +101,11 @@ class ProductStrategy(Strategy):
         reports : JointReports
             Reports of this strategy.
         """
-        found = self.product.estimate(self.own(reports).sent[0])
-        values, errors = (np.array(each).reshape(self.shape) for each in (found.values, found.standard_error))
-        return JointFrequencies(values, errors, found.n, self.columns)
+        estimate = self.product.estimate(self.own(reports).sent[0])
+        values, errors = (
+            np.array(array).reshape(self.shape) for array in (estimate.values, estimate.standard_error)
+        )
+        return JointFrequencies(values, errors, estimate.n, self.columns)
 
 
 _LARGEST_DOMAIN = 2**31 - 1
@@ -279,7 +281,7 @@ def _check_sizes(sizes: Mapping[str, int]) -> dict[str, int]:
         must_be, got = "a mapping of columns to how many values they have", f"a {type(sizes).__name__}"
         raise InvalidParameterError("sizes", owner="Combined", must_be=must_be, got=got if sizes else "none")
     columns = check_column_names(sizes, parameter="sizes", owner="Combined")
-    return {each: integer("sizes", sizes[each], owner="Combined", low=2) for each in columns}
+    return {column: integer("sizes", sizes[column], owner="Combined", low=2) for column in columns}
 
 
 MOST_PRODUCT_CELLS = 64
@@ -313,7 +315,7 @@ class _Part(Optimal):
         raise InvalidParameterError(
             "reports",
             owner=_OWNER,
-            must_be="undone together, since what a column's part says depends on the other columns",
+            must_be="inverted together, since what a column's part says depends on the other columns",
             got="one column by itself",
             hint=_TOGETHER,
         )
@@ -357,7 +359,7 @@ class CombinedOptimal(ProductStrategy):
 
     def __init__(self, sizes: Mapping[str, int], product: Optimal, *, in_clear: Sequence[str] = ()) -> None:
         columns = check_column_names(sizes, parameter="sizes", owner=_OWNER)
-        checked = {each: integer("sizes", sizes[each], owner=_OWNER, low=2) for each in columns}
+        checked = {column: integer("sizes", sizes[column], owner=_OWNER, low=2) for column in columns}
         cells = check_product(checked)
         if not isinstance(product, Optimal) or product.k != cells or not columns:
             must_be = f"an Optimal of {cells:,} groups, one for each combination"
@@ -379,7 +381,9 @@ class CombinedOptimal(ProductStrategy):
         A mean of rows keeps the ratio of a column's entries, so the law keeps epsilon as the whole does.
         """
         k = self.shape[place]
-        weights, rates = (self._by_value(each, place) for each in (self.product.weights, self.product.rates))
+        weights, rates = (
+            self._by_value(numbers, place) for numbers in (self.product.weights, self.product.rates)
+        )
         totals = weights.sum(axis=1)
         within = np.where(totals[:, None] > 0, weights, 1.0)
         within /= within.sum(axis=1, keepdims=True)
@@ -421,12 +425,12 @@ class CombinedOptimal(ProductStrategy):
         return min(float(self.epsilon), math.log(float((parts.max(axis=0) / parts.min(axis=0)).max())))
 
     def estimate(self, reports: JointReports) -> NoReturn:
-        """Refuse: how a column is mixed up depends on the others, so only all of them can be undone."""
+        """Refuse: how a column is mixed up depends on the others, so only all can be inverted together."""
         self.own(reports)
         raise InvalidParameterError(
             "reports",
             owner=f"{_OWNER}.estimate",
-            must_be="undone together, since what a column's part says depends on the other columns",
+            must_be="inverted together, since what a column's part says depends on the other columns",
             got="columns one by one",
             hint=_TOGETHER,
         )

@@ -142,10 +142,10 @@ def product_shares(parts: Sequence[Reports], protocols: Sequence[Protocol]) -> F
 def _from_table(parts: Sequence[Reports], protocols: Sequence[Protocol], shape: tuple[int, ...]) -> Floats:
     """Return the estimates from a table of combinations, where each report names one value."""
     codes = np.ravel_multi_index([part.values.astype(np.int64) for part in parts], shape)
-    found = np.bincount(codes, minlength=math.prod(shape)).reshape(shape) / len(codes)
+    shares = np.bincount(codes, minlength=math.prod(shape)).reshape(shape) / len(codes)
     for axis, protocol in enumerate(protocols):
-        found = protocol.channel.undo_axis(found, axis)
-    return np.asarray(found)
+        shares = protocol.channel.undo_axis(shares, axis)
+    return np.asarray(shares)
 
 
 def _factors(part: Reports, protocol: Protocol) -> Floats:

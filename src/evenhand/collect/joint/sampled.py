@@ -112,7 +112,9 @@ class Sampled(Strategy):
         _, largest = max(self.pairs, key=lambda pair: pair[1].claimed_epsilon)
         whole = largest.guarantee_for(protects=self.columns, in_clear=in_clear)
         proofs = dict.fromkeys(protocol.title for _, protocol in self.pairs)
-        assumed = dict.fromkeys(each for _, way in self.pairs for each in way.guarantee_for().assumptions)
+        assumed = dict.fromkeys(
+            assumption for _, way in self.pairs for assumption in way.guarantee_for().assumptions
+        )
         changed = {"proof": "; ".join(proofs), "assumptions": [*assumed, _DRAWN]}
         return Guarantee.from_dict(whole.to_dict() | changed)
 
@@ -143,11 +145,11 @@ class Sampled(Strategy):
     def indicators(self, reports: JointReports) -> dict[str, npt.NDArray[np.uint8]]:
         """Return for each column one row per person; those who were not asked have zeros."""
         own = self.own(reports)
-        found = {}
+        indicators = {}
         for position, (column, part) in enumerate(super().indicators(own).items()):
-            found[column] = np.zeros((len(own), part.shape[1]), dtype=np.uint8)
-            found[column][own.asked == position] = part
-        return found
+            indicators[column] = np.zeros((len(own), part.shape[1]), dtype=np.uint8)
+            indicators[column][own.asked == position] = part
+        return indicators
 
     def _indicator_chunks(
         self, reports: JointReports, step: int
@@ -192,7 +194,9 @@ def _check_probabilities(
     if not hasattr(probabilities, "keys") or set(probabilities.keys()) != set(columns):
         got = f"a {type(probabilities).__name__} with other keys"
         raise InvalidParameterError("probabilities", owner="Sampled", must_be=must_be, got=got)
-    amounts = [exact(probabilities[each], name="probabilities", owner="Sampled", above=0) for each in columns]
+    amounts = [
+        exact(probabilities[column], name="probabilities", owner="Sampled", above=0) for column in columns
+    ]
     total = sum(amounts, Fraction(0))
     if abs(total - 1) > _NEAR_ONE:
         got = f"numbers that sum to {float(total):.12g}"

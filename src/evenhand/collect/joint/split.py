@@ -141,7 +141,7 @@ def split_cost(epsilons: Any, sizes: Any, *, protocol: Any = "grr", weights: Any
     optimal    24,684
     """
     given = _Budget.read(1, sizes, owner="split_cost")
-    amounts = np.array([float(each) for each in given.numbers("epsilons", epsilons)])
+    amounts = np.array([float(number) for number in given.numbers("epsilons", epsilons)])
     return given.attributes(protocol, weights).total(amounts)
 
 
@@ -167,7 +167,7 @@ def sampling_cost(
     '1062.7'
     """
     given = _Budget.read(epsilon, sizes, owner="sampling_cost")
-    shares = np.array([float(each) for each in given.numbers("probabilities", probabilities)])
+    shares = np.array([float(number) for number in given.numbers("probabilities", probabilities)])
     return math.fsum(given.costs_of_all(protocol, weights) / shares)
 
 
@@ -187,7 +187,7 @@ class _Budget(NamedTuple):
         if not listed:
             must_be = "how many values each attribute has, in a sequence or by name"
             raise InvalidParameterError("sizes", owner=owner, must_be=must_be, got=sizes)
-        checked = tuple(integer("sizes", each, owner=owner, low=2, high=_LARGEST_DOMAIN) for each in listed)
+        checked = tuple(integer("sizes", size, owner=owner, low=2, high=_LARGEST_DOMAIN) for size in listed)
         return cls(total, checked, columns, owner)
 
     def like_sizes(self, parts: Sequence[Any]) -> Any:
@@ -209,7 +209,7 @@ class _Budget(NamedTuple):
         return [given[column] for column in self.columns]
 
     def numbers(self, name: str, given: Any) -> list[Fraction]:
-        return [exact(each, name=name, owner=self.owner, above=0) for each in self.in_order(name, given)]
+        return [exact(number, name=name, owner=self.owner, above=0) for number in self.in_order(name, given)]
 
     def attributes(self, protocol: Any, weights: Any) -> Attributes:
         if isinstance(protocol, Mapping) or (
@@ -225,11 +225,11 @@ class _Budget(NamedTuple):
         )
         default = weights is None or (isinstance(weights, str) and weights == "cells")
         amounts = self.sizes if default else self.checked_weights(weights)
-        return Attributes(np.array(self.sizes, float), np.array([float(each) for each in amounts]), names)
+        return Attributes(np.array(self.sizes, float), np.array([float(amount) for amount in amounts]), names)
 
     def checked_weights(self, weights: Any) -> list[Fraction]:
         amounts = self.numbers("weights", weights)
-        if not all(1 / _MOST_WEIGHT <= each <= _MOST_WEIGHT for each in amounts):
+        if not all(1 / _MOST_WEIGHT <= amount <= _MOST_WEIGHT for amount in amounts):
             must_be, got = "numbers from 1e-100 to 1e100", "larger or smaller ones"  # their costs are floats
             raise InvalidParameterError("weights", owner=self.owner, must_be=must_be, got=got)
         return amounts
@@ -240,7 +240,7 @@ class _Budget(NamedTuple):
         if how == "k-based":
             return [self.epsilon * k / sum(self.sizes) for k in self.sizes]
         if how == "sample":
-            return dyadic_shares([Fraction(each) for each in np.sqrt(self.costs_of_all(protocol, weights))])
+            return dyadic_shares([Fraction(cost) for cost in np.sqrt(self.costs_of_all(protocol, weights))])
         return self.optimal(self.attributes(protocol, weights))
 
     def limited(self, how: Any, protocol: Any, weights: Any, limits: Any) -> Sequence[Fraction]:
@@ -255,21 +255,21 @@ class _Budget(NamedTuple):
         parts: dict[int, Fraction] = {}
         free, left = list(range(len(self.sizes))), self.epsilon
         while free:
-            rest = _Budget(left, tuple(self.sizes[each] for each in free), None, self.owner)
+            rest = _Budget(left, tuple(self.sizes[place] for place in free), None, self.owner)
             taken = None if named is None else named.select(np.array(free))
-            found = rest.split(rule, None, None) if taken is None else rest.optimal(taken)
+            split = rest.split(rule, None, None) if taken is None else rest.optimal(taken)
             over = [
-                each
-                for each, part in zip(free, found, strict=True)
-                if (most := highest[each]) is not None and part > most
+                place
+                for place, part in zip(free, split, strict=True)
+                if (most := highest[place]) is not None and part > most
             ]
             if not over:
-                parts |= dict(zip(free, found, strict=True))
+                parts |= dict(zip(free, split, strict=True))
                 break
-            parts |= {each: highest[each] or Fraction(0) for each in over}
-            left -= sum((parts[each] for each in over), Fraction(0))
-            free = [each for each in free if each not in over]
-        return [parts[each] for each in range(len(self.sizes))]
+            parts |= {place: highest[place] or Fraction(0) for place in over}
+            left -= sum((parts[place] for place in over), Fraction(0))
+            free = [place for place in free if place not in over]
+        return [parts[place] for place in range(len(self.sizes))]
 
     def checked_limits(self, limits: Any) -> list[Fraction | None]:
         """Return the limit of each attribute, in order; None where there is none."""
@@ -277,8 +277,8 @@ class _Budget(NamedTuple):
         if self.columns is not None and isinstance(limits, Mapping) and set(limits) <= set(self.columns):
             given = {column: limits.get(column) for column in self.columns}
         return [
-            None if each is None else exact(each, name="limits", owner=self.owner, above=0)
-            for each in self.in_order("limits", given)
+            None if limit is None else exact(limit, name="limits", owner=self.owner, above=0)
+            for limit in self.in_order("limits", given)
         ]
 
     def optimal(self, attributes: Attributes) -> Sequence[Fraction]:
@@ -330,7 +330,7 @@ def dyadic_shares(amounts: Sequence[Fraction]) -> tuple[Fraction, ...]:
     total = sum(amounts, Fraction(0))
     units = [max(1, round(amount / total * GRID)) for amount in amounts]
     units[units.index(max(units))] += GRID - sum(units)
-    return tuple(Fraction(each, GRID) for each in units)
+    return tuple(Fraction(unit, GRID) for unit in units)
 
 
 def decimal_parts(total: Fraction, amounts: Sequence[float]) -> tuple[Fraction, ...]:
@@ -347,7 +347,7 @@ def decimal_parts(total: Fraction, amounts: Sequence[float]) -> tuple[Fraction, 
     unit = Fraction(1, 10**digits) if digits >= 0 else Fraction(10**-digits)
     whole = sum(map(Fraction, amounts))
     units = [max(1, math.floor(Fraction(amount) / whole * total / unit)) for amount in amounts]
-    parts = [each * unit for each in units]
+    parts = [count * unit for count in units]
     largest = units.index(max(units))
     parts[largest] += total - sum(parts)  # below zero where some part was lifted to one unit
     return tuple(parts)
@@ -359,7 +359,7 @@ def float_below(amount: Fraction) -> float:
     >>> float_below(Fraction(1, 10)), float_below(Fraction(2, 3))
     (0.1, 0.6666666666666666)
     """
-    found = float(amount)
-    while Fraction(repr(found)) > amount:
-        found = math.nextafter(found, 0.0)
-    return found
+    number = float(amount)
+    while Fraction(repr(number)) > amount:
+        number = math.nextafter(number, 0.0)
+    return number

@@ -174,11 +174,11 @@ class _Groups:
         return min(math.log1p(math.exp(size)) if size < 30 else size, _MOST_EPSILON)
 
     def rounded_to_target(self, epsilon: float, kappa: float) -> float:
-        """Return `epsilon`, or a hair less where rounding would miss the target by one."""
-        found, less = epsilon, 2.0**-52
-        while self.ratio(found) > kappa:
-            found, less = epsilon * (1 - less), 2 * less
-        return found
+        """Return `epsilon`, or slightly less where rounding would miss the target by one."""
+        rounded, less = epsilon, 2.0**-52
+        while self.ratio(rounded) > kappa:
+            rounded, less = epsilon * (1 - less), 2 * less
+        return rounded
 
     def ratio(self, epsilon: float) -> float:
         """Return how much of the unfairness is left; only ratios of the probabilities of a report count."""
@@ -194,8 +194,8 @@ class _Groups:
         overall = float(weights @ rates)
         keep = -math.expm1(-epsilon)
         people = small + keep * weights
-        found = (small * overall + keep * weights * rates) / people
-        return self._spread(found, overall) / self._spread(rates[there], overall)
+        reported = (small * overall + keep * weights * rates) / people
+        return self._spread(reported, overall) / self._spread(rates[there], overall)
 
     def _spread(self, rates: npt.NDArray[np.float64], overall: float) -> float:
         if self.kind == "difference":

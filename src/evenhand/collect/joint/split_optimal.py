@@ -55,11 +55,11 @@ class Attributes(NamedTuple):
         sizes = np.broadcast_to(self.sizes, epsilons.shape)
         if len(set(self.names)) == 1:
             return formula(self.names[0], sizes, epsilons)
-        found = np.empty(epsilons.shape)
+        results = np.empty(epsilons.shape)
         for name in dict.fromkeys(self.names):
-            own = [position for position, each in enumerate(self.names) if each == name]
-            found[..., own] = formula(name, sizes[..., own], epsilons[..., own])
-        return found
+            own = [position for position, other in enumerate(self.names) if other == name]
+            results[..., own] = formula(name, sizes[..., own], epsilons[..., own])
+        return results
 
     def total(self, epsilons: Floats) -> float:
         """Return the sum of the costs, which does not depend on the order of the attributes."""
@@ -67,7 +67,7 @@ class Attributes(NamedTuple):
 
     def select(self, order: npt.NDArray[np.intp]) -> Attributes:
         """Return some of the attributes, in the order given."""
-        return Attributes(self.sizes[order], self.weights[order], tuple(self.names[each] for each in order))
+        return Attributes(self.sizes[order], self.weights[order], tuple(self.names[place] for place in order))
 
 
 def optimal_split(total: float, attributes: Attributes, starts: Sequence[Floats]) -> Floats:
@@ -88,9 +88,9 @@ def optimal_split(total: float, attributes: Attributes, starts: Sequence[Floats]
         return _water_filling(total, attributes)
     order = np.lexsort((np.array(attributes.names), attributes.weights, attributes.sizes))
     ordered = attributes.select(order)
-    found = min([_on_grid(total, ordered), *(start[order] for start in starts)], key=ordered.total)
-    back = np.empty_like(found)
-    back[order] = _polished(found, ordered)
+    best = min([_on_grid(total, ordered), *(start[order] for start in starts)], key=ordered.total)
+    back = np.empty_like(best)
+    back[order] = _polished(best, ordered)
     return back
 
 
@@ -115,10 +115,10 @@ def _water_filling(total: float, attributes: Attributes) -> Floats:
     for _ in range(_ROUNDS):
         gains = np.linspace(low, high, 18)
         spent = [math.fsum(row) for row in _epsilons_at(gains[1:-1], total, attributes)]
-        enough = sum(each > total for each in spent)  # the more gain is asked for, the less is spent
+        enough = sum(amount > total for amount in spent)  # the more gain is asked for, the less is spent
         low, high = gains[enough], gains[enough + 1]
-    found: Floats = _epsilons_at(np.array([high]), total, attributes)[0]
-    return found
+    epsilons: Floats = _epsilons_at(np.array([high]), total, attributes)[0]
+    return epsilons
 
 
 def _epsilons_at(log_gains: Floats, total: float, attributes: Attributes) -> Floats:
@@ -170,15 +170,15 @@ def _least_sums(first: Floats, second: Floats) -> tuple[Floats, npt.NDArray[np.i
 
 def _polished(epsilons: Floats, attributes: Attributes) -> Floats:
     """Move budget between pairs of attributes, in ever smaller steps, as long as the cost falls."""
-    found = epsilons.copy()
-    first = step = math.fsum(found) / _GRID
+    polished = epsilons.copy()
+    first = step = math.fsum(polished) / _GRID
     while step > first * _FINEST:
-        moved = _best_move(found, attributes, step)
+        moved = _best_move(polished, attributes, step)
         if moved is None:
             step /= 2
         else:
-            found = moved
-    return found
+            polished = moved
+    return polished
 
 
 def _best_move(epsilons: Floats, attributes: Attributes, step: float) -> Floats | None:

@@ -113,7 +113,7 @@ class Strategy(ABC):
             Each person's value of each column, 0 to ``k - 1``. Other columns than those of the strategy are
             left alone.
         rng : None, int, Generator or Source
-            Nothing for the operating system's secure source. Anything else makes a simulation, in which each
+            None for the operating system's secure source. Anything else makes a simulation, in which each
             column has a stream of its own: adding a column does not change what is drawn for the others.
 
         Raises
@@ -218,10 +218,10 @@ class Strategy(ABC):
         return InvalidParameterError("sent", owner="JointReports", must_be=must_be, got=got)
 
     def _protocol(self, column: str) -> Protocol:
-        found = self.protocols.get(column)
-        if found is None:
+        protocol = self.protocols.get(column)
+        if protocol is None:
             raise ColumnNotFoundError(column, self.columns, place="among those reported")
-        return found
+        return protocol
 
     def _checked(self, codes: Mapping[str, Any]) -> Codes:
         owner = f"{type(self).__name__}.privatize"
@@ -231,7 +231,7 @@ class Strategy(ABC):
         _refuse_left_out_people(codes, self.columns)
         for column in self.columns:
             if column not in codes:
-                known = [each for each in codes.keys() if isinstance(each, str)]  # noqa: SIM118 - frames too
+                known = [name for name in codes.keys() if isinstance(name, str)]  # noqa: SIM118 - frames too
                 raise ColumnNotFoundError(column, known, place="among the codes given")
         checked = {column: check_codes(codes[column], k, owner=owner) for column, k in self.sizes.items()}
         if len({array.size for array in checked.values()}) > 1:
@@ -293,7 +293,7 @@ def streams(source: Source, columns: Iterable[str]) -> dict[str, Source]:
 def check_column_names(names: Iterable[object], *, parameter: str, owner: str) -> tuple[str, ...]:
     """Return the names of columns, each a text and there once, else refuse them."""
     columns = (names,) if isinstance(names, str) else tuple(names)
-    texts = tuple(each for each in columns if isinstance(each, str) and each)
+    texts = tuple(column for column in columns if isinstance(column, str) and column)
     if len(set(texts)) < len(columns):
         must_be = "different names of columns"
         raise InvalidParameterError(parameter, owner=owner, must_be=must_be, got=columns)
@@ -375,7 +375,7 @@ class JointReports:
             )
         strategy = parts[0].strategy
         own = [strategy.own(part) for part in parts]
-        sent = [Reports.concat(each) for each in zip(*(part.sent for part in own), strict=True)]
+        sent = [Reports.concat(batches) for batches in zip(*(part.sent for part in own), strict=True)]
         asked = [part.asked for part in own if part.asked is not None]
         return cls(sent, strategy=strategy, asked=np.concatenate(asked) if asked else None)
 

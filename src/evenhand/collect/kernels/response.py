@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = ["GROUP", "SPAN", "add_counts", "mark", "respond"]
 
-GROUP = 256  # codes; the order of the units hangs on it
+GROUP = 256  # codes; the order of the units depends on it
 SPAN = 4 * GROUP  # codes answered together where no unit is open: fewer, longer loops take a tenth less time
 _PART = 1 << 14  # values counted together: they stay in the nearest cache
 _FEWEST = 16  # values that are quicker compared one by one than looked up

@@ -70,7 +70,7 @@ class OutputColumns:
 
     def names_out(self, called: Mapping[str, str] | None = None) -> list[str]:
         """Return the names of the output columns; `called` gives input columns other names."""
-        return [each for _, names in self.parts(called) for each in names]
+        return [name for _, names in self.parts(called) for name in names]
 
     def parts(self, called: Mapping[str, str] | None = None) -> Iterator[tuple[str, list[str]]]:
         """Yield each input column with the names of its output columns."""
@@ -102,7 +102,7 @@ def plan_output(
     for column in layout.schema:
         _refuse_changed_rows(column)
     if layout.width > MOST_COLUMNS:
-        sizes = ", ".join(f"'{each.name}' {each.size:,}" for each in layout.schema)
+        sizes = ", ".join(f"'{column.name}' {column.size:,}" for column in layout.schema)
         raise LimitExceededError(
             f"There would be {layout.width:,} output columns, more than {MOST_COLUMNS:,} (values: {sizes}). "
             "Hint: declare coarser domains, or report this column with a protocol, whose estimate(reports) "
@@ -137,9 +137,9 @@ def _refuse_changed_rows(column: Column) -> None:
 def _refuse_duplicate_names(layout: OutputColumns) -> None:
     owners: dict[str, str] = {}
     for name, outputs in layout.parts():
-        for each in outputs:
-            if each in owners:
-                got = f"two, one from '{owners[each]}' and one from '{name}'"
+        for output in outputs:
+            if output in owners:
+                got = f"two, one from '{owners[output]}' and one from '{name}'"
                 raise InvalidParameterError(
                     "X",
                     owner=_OWNER,
@@ -147,7 +147,7 @@ def _refuse_duplicate_names(layout: OutputColumns) -> None:
                     got=got,
                     hint="rename one of the two columns.",
                 )
-            owners[each] = name
+            owners[output] = name
 
 
 STRATEGIES = ("independent", "combined", "single")
@@ -159,7 +159,7 @@ def requested_columns(columns: Any, known: Sequence[str]) -> tuple[str, ...] | N
     if columns is None:
         return None
     names = [columns] if isinstance(columns, str) else list(columns)
-    if not names or len(set(names)) < len(names) or not all(isinstance(each, str) for each in names):
+    if not names or len(set(names)) < len(names) or not all(isinstance(name, str) for name in names):
         must_be = "the name of a column, or a list of different names"
         raise InvalidParameterError("columns", owner=_OWNER, must_be=must_be, got=columns)
     for name in names:

@@ -47,7 +47,7 @@ def names_for(frame: Frame, *, named: bool, schema: Schema | None, owner: str) -
     if named or schema is None:
         return tuple(frame.columns)
     width = frame.shape[1]
-    for names in (tuple(each for each in schema.names if each != schema.target), schema.names):
+    for names in (tuple(name for name in schema.names if name != schema.target), schema.names):
         if len(names) == width:
             return names
     raise InvalidParameterError(

@@ -51,11 +51,11 @@ def passed_types(frame: Frame, layout: OutputColumns, container: Container) -> l
 def check_size(rows: int, layout: OutputColumns, types: list[np.dtype[Any]], container: Container) -> None:
     """Refuse output that would not fit into memory, before anything is drawn for it."""
     width = layout.width
-    each = np.result_type(np.uint8, *types).itemsize if container == "default" else 1
-    if rows * width * each > MOST_BYTES:
+    cell_bytes = np.result_type(np.uint8, *types).itemsize if container == "default" else 1
+    if rows * width * cell_bytes > MOST_BYTES:
         raise LimitExceededError(
-            f"Indicators in {width:,} columns of {each} bytes would take more than {MOST_BYTES:,} bytes, "
-            f"enough for {MOST_BYTES // (width * each):,} rows. "
+            f"Indicators in {width:,} columns of {cell_bytes} bytes would take more than {MOST_BYTES:,} "
+            f"bytes, enough for {MOST_BYTES // (width * cell_bytes):,} rows. "
             "Hint: declare coarser domains, take the rows in parts, or use a protocol's privatize and "
             "estimate, which need no indicators.",
             limit="bytes",
@@ -175,9 +175,9 @@ def _has_labels(labels: npt.NDArray[Any], expected: npt.NDArray[Any]) -> bool:
 
 def _numbers(series: nw.Series[Any]) -> npt.NDArray[Any]:
     """Return numbers and truth values as numpy has them; a missing one is NaN."""
-    found = series.to_numpy()
-    if found.dtype.kind in "biuf":
-        return found
+    numbers = series.to_numpy()
+    if numbers.dtype.kind in "biuf":
+        return numbers
     return series.cast(nw.Float64).to_numpy().astype(np.float64)
 
 
@@ -231,5 +231,7 @@ def is_privatized(given: Any) -> bool:
     (True, True, False)
     """
     return any(
-        _MADE.get(id(each)) is each for each in (given, getattr(given, "base", None)) if each is not None
+        _MADE.get(id(container)) is container
+        for container in (given, getattr(given, "base", None))
+        if container is not None
     )

@@ -91,7 +91,7 @@ class LocalPrivatizer(KeepsSpending, TransformerMixin, BaseEstimator):  # type: 
         What becomes of the other columns: those that the schema declares as categorical are one-hot; or all
         that it declares, ranges and bins too; or all pass as they are. A column that is not declared passes.
     rng : None, int, Generator or Source
-        Nothing for the operating system's secure source. Anything else makes a simulation; with a seed each
+        None for the operating system's secure source. Anything else makes a simulation; with a seed each
         call has a stream of its own, and a clone begins again with the first.
     keep_index : bool, default False
         Whether :meth:`transform` hands the index of a pandas frame on. The index may tell who is who, or be

@@ -64,7 +64,7 @@ class Protocol(ExactLaw):
         codes : array of int
             Each person's value, 0 to ``k - 1``.
         rng : None, int, Generator or Source
-            Nothing for the operating system's secure source. Anything else makes a simulation.
+            None for the operating system's secure source. Anything else makes a simulation.
 
         Raises
         ------

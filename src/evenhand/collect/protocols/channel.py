@@ -124,8 +124,8 @@ class Channel:
             return np.full(np.shape(counts), math.nan)
         expected = n * self.q
         whole = math.floor(expected)
-        found: npt.NDArray[np.float64] = ((np.asarray(counts) - whole) - float(expected - whole)) / n
-        return found
+        excess: npt.NDArray[np.float64] = ((np.asarray(counts) - whole) - float(expected - whole)) / n
+        return excess
 
     def shares(self, counts: npt.ArrayLike, n: int) -> npt.NDArray[np.float64]:
         """Return the estimated share of people with each value, without bias."""
@@ -134,11 +134,11 @@ class Channel:
     def variance(self, shares: npt.ArrayLike, n: int) -> npt.NDArray[np.float64]:
         """Return the variance of the estimates where these are the shares; NaN without reports."""
         one = self.noise + self.slope * self.width * np.asarray(shares, dtype=float)
-        found: npt.NDArray[np.float64] = one / (n * self.width**2) if n else np.full_like(one, math.nan)
-        return found
+        variance: npt.NDArray[np.float64] = one / (n * self.width**2) if n else np.full_like(one, math.nan)
+        return variance
 
     def require_inverse(self) -> None:
-        """Do nothing: p is above q, so reports can always be undone."""
+        """Accept: p is above q, so the channel always has an inverse."""
 
     def nearest(self, values: Floats) -> Floats:
         """Return the shares nearest to an estimate, each from 0 to 1."""
@@ -217,7 +217,7 @@ class Channel:
 
     def square_axis(self, moment: Floats, axis: int) -> Floats:
         """Return the mean squares of the scores along one axis, for people spread as given."""
-        own, other = (float(each) for each in self._exact_squares)
+        own, other = (float(square) for square in self._exact_squares)
         return np.asarray(other * moment.sum(axis=axis, keepdims=True) + (own - other) * moment)
 
     @property
@@ -270,16 +270,18 @@ class MatrixChannel:
         """
         if not self.condition < SINGULAR:
             raise self._refusal()
-        found = np.linalg.inv(self.matrix).T
-        residual = np.eye(len(found)) - (found.astype(np.longdouble) @ self.matrix.T.astype(np.longdouble))
-        return np.asarray(found + (residual @ found).astype(float))
+        inverse = np.linalg.inv(self.matrix).T
+        residual = np.eye(len(inverse)) - (
+            inverse.astype(np.longdouble) @ self.matrix.T.astype(np.longdouble)
+        )
+        return np.asarray(inverse + (residual @ inverse).astype(float))
 
     def require_inverse(self) -> None:
-        """Refuse a matrix that cannot be undone."""
+        """Refuse a matrix that has no inverse."""
         _ = self.scores
 
     def _refusal(self) -> InvalidParameterError:
-        """Say which values are made alike, or that all are told apart too little."""
+        """Return the error that names values which send the same reports, or says that all nearly do."""
         alike = self.alike
         got = "one under which no inverse is left of the reports"
         hint = (
@@ -292,18 +294,20 @@ class MatrixChannel:
                 "merge these values into one before they are reported, or use GRR where each must be known."
             )
         return InvalidParameterError(
-            "protocol", owner="an estimate", must_be="a matrix that can be undone", got=got, hint=hint
+            "protocol", owner="an estimate", must_be="a matrix that has an inverse", got=got, hint=hint
         )
 
     @cached_property
     def alike(self) -> tuple[tuple[int, ...], ...]:
         """The sets of values that send the same reports, and so cannot be told apart."""
-        left, found = list(range(len(self.matrix))), []
+        left, classes = list(range(len(self.matrix))), []
         while left:
-            same = [each for each in left if np.abs(self.matrix[each] - self.matrix[left[0]]).max() < _SAME]
-            left = [each for each in left if each not in same]
-            found.append(tuple(same))
-        return tuple(each for each in found if len(each) > 1)
+            same = [
+                value for value in left if np.abs(self.matrix[value] - self.matrix[left[0]]).max() < _SAME
+            ]
+            left = [value for value in left if value not in same]
+            classes.append(tuple(same))
+        return tuple(values for values in classes if len(values) > 1)
 
     @cached_property
     def squares(self) -> Floats:
@@ -347,8 +351,8 @@ class MatrixChannel:
     def covariance(self, shares: Floats, n: int) -> npt.NDArray[Any]:
         """Return the covariance of the estimates about the people who reported."""
         expected = shares @ self.matrix
-        found = (self.scores * expected) @ self.scores.T - np.diag(shares)
-        return np.asarray(found / n)
+        covariance = (self.scores * expected) @ self.scores.T - np.diag(shares)
+        return np.asarray(covariance / n)
 
     def invert_moment(self, moment: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return the second moment of scores from that of indicators."""
@@ -358,10 +362,10 @@ class MatrixChannel:
 
     def score_terms(self, counts: npt.ArrayLike, n: int, *, population: bool) -> ScoreTerms:
         """Return what a score interval needs; the people without the value are spread as estimated."""
-        found = self.shares(counts, n)
+        shares = self.shares(counts, n)
         own = np.diagonal(self.squares)
-        other = self._other_squares(onto_simplex(found))
-        return ScoreTerms(found, 1.0, other, own - other - (0 if population else 1), self.step)
+        other = self._other_squares(onto_simplex(shares))
+        return ScoreTerms(shares, 1.0, other, own - other - (0 if population else 1), self.step)
 
     def exact_limits(self, counts: npt.ArrayLike, n: int, level: float) -> tuple[Floats, Floats]:
         """Return limits of the shares of the population whose level is guaranteed.
@@ -373,9 +377,9 @@ class MatrixChannel:
         number = np.asarray(counts)
         tests = number.size if number.size > 2 else 1
         low, high = clopper_pearson(number, n, 1 - (1 - level) / tests)
-        found = self.shares(number, n)
+        shares = self.shares(number, n)
         least, most = (_extreme(sign * self.scores, low, high) * sign for sign in (-1, 1))
-        moved = np.clip(found, 0, 1) - found
+        moved = np.clip(shares, 0, 1) - shares
         least, most = least + np.minimum(moved, 0), most + np.maximum(moved, 0)
         return np.clip(least, 0, 1), np.clip(most, 0, 1)
 

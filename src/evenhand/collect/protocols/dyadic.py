@@ -40,12 +40,12 @@ def round_down(probability: Fraction) -> Fraction:
 
 
 def exp_above(exponent: Fraction) -> Fraction:
-    """Return a rational a hair above e to the exponent."""
+    """Return a rational slightly above e to the exponent."""
     return exp_bounds(exponent)[1]
 
 
 def exp_below(exponent: Fraction) -> Fraction:
-    """Return a rational a hair below e to the exponent."""
+    """Return a rational slightly below e to the exponent."""
     return exp_bounds(exponent)[0]
 
 

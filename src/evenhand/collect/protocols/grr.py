@@ -191,13 +191,13 @@ def respond(codes: npt.NDArray[Any], k: int, keep: Fraction, source: Source) -> 
     """
     kind = code_type(k)
     if codes.dtype == kind and codes.flags.c_contiguous:
-        out, held = np.empty_like(codes), codes.view()
+        out, read_only = np.empty_like(codes), codes.view()
     else:
         out = codes.astype(kind)
-        held = out.view()
-    held.flags.writeable = False  # so that it has one type for the compiler, whatever the caller gives
+        read_only = out.view()
+    read_only.flags.writeable = False  # so that it has one type for the compiler, whatever the caller gives
     law = np.array(_thresholds(k, keep), dtype=np.uint64)
-    parameters = (held, law, np.empty(kernels.response.SPAN, dtype=np.uint32))
+    parameters = (read_only, law, np.empty(kernels.response.SPAN, dtype=np.uint32))
     feed(kernels.response.respond, out, parameters, source, units=np.uint32, words=0.5)
     return out
 

@@ -75,7 +75,7 @@ class LocalHashing(Protocol):
 
     @property
     def collision_exact(self) -> Fraction:
-        """Probability that two values share a bucket: 1/g, and a hair more where g is no power of two."""
+        """Probability that two values share a bucket: 1/g, and slightly more where g is no power of two."""
         return self.family.collision_exact
 
     def _probabilities(self) -> tuple[Fraction, Fraction]:
@@ -321,7 +321,7 @@ class OLH(LocalHashing):
     def _buckets(self) -> int:
         raised = math.exp(min(float(self.epsilon), 50.0))
         low, high = (
-            min(max(2, each), MOST_BUCKETS) for each in (math.floor(raised + 1), math.ceil(raised + 1))
+            min(max(2, buckets), MOST_BUCKETS) for buckets in (math.floor(raised + 1), math.ceil(raised + 1))
         )
         return low if self.as_printed else min(low, high, key=lambda g: (raised - 1 + g) ** 2 / (g - 1))
 
@@ -396,12 +396,12 @@ class HashFamily:
     @property
     def word(self) -> type[np.unsignedinteger[Any]]:
         """The unsigned type of multiplier and offset."""
-        found: type[np.unsignedinteger[Any]] = np.dtype(f"u{self.width // 8}").type
-        return found
+        word: type[np.unsignedinteger[Any]] = np.dtype(f"u{self.width // 8}").type
+        return word
 
     @cached_property
     def collision_exact(self) -> Fraction:
-        """Probability that two values share a bucket: 1/g, and a hair more where g is no power of two."""
+        """Probability that two values share a bucket: 1/g, and slightly more where g is no power of two."""
         small, larger = divmod(1 << self.top, self.g)
         return Fraction(larger * (small + 1) ** 2 + (self.g - larger) * small**2, 1 << (2 * self.top))
 
@@ -411,8 +411,8 @@ class HashFamily:
         with np.errstate(over="ignore"):  # the sum is meant modulo 2**width
             mixed = np.asarray(multiplier, word) * np.asarray(value).astype(word) + np.asarray(offset, word)
         high = (mixed >> word(self.width - self.top)).astype(np.uint64)
-        found: npt.NDArray[np.uint64] = (high * np.uint64(self.g)) >> np.uint64(self.top)  # of 2**64 at most
-        return found
+        bucket: npt.NDArray[np.uint64] = (high * np.uint64(self.g)) >> np.uint64(self.top)  # of 2**64 at most
+        return bucket
 
     def starts(self, buckets: Any) -> npt.NDArray[np.uint64]:
         """Return the least `top`-bit high part of each bucket; bucket `g` stands for the end.

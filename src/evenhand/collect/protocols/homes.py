@@ -28,8 +28,8 @@ class _Classes(Mapping[str, type[Any]]):
 
     def __getitem__(self, name: str) -> type[Any]:
         module, _, kind = HOMES[name].partition(":")
-        found: type[Any] = getattr(import_module(module), kind)
-        return found
+        loaded: type[Any] = getattr(import_module(module), kind)
+        return loaded
 
     def __iter__(self) -> Iterator[str]:
         return iter(HOMES)

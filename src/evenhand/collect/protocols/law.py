@@ -172,7 +172,7 @@ class ExactLaw(ABC):
 
     @cached_property
     def realised_epsilon(self) -> Fraction:
-        """The epsilon of the probabilities as drawn: at most `epsilon`, and often a hair below it."""
+        """The epsilon of the probabilities as drawn: at most `epsilon`, and often slightly below it."""
         ratio = require_private(self.worst_ratio, self.epsilon, owner=type(self).__name__)
         return min(self.epsilon, realised_epsilon(ratio))
 
@@ -207,7 +207,7 @@ class ExactLaw(ABC):
         --------
         >>> from evenhand.collect import GRR
         >>> print(GRR(k=5, epsilon=1).guarantee_for(protects=["race"], in_clear=["income"]))
-        Seeing one report can change the odds check_numbers any two values of race
+        Seeing one report can change the odds between any two values of race
         by at most a factor of 2.72 (epsilon = 1, pure, unit: one report, trust: local; tight,
         by generalized randomized response). In the clear, and so not protected: income.
         Assumes: the values a person may have are public; whether a person reports does
@@ -404,7 +404,7 @@ class ExactLaw(ABC):
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for a JSON file; :func:`evenhand.collect.protocol_from` reads them back."""
         return {"protocol": self.name} | {
-            each.name: _plain(getattr(self, each.name)) for each in fields(self)
+            field.name: _plain(getattr(self, field.name)) for field in fields(self)
         }
 
     @classmethod
@@ -441,8 +441,8 @@ class ExactLaw(ABC):
         return f"epsilon = {text_above(self.claimed_epsilon)}, pure, local, for one report, {kind}"
 
     def __repr__(self) -> str:
-        told = [each.name for each in fields(self) if self._differs_from_default(each)]
-        shown = {each: repr(getattr(self, each)) for each in told} | {
+        names = [field.name for field in fields(self) if self._differs_from_default(field)]
+        shown = {name: repr(getattr(self, name)) for name in names} | {
             "epsilon": epsilon_literal(self.epsilon)
         }
         return f"{type(self).__name__}({', '.join(f'{name}={text}' for name, text in shown.items())})"
@@ -455,4 +455,4 @@ def _plain(value: object) -> Any:
     """Return a parameter as JSON has it: rationals as text, tuples as lists."""
     if isinstance(value, Fraction):
         return as_text(value)
-    return [_plain(each) for each in value] if isinstance(value, tuple) else value
+    return [_plain(item) for item in value] if isinstance(value, tuple) else value

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_EPSILON", "Certificate", "Optimal", "Unfairness"]
 
-_CONDITION = 1e5  # from which on an estimate says that it hangs by a thread
+_CONDITION = 1e5  # from which on an estimate warns that it is not reliable
 MOST_EPSILON = Fraction(20)
 """Beyond it, linear programs in floats cannot tell the entries of a column apart."""
 
@@ -123,7 +123,7 @@ class Optimal(Naming):
         :class:`GRR` (the default), as small as can be, or a number.
     kind : {"ratio", "difference"}
         What is made least: the largest distance of a reported group's rate from the overall rate, as a share
-        of it, or the largest difference check_numbers the rates of two reported groups.
+        of it, or the largest difference between the rates of two reported groups.
     as_printed : bool
         Use the closed form of [1]_ for two groups instead: the larger group reports a fair coin. `error` is
         not used.
@@ -133,7 +133,7 @@ class Optimal(Naming):
     Notes
     -----
     Only the reports get fairer: the true groups and what they get are as they were. The estimate of the true
-    shares undoes the matrix; the less the reports tell about the outcome, the larger its standard errors,
+    shares inverts the matrix; the less the reports tell about the outcome, the larger its standard errors,
     and where they tell nothing at all there is none.
 
     Above epsilon of 20 the matrix is that of 20: the reports are then more private than asked, and
@@ -268,13 +268,13 @@ class Optimal(Naming):
 
     @cached_property
     def _matrix(self) -> npt.NDArray[np.float64]:
-        found = np.array(self._cells, dtype=np.float64) / GRID  # exact: whole numbers below 2**53
-        found.flags.writeable = False
-        return found
+        matrix = np.array(self._cells, dtype=np.float64) / GRID  # exact: whole numbers below 2**53
+        matrix.flags.writeable = False
+        return matrix
 
     @cached_property
     def channel(self) -> MatrixChannel:
-        """The whole matrix, as an estimate undoes it."""
+        """The whole matrix, which an estimate inverts."""
         return MatrixChannel(self._matrix)
 
     def _probabilities(self) -> NoReturn:
@@ -360,7 +360,7 @@ class Optimal(Naming):
     def _law(self) -> npt.NDArray[Any]:
         self._check_few(self.k)
         law = np.empty((self.k, self.k), dtype=object)
-        law[:] = [[Fraction(each, GRID) for each in row] for row in self._cells]
+        law[:] = [[Fraction(cell, GRID) for cell in row] for row in self._cells]
         return law
 
     # --- people and server ----------------------------------------------------------------------
@@ -368,10 +368,12 @@ class Optimal(Naming):
     def _privatize(self, codes: npt.NDArray[Any], source: Source) -> npt.NDArray[Any]:
         kind = code_type(self.k)
         out = codes.astype(kind)
-        held = out.view()
-        held.flags.writeable = False  # so that it has one type for the compiler, whatever the caller gives
+        read_only = out.view()
+        read_only.flags.writeable = (
+            False  # so that it has one type for the compiler, whatever the caller gives
+        )
         room = np.empty(kernels.channel.GROUP, dtype=np.uint32)
-        parameters = (held, *self._tables, room)
+        parameters = (read_only, *self._tables, room)
         feed(kernels.channel.choose, out, parameters, source, units=np.uint32, words=0.5)
         return out
 
@@ -397,11 +399,11 @@ class Optimal(Naming):
         Warns
         -----
         EvenhandWarning
-            If the matrix is so near to that that the estimate hangs by a thread: a condition number above
+            If the matrix nearly does, so that the estimate is not reliable: a condition number above
             10**5, or a standard error above 1.
         """
-        found = super().estimate(reports)
-        worst = float(found.standard_error.max()) if found.n else 0.0
+        estimate = super().estimate(reports)
+        worst = float(estimate.standard_error.max()) if estimate.n else 0.0
         if self.channel.condition > _CONDITION or worst > 1:
             warnings.warn(
                 f"The matrix of {self.name!r} nearly makes groups alike (condition number "
@@ -410,12 +412,12 @@ class Optimal(Naming):
                 EvenhandWarning,
                 stacklevel=2,
             )
-        return found
+        return estimate
 
     # --- records --------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values for a JSON file, with the law that reports are undone by."""
+        """Return plain values for a JSON file, with the matrix that an estimate inverts."""
         return super().to_dict() | {"law": [list(row) for row in self._cells]}
 
     @classmethod
@@ -423,12 +425,12 @@ class Optimal(Naming):
         """Return the protocol of a record, with the law that is written there, if it keeps its epsilon."""
         given = dict(values)
         k, law = given.pop("k"), given.pop("law", None)
-        found = cls(**given)
-        if type(k) is not int or k != found.k:
-            must_be = f"{found.k}, as many as there are weights"
+        protocol = cls(**given)
+        if type(k) is not int or k != protocol.k:
+            must_be = f"{protocol.k}, as many as there are weights"
             raise InvalidParameterError("k", owner="Optimal", must_be=must_be, got=k)
-        found._set(law=check_law(law, found.k, found.epsilon))
-        return found
+        protocol._set(law=check_law(law, protocol.k, protocol.epsilon))
+        return protocol
 
     def figures(self) -> Iterator[tuple[str, str]]:
         """Yield what :meth:`describe` says of the law, each with its figure."""
@@ -448,7 +450,7 @@ class Optimal(Naming):
         return f"{spread.min():.5g} / n to {spread.max():.5g} / n"
 
     def _settings(self) -> tuple[object, ...]:
-        return tuple(getattr(self, each.name) for each in fields(self) if each.name != "law")
+        return tuple(getattr(self, field.name) for field in fields(self) if field.name != "law")
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Optimal) or type(other) is not type(self):
@@ -461,14 +463,14 @@ class Optimal(Naming):
         return hash(self._settings())
 
     def __repr__(self) -> str:
-        told = [
-            each
-            for each in fields(self)
-            if each.name not in {"k", "epsilon", "law"} and self._differs_from_default(each)
+        stated = [
+            field
+            for field in fields(self)
+            if field.name not in {"k", "epsilon", "law"} and self._differs_from_default(field)
         ]
-        shown = {each.name: repr(getattr(self, each.name)) for each in told[:2]}
+        shown = {field.name: repr(getattr(self, field.name)) for field in stated[:2]}
         shown |= {"epsilon": epsilon_literal(self.epsilon)}
-        shown |= {each.name: repr(getattr(self, each.name)) for each in told[2:]}
+        shown |= {field.name: repr(getattr(self, field.name)) for field in stated[2:]}
         return f"Optimal({', '.join(f'{name}={text}' for name, text in shown.items())})"
 
 

@@ -125,14 +125,14 @@ def ideal(protocol: str, k: npt.ArrayLike, epsilon: npt.ArrayLike) -> Ideal:
     """
     name = one_of("protocol", protocol, formula_names(), owner="ideal")
     sizes, amounts = np.broadcast_arrays(np.asarray(k, dtype=float), np.asarray(epsilon, dtype=float))
-    found = ideal_arrays(name, sizes, amounts)
-    return Ideal(*map(float, found)) if sizes.ndim == 0 else found
+    figures = ideal_arrays(name, sizes, amounts)
+    return Ideal(*map(float, figures)) if sizes.ndim == 0 else figures
 
 
 def ideal_arrays(name: str, k: Floats, epsilon: Floats) -> Ideal:
     """Return what :func:`ideal` returns, for arrays of one shape and one of :func:`formula_names`."""
     names = compared_names() if name == BEST else (name,)
-    return least_variance(*filter(None, (PROTOCOLS[each].ideal(k, epsilon) for each in names)))
+    return least_variance(*filter(None, (PROTOCOLS[candidate].ideal(k, epsilon) for candidate in names)))
 
 
 def best_name(k: int, epsilon: float) -> str:

@@ -216,7 +216,9 @@ class SS(Protocol):
             numerator, digits = share
             mean, left = others * numerator / (1 << digits), 1 - numerator / (1 << digits)
             off = [self.size - mean + side * math.sqrt(mean * left) for side in (-1, 0, 1)]
-            tries = sum(each / (others - self.size) if each > 0 else -each / self.size for each in off)
+            tries = sum(
+                missing / (others - self.size) if missing > 0 else -missing / self.size for missing in off
+            )
             return digits * words + places * tries / 3
 
         shares = [(odd, digits) for digits in range(1, _MOST_DIGITS + 1) for odd in range(1, 1 << digits, 2)]

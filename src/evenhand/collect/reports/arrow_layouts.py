@@ -86,20 +86,20 @@ def bytes_array(rows: npt.NDArray[np.uint8]) -> Any:
     return pa.FixedSizeBinaryArray.from_buffers(pa.binary(rows.shape[1]), len(rows), [None, memory])
 
 
-def _same(found: Any, wanted: Any) -> bool:
+def _same(kind: Any, wanted: Any) -> bool:
     """Whether two types are alike; what the elements of a list are called does not matter."""
     if pa.types.is_fixed_size_list(wanted):
         return bool(
-            pa.types.is_fixed_size_list(found)
-            and found.list_size == wanted.list_size
-            and found.value_type == wanted.value_type
+            pa.types.is_fixed_size_list(kind)
+            and kind.list_size == wanted.list_size
+            and kind.value_type == wanted.value_type
         )
     if pa.types.is_struct(wanted):
         return bool(
-            pa.types.is_struct(found)
-            and [(each.name, each.type) for each in found] == [(each.name, each.type) for each in wanted]
+            pa.types.is_struct(kind)
+            and [(field.name, field.type) for field in kind] == [(field.name, field.type) for field in wanted]
         )
-    return bool(found == wanted)
+    return bool(kind == wanted)
 
 
 def _has_nulls(array: Any) -> bool:
@@ -107,7 +107,7 @@ def _has_nulls(array: Any) -> bool:
         return True
     nested = pa.types.is_struct(array.type) or pa.types.is_fixed_size_list(array.type)
     parts = array.flatten() if nested else []
-    return any(each.null_count for each in (parts if isinstance(parts, list) else [parts]))
+    return any(part.null_count for part in (parts if isinstance(parts, list) else [parts]))
 
 
 def _refused(must_be: str, got: str) -> InvalidParameterError:

@@ -264,10 +264,12 @@ def _note(source: Source) -> Mapping[str, Any]:
     """Return what the metadata of a file says, after :func:`read_parquet` found the file in order."""
     source.stream.seek(0)
     file = pq.ParquetFile(source.stream)
-    found, shown = file.metadata.metadata or {}, file.schema_arrow.metadata or {}
-    texts = {name: found[name.encode()] for name in NOTES if name.encode() in found}
+    metadata, schema_metadata = file.metadata.metadata or {}, file.schema_arrow.metadata or {}
+    texts = {name: metadata[name.encode()] for name in NOTES if name.encode() in metadata}
     keys = [name.encode() for name in NOTES]
-    if any(found.get(key) != shown.get(key) for key in keys) or _has_duplicate_key(keys, file.metadata):
+    if any(metadata.get(key) != schema_metadata.get(key) for key in keys) or _has_duplicate_key(
+        keys, file.metadata
+    ):
         refuse(source.name, "it says something about itself twice.")
     if any(len(text) > _LONGEST_NOTE for text in texts.values()):
         refuse(source.name, "what it says about itself is too long.")

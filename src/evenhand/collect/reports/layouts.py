@@ -232,7 +232,7 @@ class BitsLayout(Layout):
         return [digits[start : start + step] for start in range(0, len(digits), step)]
 
     def _from_json(self, reports: list[Any]) -> npt.NDArray[Any]:
-        right = all(type(each) is str and len(each) == 2 * self.width for each in reports)
+        right = all(type(report) is str and len(report) == 2 * self.width for report in reports)
         digits = "".join(reports) if right else ""
         if not right or not _HEX.fullmatch(digits):
             raise self._refused()
@@ -279,8 +279,8 @@ class SetLayout(Layout):
         return _numbers_of(array.flatten()).reshape(-1, self.size)
 
     def _from_json(self, reports: list[Any]) -> npt.NDArray[Any]:
-        right = all(type(each) is list and len(each) == self.size for each in reports)
-        if not right or not all(_all_below(each, self.k) for each in reports):
+        right = all(type(report) is list and len(report) == self.size for report in reports)
+        if not right or not all(_all_below(report, self.k) for report in reports):
             raise self._refused()
         return np.array(reports, dtype=self.dtype).reshape(-1, self.size)
 
@@ -351,15 +351,15 @@ class HashedLayout(Layout):
         parts = [values[name].tolist() for name in self._parts]
         if self.width == 64:
             parts[:2] = [[str(word) for word in words] for words in parts[:2]]
-        return [dict(zip(self._parts, each, strict=True)) for each in zip(*parts, strict=True)]
+        return [dict(zip(self._parts, words, strict=True)) for words in zip(*parts, strict=True)]
 
     def _from_json(self, reports: list[Any]) -> npt.NDArray[Any]:
         parts = set(self._parts)
-        if not all(type(each) is dict and each.keys() == parts for each in reports):
+        if not all(type(report) is dict and report.keys() == parts for report in reports):
             raise self._refused()
         out = np.empty(len(reports), dtype=self.dtype)
         for name in self._parts:
-            numbers = [each[name] for each in reports]
+            numbers = [report[name] for report in reports]
             if name != "value" and self.width == 64:
                 right = all(type(word) is str and _DECIMAL.fullmatch(word) for word in numbers)
                 numbers = [int(word) for word in numbers] if right else [None]
@@ -396,7 +396,7 @@ def _outside(values: npt.NDArray[Any], k: int) -> bool:
 
 
 def _all_below(numbers: list[Any], k: int) -> bool:
-    return all(type(each) is int and 0 <= each < k for each in numbers)
+    return all(type(number) is int and 0 <= number < k for number in numbers)
 
 
 def _repeated(values: npt.NDArray[Any]) -> bool:

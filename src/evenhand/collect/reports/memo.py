@@ -102,7 +102,7 @@ class Memo:
         codes : array of int
             Each person's value now, 0 to ``k - 1``.
         rng : None, int, Generator or Source
-            Where new answers come from. Nothing for the operating system's secure source. Anything else makes
+            Where new answers come from. None for the operating system's secure source. Anything else makes
             a simulation; a seed that is given in several rounds has a new stream in each.
 
         Returns
@@ -117,18 +117,18 @@ class Memo:
             If ids are missing or are not of one type, in all rounds; or if the codes are not whole numbers of
             the domain. Nothing is drawn then, and nothing is kept.
         """
-        held = check_codes(codes, self.protocol.k, owner=_OWNER)
+        values = check_codes(codes, self.protocol.k, owner=_OWNER)
         with self._lock:  # two threads must not draw two answers for one person
             ids = check_people(people, kind=self._people.kind, owner=_OWNER)
-            if len(ids) != len(held):
+            if len(ids) != len(values):
                 raise InvalidParameterError(
                     "people", owner=_OWNER, must_be="as many as there are codes", got="another number of them"
                 )
-            return self._answer(ids, held, rng)
+            return self._answer(ids, values, rng)
 
-    def _answer(self, ids: pa.Array, held: npt.NDArray[Any], rng: Any) -> Reports:
+    def _answer(self, ids: pa.Array, values: npt.NDArray[Any], rng: Any) -> Reports:
         persons, newcomers = self._people.find(ids)
-        places, unseen = self._pairs.find_integers(persons * self.protocol.k + held.astype(np.int64))
+        places, unseen = self._pairs.find_integers(persons * self.protocol.k + values.astype(np.int64))
         source = stream_for(rng, f"batch {self._batches}")
         if len(unseen):
             drawn = self.protocol.privatize(unseen.to_numpy() % self.protocol.k, rng=source)
@@ -171,21 +171,21 @@ class Memo:
         in which rounds a person has the same value as in which others is public, since the answers show it
         """
         owner = "Memo.guarantee_for"
-        held = integer("values_held", values_held, owner=owner, low=1, high=self.protocol.k)
+        most_values = integer("values_held", values_held, owner=owner, low=1, high=self.protocol.k)
         once = self.protocol.guarantee_for(protects=protects, in_clear=in_clear)
         return Guarantee(
-            epsilon=held * once.loss.amount,
+            epsilon=most_values * once.loss.amount,
             unit="one person",
             trust="local",
             protects=protects,
             in_clear=in_clear,
-            tight=once.tight and held == 1,
+            tight=once.tight and most_values == 1,
             proof=f"memoised {once.proof}",
             assumptions=(
-                *(each for each in once.assumptions if each not in {FRESH, TAKES_PART}),
+                *(assumption for assumption in once.assumptions if assumption not in {FRESH, TAKES_PART}),
                 "one answer per person and value is drawn, once, with fresh randomness",
                 "whether a person answers in a round does not depend on the value",
-                *_held_values(held),
+                *_held_values(most_values),
             ),
         )
 
@@ -199,11 +199,11 @@ class Memo:
         return f"Memo({self.protocol!r})"
 
 
-def _held_values(held: int) -> tuple[str, ...]:
-    if held == 1:
+def _held_values(values_held: int) -> tuple[str, ...]:
+    if values_held == 1:
         return ("each person holds one value throughout: a change of value shows when it happens",)
     return (
-        f"each person holds at most {held} different values",
+        f"each person holds at most {values_held} different values",
         "in which rounds a person has the same value as in which others is public, since the answers show it",
     )
 
@@ -219,7 +219,7 @@ class Numbering:
 
     @property
     def kind(self) -> Literal["integers", "text"] | None:
-        """What is numbered; None as long as there is nothing."""
+        """What is numbered; None as long as there is no number."""
         if self._known is None:
             return None
         return "integers" if pa.types.is_integer(self._known.type) else "text"
@@ -268,10 +268,10 @@ def check_people(people: Any, *, kind: str | None, owner: str) -> pa.Array:
         Who asks, for messages.
     """
     try:
-        found = _arrow_ids(people)
-        wanted = pa.int64() if pa.types.is_integer(found.type) else pa.large_string()
-        readable = pa.types.is_integer(found.type) or _is_text(found.type)
-        ids = found.cast(wanted) if readable else None
+        array = _arrow_ids(people)
+        wanted = pa.int64() if pa.types.is_integer(array.type) else pa.large_string()
+        readable = pa.types.is_integer(array.type) or _is_text(array.type)
+        ids = array.cast(wanted) if readable else None
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         ids = None
     if _is_empty(people):  # of any type: an empty list has none

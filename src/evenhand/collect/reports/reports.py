@@ -141,11 +141,11 @@ class Reports:
         return len(self.values)
 
     def __getitem__(self, which: Any) -> Any:
-        found = self.values[which]
+        part = self.values[which]
         rows = isinstance(which, slice) or (not isinstance(which, tuple) and np.ndim(which) == 1)
-        if rows and found.dtype == self.dtype:  # a list of names takes parts of every report
-            return Reports._drawn(found, self.protocol, simulated=self.simulated)
-        return found
+        if rows and part.dtype == self.dtype:  # a list of names takes parts of every report
+            return Reports._drawn(part, self.protocol, simulated=self.simulated)
+        return part
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> npt.NDArray[Any]:
         return np.array(self.values, dtype=dtype, copy=copy)

@@ -43,7 +43,7 @@ def test_every_protocol_gives_the_true_rates_back(name):
     moments = GroupMoments.of(expected_counts(protocol, shares, rates), channel_of(protocol))
 
     assert moments.rates == pytest.approx(rates, abs=1e-9)
-    assert moments.below == pytest.approx(shares, abs=1e-9)
+    assert moments.denominators == pytest.approx(shares, abs=1e-9)
 
 
 @pytest.mark.parametrize("name", [name for name in PROTOCOLS if name != "optimal"])

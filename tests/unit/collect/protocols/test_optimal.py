@@ -347,7 +347,7 @@ def test_groups_that_are_made_alike_are_named():
 
 
 def test_an_estimate_that_hangs_by_a_thread_says_so():
-    """Between the two there is a matrix that can be undone on paper only."""
+    """Between the two there is a matrix that has an inverse on paper only."""
     protocol = Optimal(**TWO, error=0.4999)
     reports = protocol.privatize(np.arange(1_000) % 2, rng=3)
 
