@@ -140,7 +140,7 @@ class ExactLaw(ABC):
     def both_supported(self) -> tuple[Fraction, Fraction] | None:
         """Return the probabilities that a report supports two given values: one of them true, and neither.
 
-        ``None``: they depend on which values they are, and covariances are count_text from the reports.
+        ``None``: they depend on which values they are, and covariances are counted from the reports.
 
         Examples
         --------
