@@ -218,7 +218,7 @@ class Outcome:
             "positive",
             owner=_OWNER,
             must_be=f"the value of column '{self.name}' that counts, unless its values are 0 and 1",
-            got="nothing",
+            got=None,
             hint="such as positive='yes' (--positive yes).",
         )
 

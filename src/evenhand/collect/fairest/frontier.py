@@ -9,9 +9,15 @@ import numpy as np
 
 from evenhand._validate import integer, one_of
 from evenhand.collect.fairest.highs import Solver
-from evenhand.collect.fairest.measures import KINDS, channel_error, require_outcome, unfairness_of
 from evenhand.collect.fairest.optimum import LEAST_SLACK, extremes_of, unfairness_unit
-from evenhand.collect.fairest.population import population, read_only
+from evenhand.collect.fairest.population import (
+    KINDS,
+    channel_error,
+    population,
+    read_only,
+    require_outcome,
+    unfairness_of,
+)
 from evenhand.collect.fairest.program import ChannelProgram
 from evenhand.collect.fairest.rounding import repair
 from evenhand.collect.fairest.search import largest_deviations, least_difference, least_limit, mix_extremes
@@ -19,9 +25,8 @@ from evenhand.collect.fairest.search import largest_deviations, least_difference
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from evenhand.collect.fairest.measures import Kind
     from evenhand.collect.fairest.optimum import Progress
-    from evenhand.collect.fairest.population import Matrix, Vector
+    from evenhand.collect.fairest.population import Kind, Matrix, Vector
     from evenhand.collect.fairest.search import Extremes, SearchResult
 
 __all__ = ["ErrorRange", "Frontier", "error_range", "frontier"]

@@ -41,6 +41,7 @@ ORIGINS: tuple[Origin, ...] = ("public", "pilot", "noisy", "exact")
 """Where shares and rates may come from."""
 
 _OWNER = "GroupOutcomes"
+_PILOT_APART = "nobody of the pilot reports again"
 _LEAST_BUDGET = Fraction(1, 10**9)  # noise for a smaller one cannot be drawn exactly
 _SENSITIVITY = {Unit.REPLACE_ONE: 2, Unit.ADD_OR_REMOVE_ONE: 1}
 _FIELDS = ("weights", "rates", "source")
@@ -129,7 +130,10 @@ class GroupOutcomes:
         if not isinstance(source, str) or not source.strip():
             must_be, got = "who published the numbers, in words", f"a {type(source).__name__}"
             raise InvalidParameterError(
-                "source", owner=f"{_OWNER}.public", must_be=must_be, got="nothing" if source == "" else got
+                "source",
+                owner=f"{_OWNER}.public",
+                must_be=must_be,
+                got="an empty text" if source == "" else got,
             )
         origin = f"the shares and outcome rates were public before: {source.strip()}"
         return cls(
@@ -179,7 +183,7 @@ class GroupOutcomes:
         ]
         origin = (
             f"the shares and outcome rates were estimated from {pilot.n:,} reports of a pilot",
-            "nobody of the pilot reports again",
+            _PILOT_APART,
         )
         cost = None if pilot.protocol is None else pilot.protocol.guarantee
         weights = tuple(np.maximum(shares, 1 / pilot.n).tolist())
@@ -235,9 +239,7 @@ class GroupOutcomes:
         owner = f"{_OWNER}.noisy"
         if epsilon is None:
             must_be = "given: private rows are counted with noise only"
-            raise InvalidParameterError(
-                "epsilon", owner=owner, must_be=must_be, got="nothing", hint=_THREE_WAYS
-            )
+            raise InvalidParameterError("epsilon", owner=owner, must_be=must_be, got=None, hint=_THREE_WAYS)
         asked = checked_budget(epsilon, name="epsilon", owner=owner)
         kind = one_of("unit", unit, tuple(_SENSITIVITY), owner=owner)
         counts = _counted(outcome, group, k, owner=owner)
@@ -380,11 +382,7 @@ class GroupOutcomes:
         whole = own
         if self.guarantee is not None:
             whole = own + self.guarantee if both else Guarantee.parallel(own, self.guarantee)
-        stated = [
-            assumption
-            for assumption in self.assumptions
-            if not (both and assumption.startswith("nobody of the pilot"))
-        ]
+        stated = [text for text in self.assumptions if not (both and text == _PILOT_APART)]
         assumptions = list(dict.fromkeys((*whole.assumptions, *stated)))
         return Guarantee.from_dict(whole.to_dict() | {"assumptions": assumptions})
 

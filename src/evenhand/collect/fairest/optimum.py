@@ -11,8 +11,14 @@ import numpy as np
 
 from evenhand._validate import one_of
 from evenhand.collect.fairest.highs import SIMPLEX_GROUPS, Solver
-from evenhand.collect.fairest.measures import KINDS, channel_error, require_outcome, unfairness_of
-from evenhand.collect.fairest.population import population, read_only
+from evenhand.collect.fairest.population import (
+    KINDS,
+    channel_error,
+    population,
+    read_only,
+    require_outcome,
+    unfairness_of,
+)
 from evenhand.collect.fairest.program import ChannelProgram
 from evenhand.collect.fairest.rounding import average_twins, repair
 from evenhand.collect.fairest.search import (
@@ -30,8 +36,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from evenhand.collect.fairest.measures import Kind
-    from evenhand.collect.fairest.population import Matrix, Population, Vector
+    from evenhand.collect.fairest.population import Kind, Matrix, Population, Vector
     from evenhand.collect.fairest.program import Rows
     from evenhand.collect.fairest.search import Extremes
 

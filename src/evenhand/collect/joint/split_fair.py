@@ -142,7 +142,7 @@ class _Groups:
         two = weights.size == 2 and chosen == "difference"
         if rates is None and not two:
             must_be = "given where there are more than two groups, or with the kind 'ratio'"
-            raise InvalidParameterError("rates", owner=owner, must_be=must_be, got="nothing")
+            raise InvalidParameterError("rates", owner=owner, must_be=must_be, got=None)
         if rates is None:
             return cls(weights, None, chosen)
         try:

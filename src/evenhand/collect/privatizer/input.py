@@ -77,7 +77,7 @@ def renamed(frame: Frame, names: Sequence[str]) -> Frame:
 
 
 def _two_dimensions(X: Any, owner: str) -> np.ndarray[Any, Any]:  # noqa: N803 - as above
-    must_be, got = "a frame, or an array of two dimensions: a row for each person", ""
+    must_be, got, hint = "a frame, or an array of two dimensions: a row for each person", "", ""
     if hasattr(X, "toarray"):
         got = "a sparse matrix"
     else:
@@ -92,8 +92,8 @@ def _two_dimensions(X: Any, owner: str) -> np.ndarray[Any, Any]:  # noqa: N803 -
                 got = "complex numbers (Complex data not supported)"
             elif array.ndim != 2:
                 got = f"an array of {array.ndim} dimension{'' if array.ndim == 1 else 's'}"
+                hint = "Reshape your data with X.reshape(-1, 1) if it has one column."
     if got:
-        hint = "Reshape your data with X.reshape(-1, 1) if it has one column." if "dimension" in got else ""
         raise InvalidParameterError("X", owner=owner, must_be=must_be, got=got, hint=hint)
     # With two dimensions and no type asked for, it has nothing to say but that there are no columns.
     checked: np.ndarray[Any, Any] = check_array(

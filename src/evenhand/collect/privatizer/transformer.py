@@ -29,7 +29,7 @@ from evenhand.collect.privatizer.output import (
     remember,
 )
 from evenhand.collect.privatizer.spent import Collection, KeepsSpending, total_of_reports
-from evenhand.collect.protocols.assumptions import VALUES_PUBLIC
+from evenhand.collect.protocols.law import VALUES_PUBLIC
 from evenhand.collect.reports.streams import check_rng, stream_for
 from evenhand.errors import InvalidParameterError, PrivacyWarning
 from evenhand.privacy.clear_names import INDEX

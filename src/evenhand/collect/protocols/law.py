@@ -13,7 +13,6 @@ import numpy as np
 
 from evenhand._validate import integer
 from evenhand.collect.estimates.frequencies import Frequencies
-from evenhand.collect.protocols.assumptions import FRESH, TAKES_PART, VALUES_PUBLIC
 from evenhand.collect.protocols.channel import Channel, MatrixChannel
 from evenhand.collect.protocols.codes import check_numbers
 from evenhand.collect.protocols.describe import (
@@ -36,7 +35,16 @@ if TYPE_CHECKING:
     from evenhand.collect.protocols.formulas import Floats, Ideal
     from evenhand.collect.reports.layouts import Layout
 
-__all__ = ["MOST_INDICATOR_BYTES", "ExactLaw"]
+__all__ = ["FRESH", "MOST_INDICATOR_BYTES", "TAKES_PART", "VALUES_PUBLIC", "ExactLaw"]
+
+VALUES_PUBLIC = "the values a person may have are public"
+"""What a guarantee assumes of the domain."""
+
+TAKES_PART = "whether a person reports does not depend on the values reported"
+"""What it assumes of who reports: whoever knows the list of people sees who does not."""
+
+FRESH = "each report uses fresh randomness"
+"""What it assumes of the draw."""
 
 MOST_INDICATOR_BYTES = 1 << 31
 """Most bytes of an array of indicators, unless more are allowed."""

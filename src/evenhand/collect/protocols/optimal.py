@@ -14,8 +14,8 @@ import numpy as np
 from evenhand._validate import integer, one_of
 from evenhand.collect import kernels
 from evenhand.collect.fairest.frontier import frontier
-from evenhand.collect.fairest.measures import channel_unfairness, printed_channel
 from evenhand.collect.fairest.optimum import fairest_channel
+from evenhand.collect.fairest.population import channel_unfairness, printed_channel
 from evenhand.collect.fairest.rounding import dyadic_channel
 from evenhand.collect.protocols.channel import MatrixChannel
 from evenhand.collect.protocols.codes import check_numbers, code_type

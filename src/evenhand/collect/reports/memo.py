@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from evenhand._validate import integer
-from evenhand.collect.protocols.assumptions import FRESH, TAKES_PART
 from evenhand.collect.protocols.base import Protocol
 from evenhand.collect.protocols.codes import check_codes
+from evenhand.collect.protocols.law import FRESH, TAKES_PART
 from evenhand.collect.reports.reports import Reports
 from evenhand.collect.reports.streams import stream_for
 from evenhand.errors import GuaranteeError, InvalidParameterError

@@ -9,9 +9,8 @@ import pytest
 from evenhand.collect.fairest import highs as channel_highs
 from evenhand.collect.fairest import optimum as channel_fairest
 from evenhand.collect.fairest.frontier import error_range
-from evenhand.collect.fairest.measures import channel_unfairness, grr_matrix, printed_channel
 from evenhand.collect.fairest.optimum import Recent, clear_channels, fairest_channel
-from evenhand.collect.fairest.population import population
+from evenhand.collect.fairest.population import channel_unfairness, grr_matrix, population, printed_channel
 from evenhand.errors import InvalidParameterError
 from property._channel_instances import is_channel, slow_error, slow_unfairness
 

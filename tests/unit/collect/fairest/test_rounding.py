@@ -6,9 +6,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from evenhand.collect.fairest.measures import channel_unfairness, grr_matrix, printed_channel
 from evenhand.collect.fairest.optimum import fairest_channel
-from evenhand.collect.fairest.population import population
+from evenhand.collect.fairest.population import channel_unfairness, grr_matrix, population, printed_channel
 from evenhand.collect.fairest.rounding import (
     _is_private,
     average_twins,

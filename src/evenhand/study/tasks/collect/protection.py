@@ -11,8 +11,8 @@ from evenhand.collect.joint.combined import Combined
 from evenhand.collect.joint.independent import Independent, Single
 from evenhand.collect.joint.sampled import Sampled
 from evenhand.collect.joint.split import split_budget
-from evenhand.collect.protocols.assumptions import VALUES_PUBLIC
 from evenhand.collect.protocols.grr import GRR
+from evenhand.collect.protocols.law import VALUES_PUBLIC
 from evenhand.collect.protocols.optimal import Optimal
 from evenhand.collect.protocols.registry import protocol_named
 from evenhand.errors import InvalidParameterError

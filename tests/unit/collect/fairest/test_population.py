@@ -5,8 +5,13 @@ import math
 import numpy as np
 import pytest
 
-from evenhand.collect.fairest.measures import channel_error, channel_unfairness, grr_matrix, printed_channel
-from evenhand.collect.fairest.population import population
+from evenhand.collect.fairest.population import (
+    channel_error,
+    channel_unfairness,
+    grr_matrix,
+    population,
+    printed_channel,
+)
 from evenhand.errors import InvalidParameterError
 from property._channel_instances import slow_error, slow_unfairness
 
