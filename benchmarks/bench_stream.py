@@ -29,8 +29,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from evenhand.collect.joint.reports import JointReports
-from evenhand.collect.joint.strategy import Strategy
+from evenhand.collect.joint.strategy import JointReports, Strategy
 from evenhand.collect.reports.reports import Reports
 from evenhand.engine.arrow import privatize_file
 from evenhand.schema import Column, Domain, Schema

@@ -10,7 +10,7 @@ import pyarrow.csv as arrow_csv
 import pytest
 
 from evenhand.collect import LocalPrivatizer
-from evenhand.collect.protocols.assumptions import VALUES_PUBLIC
+from evenhand.collect.protocols.law import VALUES_PUBLIC
 from evenhand.engine import estimate_file, privatize_file
 from evenhand.errors import DomainInferredWarning, UnreadableFileError
 from evenhand.learn import PublicEncoder

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from evenhand.collect.protocols.matrix_channel import MatrixChannel
+from evenhand.collect.protocols.channel import MatrixChannel
 from evenhand.collect.reports.layouts import SetLayout
 from statistical._exact import ALPHA, CORRELATION, Event, exact_events_pvalue
 

@@ -1,45 +1,35 @@
 """Collecting answers from people who each randomise their own (local differential privacy).
 
-`LocalPrivatizer` and `Memo` are loaded when they are first used, since scikit-learn and Arrow are slow to
-import.
+Names are loaded when they are first used: help texts can read the names of the protocols without numpy, and
+scikit-learn and Arrow, which are slow to import, wait until `LocalPrivatizer` and `Memo` are used.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from evenhand.collect.estimates.frequencies import Frequencies
-from evenhand.collect.estimates.group_rates import GroupRates, group_rates
-from evenhand.collect.estimates.share_limits import Intervals
-from evenhand.collect.estimates.simplex import ConsistentShares
-from evenhand.collect.fairest.group_outcomes import GroupOutcomes
-from evenhand.collect.joint.build import (
-    Combined,
-    Independent,
-    JointFrequencies,
-    JointReports,
-    Sampled,
-    Single,
-    Strategy,
-    strategy_for,
-)
-from evenhand.collect.joint.combined_optimal import CombinedOptimal
-from evenhand.collect.joint.optimal_strategy import optimal_strategy
-from evenhand.collect.joint.split import sampling_cost, split_budget, split_cost
-from evenhand.collect.joint.split_fair import fair_epsilon, reported_unfairness
-from evenhand.collect.protocols.base import Protocol
-from evenhand.collect.protocols.grr import GRR
-from evenhand.collect.protocols.hash_family import HashFamily
-from evenhand.collect.protocols.hashing import BLH, OLH
-from evenhand.collect.protocols.optimal import Certificate, Optimal, Unfairness
-from evenhand.collect.protocols.registry import PROTOCOLS, protocol_from, protocol_named
-from evenhand.collect.protocols.subset import SS
-from evenhand.collect.protocols.thresholded import THE
-from evenhand.collect.protocols.unary import OUE, RAPPOR
-from evenhand.collect.reports.reports import Reports
-
 if TYPE_CHECKING:
+    from evenhand.collect.estimates.frequencies import ConsistentShares, Frequencies, Intervals
+    from evenhand.collect.estimates.group_rates import GroupRates, group_rates
+    from evenhand.collect.fairest.group_outcomes import GroupOutcomes
+    from evenhand.collect.joint.build import optimal_strategy, strategy_for
+    from evenhand.collect.joint.combined import Combined, CombinedOptimal
+    from evenhand.collect.joint.estimate import JointFrequencies
+    from evenhand.collect.joint.independent import Independent, Single
+    from evenhand.collect.joint.sampled import Sampled
+    from evenhand.collect.joint.split import sampling_cost, split_budget, split_cost
+    from evenhand.collect.joint.split_fair import fair_epsilon, reported_unfairness
+    from evenhand.collect.joint.strategy import JointReports, Strategy
     from evenhand.collect.privatizer.transformer import LocalPrivatizer
+    from evenhand.collect.protocols.base import Protocol
+    from evenhand.collect.protocols.grr import GRR
+    from evenhand.collect.protocols.hashing import BLH, OLH, HashFamily
+    from evenhand.collect.protocols.optimal import Certificate, Optimal, Unfairness
+    from evenhand.collect.protocols.registry import PROTOCOLS, protocol_from, protocol_named
+    from evenhand.collect.protocols.subset import SS
+    from evenhand.collect.protocols.thresholded import THE
+    from evenhand.collect.protocols.unary import OUE, RAPPOR
     from evenhand.collect.reports.memo import Memo
+    from evenhand.collect.reports.reports import Reports
 
 __all__ = [
     "BLH",
@@ -83,14 +73,40 @@ __all__ = [
     "strategy_for",
 ]
 
-_HOMES = {"LocalPrivatizer": "privatizer.transformer", "Memo": "reports.memo"}
+_NAMES = {
+    "estimates.frequencies": ("ConsistentShares", "Frequencies", "Intervals"),
+    "estimates.group_rates": ("GroupRates", "group_rates"),
+    "fairest.group_outcomes": ("GroupOutcomes",),
+    "joint.build": ("optimal_strategy", "strategy_for"),
+    "joint.combined": ("Combined", "CombinedOptimal"),
+    "joint.estimate": ("JointFrequencies",),
+    "joint.independent": ("Independent", "Single"),
+    "joint.sampled": ("Sampled",),
+    "joint.split": ("sampling_cost", "split_budget", "split_cost"),
+    "joint.split_fair": ("fair_epsilon", "reported_unfairness"),
+    "joint.strategy": ("JointReports", "Strategy"),
+    "privatizer.transformer": ("LocalPrivatizer",),
+    "protocols.base": ("Protocol",),
+    "protocols.grr": ("GRR",),
+    "protocols.hashing": ("BLH", "HashFamily", "OLH"),
+    "protocols.optimal": ("Certificate", "Optimal", "Unfairness"),
+    "protocols.registry": ("PROTOCOLS", "protocol_from", "protocol_named"),
+    "protocols.subset": ("SS",),
+    "protocols.thresholded": ("THE",),
+    "protocols.unary": ("OUE", "RAPPOR"),
+    "reports.memo": ("Memo",),
+    "reports.reports": ("Reports",),
+}
+_HOMES = {name: home for home, names in _NAMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         message = f"module 'evenhand.collect' has no attribute {name!r}"
         raise AttributeError(message)
-    return getattr(import_module(f"evenhand.collect.{_HOMES[name]}"), name)
+    found = getattr(import_module(f"evenhand.collect.{_HOMES[name]}"), name)
+    globals()[name] = found
+    return found
 
 
 def __dir__() -> list[str]:

@@ -14,17 +14,16 @@ from evenhand._part_files import resolve_folder
 from evenhand._validate import boolean
 from evenhand.collect.fairest.group_outcomes import GroupOutcomes
 from evenhand.collect.privatizer.bare_columns import write_out_views
-from evenhand.collect.protocols.assumptions import VALUES_PUBLIC
+from evenhand.collect.protocols.law import VALUES_PUBLIC
 from evenhand.collect.protocols.optimal import Optimal
 from evenhand.collect.reports.dropping import refuse_dropping
-from evenhand.engine.choices import Choice, chosen, strategy_of
+from evenhand.engine.choices import Choice, choose_columns, strategy_of
 from evenhand.engine.estimates import FileEstimates, estimate_file
-from evenhand.engine.outputs import CsvOutput, ParquetOutput
 from evenhand.engine.places import Places
 from evenhand.engine.record import FORMAT, Record
 from evenhand.engine.row_order import RowOrder, describe_row_order
 from evenhand.engine.shuffle import Shuffle, regroup
-from evenhand.engine.writers import has_length
+from evenhand.engine.writers import CsvOutput, ParquetOutput, has_length
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.in_clear import leak_of_domains, state_inferred
@@ -88,7 +87,7 @@ class Privatized:
 
     @property
     def guarantee(self) -> Guarantee | None:
-        """What one person is promised; nothing if the reports are simulated."""
+        """What one person is promised; None if the reports are simulated."""
         return self.record.guarantee
 
 
@@ -178,15 +177,15 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     """
     form = file_form(out, owner=_OWNER, parameter="out")
     boolean("keep_order", keep_order, owner=_OWNER)
-    choice, made = _chosen(path, schema, limits, columns, keep, epsilon, protocol, split, strategy)
+    choice, made = _choose(path, schema, limits, columns, keep, epsilon, protocol, split, strategy)
     places = Places.of(out, taken_by=path, overwrite=overwrite)
-    for each in made.protocols.values():
-        if isinstance(each, Optimal):
-            each.solve(solving)
+    for column_protocol in made.protocols.values():
+        if isinstance(column_protocol, Optimal):
+            column_protocol.solve(solving)
     source = SecureSource() if simulate is None else SeededSource(simulate)
     inferred = tuple(name for name in made.columns if schema[name].inferred)
-    promise = None if source.simulated else _promise(made, choice, protocol, inferred)
-    told = schema.select([name for name in schema.names if name in choice.kept])
+    promise = None if source.simulated else _state_guarantee(made, choice, protocol, inferred)
+    declared = schema.select([name for name in schema.names if name in choice.kept])
     reading = open_batches(
         path,
         schema=schema.select(choice.reported),
@@ -214,19 +213,19 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
         order_words = describe_row_order(order.following, is_kept=keep_order)
         clear = (*choice.in_clear, *order_words)
         promise = None if promise is None else _add_in_clear(promise, order_words)
-        record = Record(made, form, rows, clear, told.fingerprint, source.simulated, promise, inferred)
+        record = Record(made, form, rows, clear, declared.fingerprint, source.simulated, promise, inferred)
         text = record.to_json().encode("utf-8")
         output.close(
             {"format": FORMAT, "rng": source.kind, "guarantee_sha256": hashlib.sha256(text).hexdigest()}
         )
         opened.record = text
-        opened.schema = _schema_text(told, simulated=source.simulated, inferred=inferred)
+        opened.schema = _schema_text(declared, simulated=source.simulated, inferred=inferred)
     return Privatized(
-        places, record, told, choice.left_out, choice.in_clear, order.following, keeps_order=keep_order
+        places, record, declared, choice.left_out, choice.in_clear, order.following, keeps_order=keep_order
     )
 
 
-def _chosen(
+def _choose(
     path: str | os.PathLike[str],
     schema: Schema,
     limits: Limits,
@@ -242,14 +241,14 @@ def _chosen(
         got = f"a value of type {type(schema).__name__}"
         raise InvalidParameterError("schema", owner=_OWNER, must_be="a Schema", got=got)
     names = file_columns(path, limits=limits, owner=_OWNER)
-    choice = chosen(names, schema, columns=columns, keep=keep, strategy=strategy)
+    choice = choose_columns(names, schema, columns=columns, keep=keep, strategy=strategy)
     refuse_dropping(schema[name] for name in choice.reported)
     return choice, strategy_of(
         schema, choice.reported, epsilon=epsilon, protocol=protocol, split=split, strategy=strategy
     )
 
 
-def _promise(strategy: Strategy, choice: Choice, protocol: Any, inferred: Sequence[str]) -> Guarantee:
+def _state_guarantee(strategy: Strategy, choice: Choice, protocol: Any, inferred: Sequence[str]) -> Guarantee:
     """Return what one person is promised, whose row is their only report.
 
     With what an optimal channel was made from, what learning that cost, and which domains were inferred.
@@ -297,14 +296,14 @@ def _pieces(batch: pa.RecordBatch, most_rows: int, in_clear: Sequence[str]) -> I
         waiting = [batch.slice(start, most_rows)]
         while waiting:
             piece = waiting.pop()
-            if piece.num_rows > 1 and _expanded(piece, in_clear) > _EXPANDED_BYTES:
+            if piece.num_rows > 1 and _expanded_bytes(piece, in_clear) > _EXPANDED_BYTES:
                 half = piece.num_rows // 2
                 waiting += [piece.slice(half), piece.slice(0, half)]
             else:
                 yield piece
 
 
-def _expanded(piece: pa.RecordBatch, in_clear: Sequence[str]) -> int:
+def _expanded_bytes(piece: pa.RecordBatch, in_clear: Sequence[str]) -> int:
     """Return how many bytes there are once columns of places in lists of texts or bytes are written out."""
     total = 0
     for name in in_clear:

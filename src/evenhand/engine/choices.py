@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand._validate import one_of
 from evenhand.collect.fairest.group_outcomes import GroupOutcomes
-from evenhand.collect.joint.build import STRATEGIES, strategy_for
-from evenhand.collect.joint.optimal_strategy import optimal_strategy
+from evenhand.collect.joint.build import STRATEGIES, optimal_strategy, refuse_single_values, strategy_for
 from evenhand.collect.joint.split import SPLITS
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError
 from evenhand.privacy.guarantees.in_clear import refuse_reserved_names
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from evenhand.collect.joint.strategy import Strategy
     from evenhand.schema import Schema
 
-__all__ = ["Choice", "chosen", "strategy_of"]
+__all__ = ["Choice", "choose_columns", "strategy_of"]
 
 _OWNER = "privatize_file"
 _OPTIMAL = "optimal"
@@ -54,7 +53,7 @@ class Choice:
         return frozenset(self.in_order)
 
 
-def chosen(
+def choose_columns(
     names: Sequence[str],
     schema: Schema,
     *,
@@ -68,12 +67,12 @@ def chosen(
     ``"single"`` and several of them, the protected one. Kept are the columns asked for, else all others but
     the sensitive ones: those are in the clear only by name.
     """
-    reported = _reported(names, schema, columns, strategy)
+    reported = _reported_columns(names, schema, columns, strategy)
     if keep is None:
         hidden = {*reported, *schema.sensitive}
         in_clear = tuple(name for name in names if name not in hidden)
     else:
-        asked = _names("keep", keep, names, schema)
+        asked = _check_names("keep", keep, names, schema)
         twice = [name for name in asked if name in reported]
         if twice:
             must_be = "columns other than those that are reported"
@@ -85,11 +84,11 @@ def chosen(
     return Choice(reported, in_clear, tuple(left_out), tuple(in_order))
 
 
-def _reported(
+def _reported_columns(
     names: Sequence[str], schema: Schema, columns: Sequence[str] | None, strategy: str
 ) -> tuple[str, ...]:
     one_of("strategy", strategy, STRATEGIES, owner=_OWNER)
-    asked = schema.sensitive if columns is None else _names("columns", columns, names, schema)
+    asked = schema.sensitive if columns is None else _check_names("columns", columns, names, schema)
     if not asked:
         raise InvalidParameterError(
             "columns",
@@ -110,9 +109,9 @@ def _reported(
     return tuple(name for name in names if name in asked)
 
 
-def _names(parameter: str, given: Any, known: Sequence[str], schema: Schema) -> tuple[str, ...]:
+def _check_names(parameter: str, given: Any, known: Sequence[str], schema: Schema) -> tuple[str, ...]:
     asked = (given,) if isinstance(given, str) else tuple(given)
-    if len(set(asked)) < len(asked) or not all(isinstance(each, str) for each in asked):
+    if len(set(asked)) < len(asked) or not all(isinstance(name, str) for name in asked):
         must_be = "a list of different names of columns"
         raise InvalidParameterError(parameter, owner=_OWNER, must_be=must_be, got=list(asked))
     for name in asked:
@@ -126,7 +125,7 @@ def _not_found(name: str, names: Sequence[str], schema: Schema) -> ColumnNotFoun
 
     What a file without a header calls its columns may be private, so the others are not listed.
     """
-    declared = [each for each in names if each in schema.names]
+    declared = [column for column in names if column in schema.names]
     return ColumnNotFoundError(name, declared, place="in the file")
 
 
@@ -141,19 +140,11 @@ def strategy_of(
     if isinstance(split, str):
         one_of("split", split, SPLITS, owner=_OWNER)
     sizes = {name: schema[name].size for name in reported}
-    for name, k in sizes.items():
-        if k < 2:
-            raise InvalidParameterError(
-                "columns",
-                owner=_OWNER,
-                must_be="columns of at least two values",
-                got=f"column '{name}', whose domain has one",
-                hint="there is nothing to hide in a column that is the same for everybody.",
-            )
+    refuse_single_values(sizes, owner=_OWNER)
     if isinstance(protocol, GroupOutcomes):
         return _optimal(schema, sizes, epsilon, protocol, split, strategy)
     named = protocol.values() if isinstance(protocol, Mapping) else [protocol]
-    if any(isinstance(each, str) and each.lower() == _OPTIMAL for each in named):
+    if any(isinstance(word, str) and word.lower() == _OPTIMAL for word in named):
         raise InvalidParameterError(
             "protocol",
             owner=_OWNER,

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from evenhand._validate import one_of
 from evenhand.collect.estimates.group_rates import GroupRates
-from evenhand.collect.estimates.independence import impossible_groups, warning_text
-from evenhand.collect.protocols.channel import Channel
-from evenhand.collect.protocols.matrix_channel import SINGULAR, MatrixChannel
-from evenhand.engine.counters import Counter
-from evenhand.engine.outcomes import Outcome
+from evenhand.collect.estimates.outcome_counts import impossible_groups, impossible_groups_text
+from evenhand.collect.protocols.channel import SINGULAR, Channel, MatrixChannel
+from evenhand.engine.counters import Counter, Outcome
 from evenhand.engine.record import MOST_BYTES, Record
 from evenhand.errors import ColumnNotFoundError, GuaranteeError, IndependenceWarning, InvalidParameterError
 from evenhand.measure.intervals import check_level
@@ -59,7 +58,7 @@ class FileEstimates:
     level : float
         The level of intervals.
     refused : dict of str to str
-        For each column whose reports cannot be undone, why, in a sentence; it has no shares and no rates.
+        For each column whose channel has no inverse, why, in a sentence; it has no shares and no rates.
     """
 
     record: Record
@@ -77,11 +76,11 @@ class FileEstimates:
     def table(self) -> pa.Table:
         """Return one row for each column and value: share, standard error, limits, and consistent share."""
         parts = []
-        for name, found in self.shares.items():
-            frame = found.to_frame(
-                [str(each) for each in self.labels(name)], level=self.level, backend="pyarrow"
+        for name, shares in self.shares.items():
+            frame = shares.to_frame(
+                [str(label) for label in self.labels(name)], level=self.level, backend="pyarrow"
             )
-            consistent = pa.array(np.array(found.consistent().values))
+            consistent = pa.array(np.array(shares.consistent().values))
             named = frame.add_column(0, "column", pa.array([name] * frame.num_rows, pa.string()))
             parts.append(named.append_column("consistent_share", consistent))
         return pa.concat_tables(parts) if parts else pa.table({})
@@ -89,8 +88,8 @@ class FileEstimates:
     def rates_table(self) -> pa.Table:
         """Return one row for each column and group: share, rate, gap, their limits, and a note."""
         parts = []
-        for name, found in self.rates.items():
-            frame = found.to_frame(level=self.level, backend="pyarrow")
+        for name, rates in self.rates.items():
+            frame = rates.to_frame(level=self.level, backend="pyarrow")
             parts.append(frame.add_column(0, "column", pa.array([name] * frame.num_rows, pa.string())))
         return pa.concat_tables(parts) if parts else pa.table({})
 
@@ -113,8 +112,8 @@ def estimate_file(  # noqa: PLR0913 - one keyword for each choice
     r"""Estimate what share of people has each value, from a file that :func:`privatize_file` wrote.
 
     The file is read in batches and counted, so memory does not depend on its length. A column whose reports
-    cannot be undone, as those of an optimal channel that leaves no unfairness, has a sentence in ``refused``
-    instead.
+    cannot be inverted, as those of an optimal channel that leaves no unfairness, has a sentence in
+    ``refused`` instead.
 
     Parameters
     ----------
@@ -155,7 +154,7 @@ def estimate_file(  # noqa: PLR0913 - one keyword for each choice
     """
     level = check_level(level, owner=_OWNER)
     name = own_name(path)
-    record, digest = _record(path, guarantee)
+    record, digest = _read_record(path, guarantee)
     if one_of("simulated", simulated, ("refuse", "allow"), owner=_OWNER) == "refuse" and record.simulated:
         raise GuaranteeError(
             f"{name} holds simulated reports, which were drawn with a seed: nobody sent them, and no "
@@ -163,9 +162,12 @@ def estimate_file(  # noqa: PLR0913 - one keyword for each choice
         )
     if file_form(path, owner=_OWNER) != record.form:
         refuse(name, "its guarantee speaks of a file of another form.")
-    told = _schema(record, schema_path(path) if schema is None else schema, name)
-    outcome = None if by is None else Outcome(by, record, told, positive)
-    counters = [Counter(each, record, told, outcomes=by is not None) for each in _chosen(record, columns)]
+    declared = _read_schema(record, schema_path(path) if schema is None else schema, name)
+    outcome = None if by is None else Outcome(by, record, declared, positive)
+    counters = [
+        Counter(column, record, declared, outcomes=by is not None)
+        for column in _requested_columns(record, columns)
+    ]
     needed = [part for counter in counters for part in counter.parts.values()]
     needed += [] if outcome is None else [outcome.written]
     reading = open_batches(path, columns=needed, batch_rows=batch_rows, limits=limits, owner=_OWNER)
@@ -173,25 +175,25 @@ def estimate_file(  # noqa: PLR0913 - one keyword for each choice
         _check_metadata(path, record, digest)
         rows = 0
         for batch in batches:
-            held = None if outcome is None else outcome.read(batch)
+            values = None if outcome is None else outcome.read(batch)
             for counter in counters:
-                counter.add(batch, held, name)
+                counter.add(batch, values, name)
             rows += batch.num_rows
             if progress is not None:
                 progress(rows, batches.share_read)
     if rows != record.rows:
         refuse(name, "it does not have the number of reports that its guarantee speaks of.")
-    refused = {each.name: why for each in counters if (why := _why_not(each, told))}
-    counters = [each for each in counters if each.name not in refused]
+    refused = {counter.name: why for counter in counters if (why := _refusal_reason(counter, declared))}
+    counters = [counter for counter in counters if counter.name not in refused]
     rates = {}
     if outcome is not None:
         outcome.check_seen()
-        rates = {counter.name: _rates(counter, told, privileged, level) for counter in counters}
+        rates = {counter.name: _rates(counter, declared, privileged, level) for counter in counters}
     shares = {counter.name: counter.shares() for counter in counters}
-    return FileEstimates(record, told, shares, rates, by, level, refused)
+    return FileEstimates(record, declared, shares, rates, by, level, refused)
 
 
-def _record(path: str | os.PathLike[str], given: str | os.PathLike[str] | None) -> tuple[Record, str]:
+def _read_record(path: str | os.PathLike[str], given: str | os.PathLike[str] | None) -> tuple[Record, str]:
     """Return what stands beside the reports, and the SHA-256 of that file."""
     place = Path(record_path(path) if given is None else given)
     if not Path(path).exists():
@@ -204,12 +206,12 @@ def _record(path: str | os.PathLike[str], given: str | os.PathLike[str] | None) 
     return Record.from_json(text, own_name(place)), hashlib.sha256(text).hexdigest()
 
 
-def _schema(record: Record, place: str | os.PathLike[str], name: str) -> Schema:
+def _read_schema(record: Record, place: str | os.PathLike[str], name: str) -> Schema:
     """Return the schema if it is the one that the record speaks of."""
     schema = Schema.load(place)
     sizes = record.strategy.sizes
-    fits = all(each in schema and schema[each].size == k for each, k in sizes.items())
-    fits = fits and record.inferred == tuple(each for each in sizes if schema[each].inferred)
+    fits = all(column in schema and schema[column].size == k for column, k in sizes.items())
+    fits = fits and record.inferred == tuple(column for column in sizes if schema[column].inferred)
     if not fits or schema.fingerprint != record.schema:
         refuse(name, f"{own_name(place)} is not the schema that its guarantee speaks of.")
     return schema
@@ -219,30 +221,30 @@ def _check_metadata(path: str | os.PathLike[str], record: Record, digest: str) -
     """Refuse a Parquet file that says it belongs to another guarantee."""
     if record.form != "parquet":
         return
-    import pyarrow.parquet as pq  # noqa: PLC0415 - takes time to import
-
-    said = pq.read_metadata(path).metadata or {}
-    if said.get(b"guarantee_sha256", digest.encode()) != digest.encode():
+    metadata = pq.read_metadata(path).metadata or {}
+    if metadata.get(b"guarantee_sha256", digest.encode()) != digest.encode():
         refuse(own_name(path), "the guarantee beside it is that of another file, or was changed.")
 
 
-def _chosen(record: Record, columns: Sequence[str] | None) -> tuple[str, ...]:
+def _requested_columns(record: Record, columns: Sequence[str] | None) -> tuple[str, ...]:
     known = record.strategy.columns
     asked = known if columns is None else (columns,) if isinstance(columns, str) else tuple(columns)
-    for each in asked:
-        if each not in known:
-            raise ColumnNotFoundError(each, known, place="among those reported")
+    for column in asked:
+        if column not in known:
+            raise ColumnNotFoundError(column, known, place="among those reported")
     return tuple(dict.fromkeys(asked))
 
 
-def _why_not(counter: Counter, schema: Schema) -> str:
-    """Return why the reports of a column cannot be undone; nothing if they can."""
+def _refusal_reason(counter: Counter, schema: Schema) -> str:
+    """Return why the channel of a column has no inverse; empty if it has one."""
     channel = counter.protocol.channel
     if not isinstance(channel, MatrixChannel) or channel.condition < SINGULAR:
         return ""
     title = counter.protocol.title
     if not channel.alike:
-        return f"There is no estimate: reports by {title} tell too little here for the shares to be undone."
+        return (
+            f"There is no estimate: reports by {title} tell too little here for the shares to be estimated."
+        )
     names = [str(schema[counter.name].labels[code]) for code in channel.alike[0][:_MOST_NAMED]]
     more = "" if len(channel.alike[0]) <= _MOST_NAMED else ", among others,"
     return (
@@ -253,7 +255,7 @@ def _why_not(counter: Counter, schema: Schema) -> str:
 
 def _rates(counter: Counter, schema: Schema, privileged: str | None, level: float) -> GroupRates:
     """Return the rates of the true groups, and warn where no true groups could have made the counts."""
-    labels = tuple(str(each) for each in schema[counter.name].labels)
+    labels = tuple(str(label) for label in schema[counter.name].labels)
     if privileged is None and schema.protected == counter.name and schema.privileged is not None:
         privileged = str(schema.privileged)
     if privileged is not None and privileged not in labels:
@@ -261,5 +263,5 @@ def _rates(counter: Counter, schema: Schema, privileged: str | None, level: floa
         raise InvalidParameterError("privileged", owner=_OWNER, must_be=must_be, got=privileged)
     counts, channel = counter.outcome_counts(), Channel.of(counter.protocol, owner=_OWNER)
     if (impossible := impossible_groups(counts, channel)).size:
-        warnings.warn(warning_text(labels, impossible), IndependenceWarning, stacklevel=3)
+        warnings.warn(impossible_groups_text(labels, impossible), IndependenceWarning, stacklevel=3)
     return GroupRates(counts, channel, labels, privileged, level, counter.protocol)

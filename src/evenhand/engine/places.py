@@ -41,8 +41,8 @@ class Places:
         UnwritableFileError
             If one is there already, or its folder is not.
         """
-        found = cls(Path(out), schema_path(out), record_path(out))
-        written = (found.out, found.schema, found.record)
+        places = cls(Path(out), schema_path(out), record_path(out))
+        written = (places.out, places.schema, places.record)
         for place in dict.fromkeys((*written, *side_files(out))):
             if os.path.realpath(place) == os.path.realpath(taken_by) or _is_one_file(place, taken_by):
                 must_be, got = "another file than the input", own_name(place)
@@ -58,9 +58,9 @@ class Places:
                     "Hint: choose another name, or allow it with overwrite=True (--overwrite)."
                 )
         refuse_tables_beside(out)
-        if not found.out.parent.is_dir():
+        if not places.out.parent.is_dir():
             raise UnwritableFileError(f"{own_name(out)} was not written: its folder is not there.")
-        return found
+        return places
 
     @property
     def packed(self) -> bool:

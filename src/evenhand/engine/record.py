@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 from evenhand.collect.joint.combined import Combined
 from evenhand.collect.joint.independent import Independent, Single
 from evenhand.collect.joint.sampled import Sampled
+from evenhand.collect.protocols.channel import MatrixChannel
 from evenhand.collect.protocols.optimal import Optimal
 from evenhand.collect.protocols.registry import protocol_from
+from evenhand.collect.reports.files import parse_json
 from evenhand.collect.reports.layouts import BitsLayout, HashedLayout, SetLayout
-from evenhand.collect.reports.notes import parsed
 from evenhand.errors import EvenhandError
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.in_clear import leak_of_domains
@@ -63,7 +64,7 @@ class Record:
     simulated : bool
         Whether the reports were drawn with a seed.
     guarantee : Guarantee, optional
-        What one person is promised; nothing for simulated reports.
+        What one person is promised; None for simulated reports.
     inferred : tuple of str
         The columns that are reported whose domains were read from the private rows, which is a leak.
     """
@@ -108,7 +109,7 @@ class Record:
             "values": law.k,
             "protocol": sender.to_dict(),
             **_probabilities(law),
-            **_shape(sender),
+            **_layout_numbers(sender),
         }
         if isinstance(self.strategy, Sampled):
             column["asked"] = as_text(self.strategy.probabilities[name])
@@ -131,10 +132,10 @@ class Record:
         if len(text) > MOST_BYTES:
             over_limit(name, f"it is longer than {MOST_BYTES:,} bytes.", limit="bytes")
         try:
-            said = parsed(text.decode("utf-8"))
+            fields = parse_json(text.decode("utf-8"))
         except ValueError:
             refuse(name, "it is not JSON, or says something twice.")
-        form = said.get("format") if isinstance(said, dict) else None
+        form = fields.get("format") if isinstance(fields, dict) else None
         if not isinstance(form, str) or not form.startswith(f"{FORMAT_NAME} "):
             refuse(name, "it is not what 'evenhand privatize' writes beside a file of reports.")
         if form != FORMAT:
@@ -142,7 +143,7 @@ class Record:
                 name,
                 "it is in a form of another version. Hint: read it with the version that it says wrote it.",
             )
-        return _read(said, name)
+        return _read_fields(fields, name)
 
 
 _SIMULATED = (
@@ -152,11 +153,13 @@ _SIMULATED = (
 
 
 def _probabilities(law: Protocol) -> dict[str, str]:
-    """Return p and q; the protocol itself holds the probabilities of a channel that has not these two."""
-    return {} if isinstance(law, Optimal) else {"p": as_text(law.p_exact), "q": as_text(law.q_exact)}
+    """Return p and q; where a whole matrix takes their place, the protocol's own record has it."""
+    if isinstance(law.channel, MatrixChannel):
+        return {}
+    return {"p": as_text(law.p_exact), "q": as_text(law.q_exact)}
 
 
-def _shape(sender: Protocol) -> dict[str, int]:
+def _layout_numbers(sender: Protocol) -> dict[str, int]:
     """Return what a reader in another language would have to work out from k and epsilon."""
     layout = sender.layout
     if isinstance(layout, SetLayout):
@@ -167,56 +170,56 @@ def _shape(sender: Protocol) -> dict[str, int]:
     return {"bits": layout.k} if isinstance(layout, BitsLayout) else {}
 
 
-def _read(said: Mapping[str, Any], name: str) -> Record:
-    if said.keys() != _FIELDS:
+def _read_fields(fields: Mapping[str, Any], name: str) -> Record:
+    if fields.keys() != _FIELDS:
         refuse(name, "a field is missing or unknown.")
-    rows, simulated, clear, read = said["rows"], said["simulated"], said["in_clear"], said["inferred"]
+    rows, simulated, clear, read = fields["rows"], fields["simulated"], fields["in_clear"], fields["inferred"]
     right = (
         type(rows) is int
         and 0 <= rows < _MOST_ROWS
         and type(simulated) is bool
-        and said["rng"] == _RNG[simulated]
-        and said["file"] in ("csv", "parquet")
-        and all(isinstance(said[each], str) for each in ("evenhand", "schema", "statement"))
+        and fields["rng"] == _RNG[simulated]
+        and fields["file"] in ("csv", "parquet")
+        and all(isinstance(fields[name], str) for name in ("evenhand", "schema", "statement"))
         and isinstance(clear, list)
         and len(clear) <= _MOST_COLUMNS
-        and all(isinstance(each, str) for each in clear)
+        and all(isinstance(column, str) for column in clear)
         and isinstance(read, list)
-        and all(isinstance(each, str) for each in read)
+        and all(isinstance(column, str) for column in read)
     )
     if not right:
-        _damaged(name)
-    if simulated != (said["guarantee"] is None):
+        _refuse_damaged(name)
+    if simulated != (fields["guarantee"] is None):
         refuse(name, "collected reports have a guarantee, simulated ones none; here it is otherwise.")
-    strategy = _strategy(said, name)
+    strategy = _read_strategy(fields, name)
     if read != [column for column in strategy.columns if column in read]:
-        _damaged(name)
-    promise = None if simulated else _promise(said["guarantee"], strategy, name)
+        _refuse_damaged(name)
+    promise = None if simulated else _read_guarantee(fields["guarantee"], strategy, name)
     if promise is not None and read and leak_of_domains(read) not in promise.assumptions:
         refuse(name, "its guarantee does not state that domains were read from private rows.")
     record = Record(
-        strategy, said["file"], rows, tuple(clear), said["schema"], simulated, promise, tuple(read)
+        strategy, fields["file"], rows, tuple(clear), fields["schema"], simulated, promise, tuple(read)
     )
     made = record._as_dict()  # noqa: SLF001 - of this module
-    if any(made[each] != said[each] for each in ("epsilon", "columns")):
+    if any(made[name] != fields[name] for name in ("epsilon", "columns")):
         refuse(name, "its probabilities are not those of its protocols.")
     return record
 
 
-def _strategy(said: Mapping[str, Any], name: str) -> Strategy:
-    """Make the strategy again from what is said of its columns."""
-    columns = said["columns"]
+def _read_strategy(fields: Mapping[str, Any], name: str) -> Strategy:
+    """Make the strategy again from the record of its columns."""
+    columns = fields["columns"]
     if not isinstance(columns, list) or not 0 < len(columns) <= _MOST_COLUMNS:
-        _damaged(name)
+        _refuse_damaged(name)
     try:
-        protocols = {each["name"]: protocol_from(each["protocol"]) for each in columns}
+        protocols = {column["name"]: protocol_from(column["protocol"]) for column in columns}
         if len(protocols) < len(columns):
-            _damaged(name)
-        kind = said["strategy"]
+            _refuse_damaged(name)
+        kind = fields["strategy"]
         if kind == "combined":
-            return Combined({each["name"]: each["values"] for each in columns}, said["epsilon"])
+            return Combined({column["name"]: column["values"] for column in columns}, fields["epsilon"])
         if kind == "sampled":
-            return Sampled(protocols, {each["name"]: each["asked"] for each in columns})
+            return Sampled(protocols, {column["name"]: column["asked"] for column in columns})
         if kind == "single" and len(columns) == 1:
             return Single(*next(iter(protocols.items())))
         if kind == "independent":
@@ -225,20 +228,20 @@ def _strategy(said: Mapping[str, Any], name: str) -> Strategy:
         refuse(
             name, "a protocol in it cannot be understood: a field is missing, unknown or of a wrong value."
         )
-    return _damaged(name)
+    return _refuse_damaged(name)
 
 
-def _promise(said: Any, strategy: Strategy, name: str) -> Guarantee:
+def _read_guarantee(fields: Any, strategy: Strategy, name: str) -> Guarantee:
     """Return the guarantee if the strategy keeps it."""
     try:
-        claimed = Guarantee.from_dict(said)
-        least = _least(strategy)
+        claimed = Guarantee.from_dict(fields)
+        least = _realised_epsilon(strategy)
     except (EvenhandError, KeyError, TypeError, AttributeError, ArithmeticError, ValueError):
         refuse(name, "its guarantee cannot be understood.")
     kept = (
         claimed.epsilon is not None
         and claimed.epsilon >= least
-        and (claimed.unit, claimed.trust) in _terms(strategy)
+        and (claimed.unit, claimed.trust) in _allowed_terms(strategy)
         and claimed.group_size == 1
         and set(claimed.protects) <= set(strategy.columns)
     )
@@ -247,19 +250,19 @@ def _promise(said: Any, strategy: Strategy, name: str) -> Guarantee:
     return claimed
 
 
-def _terms(strategy: Strategy) -> set[tuple[Unit, Trust]]:
+def _allowed_terms(strategy: Strategy) -> set[tuple[Unit, Trust]]:
     """Return for whom and against whom reports may promise something: more where rows were counted too."""
     local = {(Unit.ONE_PERSON, Trust.LOCAL), (Unit.ONE_REPORT, Trust.LOCAL)}
-    if any(isinstance(each, Optimal) and each.origin == "noisy" for each in strategy.senders):
+    if any(isinstance(sender, Optimal) and sender.origin == "noisy" for sender in strategy.senders):
         return local | {(Unit.REPLACE_ONE, Trust.CENTRAL)}
     return local
 
 
-def _least(strategy: Strategy) -> Fraction:
+def _realised_epsilon(strategy: Strategy) -> Fraction:
     """Return the epsilon of what is drawn, exactly."""
     amounts = [sender.realised_epsilon for sender in strategy.senders]
     return max(amounts) if isinstance(strategy, Sampled) else sum(amounts, Fraction(0))
 
 
-def _damaged(name: str) -> NoReturn:
+def _refuse_damaged(name: str) -> NoReturn:
     refuse(name, "it is damaged: a field has a value that it cannot have.")

@@ -149,13 +149,13 @@ class _ColumnOrder:
         if not self._is_counted:
             return
         is_listed = pa.types.is_dictionary(column.type)
-        found = pc.value_counts(column.indices if is_listed else _comparable(column))
-        if len(found) <= MOST_VALUES:
-            places, counts = found.field(0), found.field(1)
+        counted = pc.value_counts(column.indices if is_listed else _comparable(column))
+        if len(counted) <= MOST_VALUES:
+            places, counts = counted.field(0), counted.field(1)
             values = _comparable(column.dictionary).take(places) if is_listed else places
             for value, count in zip(values, counts, strict=True):
                 self._equal.add(_short(value.as_py()), count.as_py())
-        self._is_counted = len(found) <= MOST_VALUES and len(self._equal.counts) <= MOST_VALUES
+        self._is_counted = len(counted) <= MOST_VALUES and len(self._equal.counts) <= MOST_VALUES
 
     @property
     def follows(self) -> bool:
@@ -280,7 +280,7 @@ def _take_values(column: Any, rows: Sequence[int]) -> Any:
 
 
 def _find_edges(column: Any, keys: Any) -> Any:
-    """Return values that divide some of the rows into quarters, or nothing if all are missing."""
+    """Return values that divide some of the rows into quarters, or None if all are missing."""
     rows = np.flatnonzero(_as_mask(keys.is_valid()))
     rows = rows[:: max(len(rows) // _SAMPLED_ROWS, 1)]
     if not len(rows):

@@ -1,6 +1,6 @@
 """Reports as text, for CSV files: one cell for each report, in a form that any language can read.
 
-A report that says one value is the value's label. A report of bits is a text of noughts and ones, one for
+A report that says one value is the value's label. A report of bits is a text of zeros and ones, one for
 each value in the order of the domain. A set is the codes of its values with blanks between them. A hashed
 report is multiplier, offset and value with colons between them.
 """
@@ -24,25 +24,25 @@ if TYPE_CHECKING:
     from evenhand.collect.reports.layouts import Layout
     from evenhand.schema import Column
 
-__all__ = ["TextForm", "is_risky", "shielded"]
+__all__ = ["TextForm", "escape_formula", "may_be_formula"]
 
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _FORMULA = r"^[=+\-@\t\r\x00]"
 
 
-def is_risky(cells: Any) -> Any:
-    """Tell which texts a spreadsheet could take for a formula; a number is none, even below nought."""
+def may_be_formula(cells: Any) -> Any:
+    """Tell which texts a spreadsheet could take for a formula; a number is none, even below zero."""
     starts = pc.match_substring_regex(cells, _FORMULA)
     return pc.and_(starts, pc.invert(pc.match_substring_regex(cells, _NUMBER)))
 
 
-def shielded(label: str) -> str:
+def escape_formula(label: str) -> str:
     """Return a label as it stands in a CSV file: with an apostrophe where it could be a formula.
 
-    >>> shielded("-5"), shielded("-5 to 0")
+    >>> escape_formula("-5"), escape_formula("-5 to 0")
     ('-5', "'-5 to 0")
     """
-    return inert_text(label) if is_risky(pa.scalar(label, pa.string())).as_py() else label
+    return inert_text(label) if may_be_formula(pa.scalar(label, pa.string())).as_py() else label
 
 
 class TextForm:
@@ -60,7 +60,7 @@ class TextForm:
         self._column, self._layout = column, layout
         self._labels: Any = None
         if isinstance(layout, IntegerLayout) and column.domain.kind != "integers":
-            written = [shielded(label) for label in column.labels]
+            written = [escape_formula(label) for label in column.labels]
             if len(set(written)) < len(written):
                 raise InvalidParameterError(
                     "columns",
@@ -105,7 +105,7 @@ class TextForm:
         layout = self._layout
         if isinstance(layout, BitsLayout):
             bits = np.unpackbits(np.ascontiguousarray(values), axis=1, count=layout.k, bitorder="little")
-            return _texts(np.ascontiguousarray(bits + np.uint8(ord("0"))))
+            return _text_array(np.ascontiguousarray(bits + np.uint8(ord("0"))))
         if isinstance(layout, SetLayout):
             words = pa.array(np.ascontiguousarray(values).ravel()).cast(pa.string())
             starts = pa.array(np.arange(0, len(words) + 1, layout.size, dtype=np.int32))
@@ -152,7 +152,7 @@ class TextForm:
         k = self._column.size
         if pc.any(pc.not_equal(pc.binary_length(text), k)).as_py():
             raise self._refused()
-        letters = np.frombuffer(_joined(text), np.uint8).reshape(-1, k)
+        letters = np.frombuffer(_joined_bytes(text), np.uint8).reshape(-1, k)
         bits = letters - np.uint8(ord("0"))
         if bits.size and int(bits.max()) > 1:
             raise self._refused()
@@ -206,7 +206,7 @@ class TextForm:
 
     def _refused(self) -> InvalidParameterError:
         described = {
-            "bits": f"texts of {self._column.size:,} noughts and ones",
+            "bits": f"texts of {self._column.size:,} zeros and ones",
             "label": "labels of the schema",
             "codes": "codes with blanks between them, as many as the protocol says",
             "hash": "three whole numbers with colons between them",
@@ -214,7 +214,7 @@ class TextForm:
         return InvalidParameterError("reports", owner="the protocol", must_be=described, got="something else")
 
 
-def _texts(letters: npt.NDArray[np.uint8]) -> Any:
+def _text_array(letters: npt.NDArray[np.uint8]) -> Any:
     """Return rows of ASCII letters as an array of text."""
     rows, width = letters.shape
     offsets = np.arange(0, (rows + 1) * width, width, dtype=np.int64)
@@ -223,7 +223,7 @@ def _texts(letters: npt.NDArray[np.uint8]) -> Any:
     )
 
 
-def _joined(text: Any) -> bytes:
+def _joined_bytes(text: Any) -> bytes:
     """Return the bytes of all texts, one after the other."""
     if not len(text):
         return b""

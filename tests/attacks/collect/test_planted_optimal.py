@@ -8,7 +8,7 @@ import pytest
 from contract._protocol_claims import assert_exact_law, exp_below
 from evenhand.collect.protocols.dyadic import GRID
 from evenhand.collect.protocols.optimal import Optimal
-from evenhand.collect.protocols.optimal_inputs import checked_law, column_ratio
+from evenhand.collect.protocols.optimal_inputs import check_law, column_ratio
 from evenhand.errors import EvenhandError, GuaranteeError, InvalidParameterError
 from evenhand.privacy.audit.measured import audit
 from evenhand.privacy.randomness import SeededSource
@@ -26,7 +26,7 @@ def test_the_printed_tie_is_not_private():
     assert float(ratio) == pytest.approx(TIE / (1 - TIE))
     assert ratio > exp_below(EPSILON)
     with pytest.raises(InvalidParameterError, match="keep the epsilon that is stated"):
-        checked_law(PRINTED_TIE, 2, EPSILON)
+        check_law(PRINTED_TIE, 2, EPSILON)
 
 
 def _planted(law):
@@ -45,7 +45,7 @@ def test_a_matrix_put_in_place_behind_its_back_has_no_guarantee():
 
 def test_a_solver_that_returns_too_much_is_stopped(monkeypatch):
     """Whatever the linear programs say, the rational check has the last word."""
-    monkeypatch.setattr("evenhand.collect.fairest.rounding.dyadic_channel", lambda *_: PRINTED_TIE)
+    monkeypatch.setattr("evenhand.collect.protocols.optimal.dyadic_channel", lambda *_: PRINTED_TIE)
     protocol = Optimal([0.5, 0.5], [0.2, 0.6], EPSILON)
 
     with pytest.raises(EvenhandError):
@@ -73,6 +73,6 @@ def test_one_unit_too_much_is_seen():
     most = math.floor(bound * GRID / (1 + bound))
     right, wrong = (((each, GRID - each), (GRID - each, each)) for each in (most, most + 1))
 
-    assert checked_law(right, 2, EPSILON) == right
+    assert check_law(right, 2, EPSILON) == right
     with pytest.raises(InvalidParameterError, match="keep the epsilon"):
-        checked_law(wrong, 2, EPSILON)
+        check_law(wrong, 2, EPSILON)

@@ -5,8 +5,7 @@ import pytest
 
 from attacks._transcripts import ROUNDS, ThirdsResponse, transcript_law, worst_ratio
 from evenhand.collect.protocols.grr import GRR
-from evenhand.collect.reports.memo import Memo
-from evenhand.collect.reports.numbering import Numbering
+from evenhand.collect.reports.memo import Memo, Numbering
 
 
 class DrawnAfresh(Memo):

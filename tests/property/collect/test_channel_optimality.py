@@ -15,7 +15,7 @@ from evenhand.collect.fairest import optimum as channel_fairest
 from evenhand.collect.fairest.frontier import error_range
 from evenhand.collect.fairest.optimum import clear_channels, fairest_channel
 from evenhand.collect.fairest.rounding import dyadic_channel, require_private_channel
-from evenhand.collect.fairest.search import Found, least_limit, sides
+from evenhand.collect.fairest.search import SearchResult, largest_deviations, least_limit
 from evenhand.errors import GuaranteeError
 from property._channel_instances import (
     GRID,
@@ -287,8 +287,8 @@ def test_a_solver_without_repair_is_caught(monkeypatch):
 def at_the_start(program, solver, first, budget, *, owner):
     """A search with the wrong sign: it ends where it began, and says that this is the best."""
     right = least_limit(program, solver, first, budget, owner=owner)
-    limit = max(sides(program, first))
-    return Found(first, limit, right.bound if owner == "fairest_channel" else limit)
+    limit = max(largest_deviations(program, first))
+    return SearchResult(first, limit, right.bound if owner == "fairest_channel" else limit)
 
 
 def test_a_solver_that_goes_up_is_caught(monkeypatch):

@@ -8,15 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.collect.joint.split import split_budget, split_cost
-from evenhand.collect.joint.split_optimal import CONVEX, Attributes
-from evenhand.collect.protocols.formulas import FORMULAS
+from evenhand.collect.joint.split_optimal import Attributes
+from evenhand.collect.protocols.registry import convex_names, formula_names
 from evenhand.privacy.rational import exact
 
 pytestmark = pytest.mark.figures
 
 domains = st.one_of(st.integers(2, 100), st.sampled_from([2, 1_000, 100_000]))
 epsilons = st.one_of(st.sampled_from([0.01, 0.1, 1, 50]), st.floats(0.01, 50))
-protocols = st.sampled_from(sorted(FORMULAS))
+protocols = st.sampled_from(sorted(formula_names()))
 weighings = st.sampled_from(["cells", "ones", "odd"])
 
 
@@ -95,7 +95,7 @@ def test_the_order_of_attributes_does_not_matter(sizes, epsilon, protocol, rando
     assert second == pytest.approx([first[each] for each in order], rel=1e-9)
 
 
-@given(domains, st.integers(1, 6), epsilons, st.sampled_from(sorted(CONVEX)))
+@given(domains, st.integers(1, 6), epsilons, st.sampled_from(sorted(convex_names())))
 def test_equal_attributes_get_equal_parts_where_the_variance_is_convex(k, count, epsilon, protocol):
     assert split_budget(epsilon, [k] * count, how="optimal", protocol=protocol) == split_budget(
         epsilon, [k] * count, how="uniform"

@@ -14,9 +14,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from evenhand.collect.estimates.group_moments import GroupMoments
+from evenhand.collect.estimates.group_moments import GroupMoments, difference_interval, ratio_interval
 from evenhand.collect.estimates.group_rates import GroupRates, group_rates
-from evenhand.collect.estimates.group_spread import difference_interval, ratio_interval
 from evenhand.collect.estimates.outcome_counts import OutcomeCounts
 from evenhand.collect.protocols.channel import Channel
 from evenhand.collect.protocols.grr import GRR
@@ -171,9 +170,9 @@ def test_the_check_rejects_the_textbook_interval_in_a_weak_design():
     studies = 1500
     moments = _studies("weak", "grr", 1, 1000, studies)
     rates, gaps, _ = _truth("weak")
-    rate, own = moments.above / moments.below, moments._own
+    rate, own = moments.numerators / moments.denominators, moments._own
     variance = own[..., 0, 0] - 2 * rate * own[..., 0, 1] + rate**2 * own[..., 1, 1]
-    reach = Z * np.sqrt(variance) / np.abs(moments.below)
+    reach = Z * np.sqrt(variance) / np.abs(moments.denominators)
     textbook = _held((rate - reach, rate + reach), rates)
 
     assert _pvalue(textbook, studies) < ALPHA

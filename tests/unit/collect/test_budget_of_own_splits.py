@@ -11,7 +11,7 @@ import pytest
 from evenhand.collect import GRR
 from evenhand.collect.joint.build import strategy_for
 from evenhand.collect.joint.split import split_budget
-from evenhand.collect.privatizer.plan import made_strategy
+from evenhand.collect.privatizer.columns import build_strategy
 from evenhand.errors import InvalidParameterError
 
 SIZES = {"a": 2, "b": 3}
@@ -44,7 +44,7 @@ def by_one_made_protocol_and_a_split(first, second):
 
 def by_privatizer(first, second):
     given = {"protocol": "grr", "split": {"a": first, "b": second}, "strategy": "independent"}
-    return made_strategy(SIZES, epsilon=TOTAL, **given).epsilon
+    return build_strategy(SIZES, epsilon=TOTAL, **given).epsilon
 
 
 DOORS = [

@@ -127,7 +127,7 @@ def test_the_size_of_batches_changes_nothing_but_the_draws(source, tmp_path, bat
 @pytest.mark.parametrize("protocol", [name for name in PROTOCOLS if name != "optimal"])
 def test_every_protocol_and_form_of_file_goes_there_and_back(csv, tmp_path, protocol, out, monkeypatch):
     """In pieces so small that each batch is cut."""
-    monkeypatch.setattr("evenhand.engine.outputs._PIECE_BYTES", 20_000)
+    monkeypatch.setattr("evenhand.engine.writers._PIECE_BYTES", 20_000)
     monkeypatch.setattr("evenhand.engine.counters._PIECE_BYTES", 20_000)
     for split in ("optimal", "sample"):
         how = {"epsilon": 8, "protocol": protocol, "split": split, "overwrite": True, "simulate": 3}

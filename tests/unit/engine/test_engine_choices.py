@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from evenhand.engine.choices import chosen, strategy_of
+from evenhand.engine.choices import choose_columns, strategy_of
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError
 from evenhand.schema import Column, Domain, Schema
 from unit.engine._streams import SCHEMA
@@ -12,12 +12,12 @@ from unit.engine._streams import SCHEMA
 NAMES = ("id", "race", "age", "wage", "note", "hired")
 
 
-def _chosen(**given):
-    return chosen(NAMES, SCHEMA, **{"columns": None, "keep": None, "strategy": "independent"} | given)
+def _choose(**given):
+    return choose_columns(NAMES, SCHEMA, **{"columns": None, "keep": None, "strategy": "independent"} | given)
 
 
 def test_sensitive_columns_are_reported_and_the_others_kept():
-    found = _chosen()
+    found = _choose()
 
     assert found.reported == ("race", "age")
     assert found.in_clear == ("id", "wage", "note", "hired")
@@ -27,16 +27,16 @@ def test_sensitive_columns_are_reported_and_the_others_kept():
 
 def test_a_sensitive_column_is_in_the_clear_only_by_name():
     """A column somebody called sensitive must not slip through because another one was asked for."""
-    found = _chosen(columns=["age"])
+    found = _choose(columns=["age"])
 
     assert (found.reported, found.left_out) == (("age",), ("race",))
     assert "race" not in found.kept
-    assert _chosen(columns=["age"], keep=["race"]).in_clear == ("race",)
+    assert _choose(columns=["age"], keep=["race"]).in_clear == ("race",)
 
 
 def test_columns_come_in_the_order_of_the_file():
-    assert _chosen(columns=["hired", "race"], keep=["note", "id"]).in_order == ("id", "race", "note", "hired")
-    assert _chosen(keep=()).in_clear == ()
+    assert _choose(columns=["hired", "race"], keep=["note", "id"]).in_order == ("id", "race", "note", "hired")
+    assert _choose(keep=()).in_clear == ()
 
 
 RESERVED = [
@@ -56,20 +56,21 @@ def test_a_column_named_like_what_a_guarantee_lists_beside_columns_is_refused(na
     how = {"columns": None, "keep": None, "strategy": "independent"}
 
     with pytest.raises(InvalidParameterError, match=told):
-        chosen((*NAMES, name), SCHEMA, **how)
+        choose_columns((*NAMES, name), SCHEMA, **how)
     with pytest.raises(InvalidParameterError, match=told):
-        chosen((*NAMES, name), schema, **how)
-    assert chosen((*NAMES, name), SCHEMA, **how | {"keep": ["id"]}).in_clear == ("id",)
+        choose_columns((*NAMES, name), schema, **how)
+    assert choose_columns((*NAMES, name), SCHEMA, **how | {"keep": ["id"]}).in_clear == ("id",)
     assert (
-        chosen((*NAMES, f"my {name}"), SCHEMA, **how | {"keep": [f"my {name}"]}).in_clear[-1] == f"my {name}"
+        choose_columns((*NAMES, f"my {name}"), SCHEMA, **how | {"keep": [f"my {name}"]}).in_clear[-1]
+        == f"my {name}"
     )
 
 
 def test_a_single_one_of_several_is_the_protected_one():
-    assert _chosen(strategy="single").reported == ("race",)
-    assert _chosen(strategy="single", columns="wage").reported == ("wage",)
+    assert _choose(strategy="single").reported == ("race",)
+    assert _choose(strategy="single", columns="wage").reported == ("wage",)
     with pytest.raises(InvalidParameterError, match="one column with the strategy 'single'"):
-        _chosen(strategy="single", columns=["age", "wage"])
+        _choose(strategy="single", columns=["age", "wage"])
 
 
 @pytest.mark.parametrize(
@@ -87,18 +88,20 @@ def test_a_single_one_of_several_is_the_protected_one():
 )
 def test_wrong_columns_are_refused(given, error):
     with pytest.raises(error):
-        _chosen(**given)
+        _choose(**given)
 
 
 def test_a_schema_without_a_sensitive_column_needs_columns():
     with pytest.raises(InvalidParameterError, match="when the schema has no sensitive column"):
-        chosen(NAMES, SCHEMA.with_roles(sensitive=None), columns=None, keep=None, strategy="independent")
+        choose_columns(
+            NAMES, SCHEMA.with_roles(sensitive=None), columns=None, keep=None, strategy="independent"
+        )
 
 
 def test_a_column_that_the_file_lacks_is_named_and_no_other_is():
     """A file without a header has people's values where the names should be."""
     with pytest.raises(ColumnNotFoundError) as caught:
-        chosen(("Smith", "1970"), SCHEMA, columns=None, keep=None, strategy="independent")
+        choose_columns(("Smith", "1970"), SCHEMA, columns=None, keep=None, strategy="independent")
     assert "Smith" not in str(caught.value)
     assert "1970" not in str(caught.value)
 

@@ -7,7 +7,7 @@ import pytest
 from evenhand.collect import PROTOCOLS
 from evenhand.collect.protocols.grr import GRR
 from evenhand.collect.reports.layouts import SetLayout
-from evenhand.engine.text_forms import TextForm, is_risky, shielded
+from evenhand.engine.text_forms import TextForm, escape_formula, may_be_formula
 from evenhand.errors import InvalidParameterError
 from evenhand.schema import Column, Domain
 
@@ -121,7 +121,7 @@ def test_labels_that_would_be_one_are_refused():
 def test_numbers_are_no_formulas():
     cells = ["-5", "+1.5e3", "-.5", "=1", "+x", "@a", "-", "-5 to 0", "a-b", ""]
 
-    assert is_risky(pa.array(cells)).to_pylist() == [
+    assert may_be_formula(pa.array(cells)).to_pylist() == [
         False,
         False,
         False,
@@ -133,7 +133,7 @@ def test_numbers_are_no_formulas():
         False,
         False,
     ]
-    assert [shielded(each) for each in ("-5", "=1")] == ["-5", "'=1"]
+    assert [escape_formula(each) for each in ("-5", "=1")] == ["-5", "'=1"]
 
 
 def test_a_slice_of_text_is_read_from_its_own_place():

@@ -1,32 +1,33 @@
-"""Shares of people estimated from reports."""
+"""Shares of people estimated from reports: estimates, intervals, shares that add up to one, and tables."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from evenhand._validate import integer, one_of
-from evenhand.collect.estimates.share_limits import Intervals, Target, score_limits
-from evenhand.collect.estimates.simplex import ConsistentShares, onto_simplex
-from evenhand.collect.protocols.channel import Channel
-from evenhand.collect.protocols.covariance import check_few, count_together, from_law, from_reports
+from evenhand.collect.estimates.covariance import check_table_size, count_together, from_law, from_reports
+from evenhand.collect.estimates.tables import as_labels, estimates_frame, label_column, limits_text
+from evenhand.collect.protocols.channel import Channel, onto_simplex
 from evenhand.errors import InvalidParameterError
 from evenhand.measure.columns import read_array
-from evenhand.measure.intervals import check_level
+from evenhand.measure.intervals import Interval, check_level, normal_quantile
+from evenhand.measure.text_tables import aligned, html_table, number_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     import numpy.typing as npt
 
-    from evenhand.collect.protocols.matrix_channel import MatrixChannel
+    from evenhand.collect.protocols.channel import MatrixChannel
     from evenhand.table.frames import Backend
 
-__all__ = ["Frequencies"]
+__all__ = ["ConsistentShares", "Frequencies", "Intervals", "Target", "score_limits"]
 
 _NO_REPORTS = "There are no reports."
 _TARGETS: tuple[Target, ...] = ("people", "population")
@@ -80,13 +81,13 @@ class Frequencies:
 
     @property
     def reason(self) -> str:
-        """Why there is no estimate; nothing if there is one."""
+        """Why there is no estimate; empty if there is one."""
         return "" if self.n else _NO_REPORTS
 
     @cached_property
     def values(self) -> npt.NDArray[np.float64]:
         """The estimates; without bias, and so sometimes below 0 or above 1."""
-        return _locked(self.channel.shares(self.counts, self.n))
+        return _read_only(self.channel.shares(self.counts, self.n))
 
     @cached_property
     def standard_error(self) -> npt.NDArray[np.float64]:
@@ -94,7 +95,7 @@ class Frequencies:
 
         It is that of the shares nearest to the estimate that people can have.
         """
-        return _locked(np.sqrt(self.channel.variance(self.channel.nearest(self.values), self.n)))
+        return _read_only(np.sqrt(self.channel.variance(self.channel.nearest(self.values), self.n)))
 
     def interval(
         self,
@@ -165,7 +166,7 @@ class Frequencies:
             is computed from the protocol's law and the shares nearest to the estimate that add up to one.
         """
         target = one_of("of", of, _TARGETS, owner="Frequencies.covariance")
-        check_few(len(self))
+        check_table_size(len(self))
         shares = onto_simplex(self.values)
         if not self.n:
             return np.full((shares.size, shares.size), math.nan)
@@ -182,8 +183,8 @@ class Frequencies:
         if not np.array_equal(np.diag(together), self.counts):
             must_be, got = "the reports that this was estimated from", "others"
             raise InvalidParameterError("reports", owner="Frequencies.covariance", must_be=must_be, got=got)
-        found = from_reports(together, self.n, self.channel)
-        return found if target == "population" else found - drawn
+        counted = from_reports(together, self.n, self.channel)
+        return counted if target == "population" else counted - drawn
 
     def consistent(self, how: Literal["simplex"] = "simplex") -> ConsistentShares:
         """Return shares from 0 to 1 that add up to one.
@@ -199,7 +200,7 @@ class Frequencies:
             Its `note` says what this does: small shares come out too large and large ones too small.
         """
         chosen = one_of("how", how, ("simplex",), owner="Frequencies.consistent")
-        return ConsistentShares(_locked(onto_simplex(self.values)), chosen, self)
+        return ConsistentShares(_read_only(onto_simplex(self.values)), chosen, self)
 
     def to_frame(
         self, labels: Sequence[Any] | None = None, *, level: float = 0.95, backend: Backend | None = None
@@ -215,22 +216,16 @@ class Frequencies:
         backend : {"pandas", "polars", "pyarrow"}, optional
             The library of the frame.
         """
-        from evenhand.collect.estimates.frequencies_view import shares_frame  # noqa: PLC0415 (only when asked for)
-
-        return shares_frame(self, labels, backend, level=level)
+        return _shares_frame(self, labels, backend, level=level)
 
     def __len__(self) -> int:
         return self.counts.size
 
     def __repr__(self) -> str:
-        from evenhand.collect.estimates.frequencies_view import as_text  # noqa: PLC0415 (only when asked for)
-
-        return as_text(self)
+        return _as_text(self)
 
     def _repr_html_(self) -> str:
-        from evenhand.collect.estimates.frequencies_view import as_html  # noqa: PLC0415 (only when asked for)
-
-        return as_html(self)
+        return _as_html(self)
 
 
 def _checked(counts: npt.ArrayLike, n: int) -> npt.NDArray[Any]:
@@ -239,9 +234,215 @@ def _checked(counts: npt.ArrayLike, n: int) -> npt.NDArray[Any]:
     if array.ndim != 1 or not ((array >= 0) & (array <= n)).all():
         raise InvalidParameterError("counts", owner="Frequencies", must_be=must_be, got="something else")
     # in 64 bits with a sign: the expected count is taken off, which a narrow or unsigned type cannot hold
-    return _locked(array.astype(np.int64 if array.dtype.kind in "biu" else np.float64))
+    return _read_only(array.astype(np.int64 if array.dtype.kind in "biu" else np.float64))
 
 
-def _locked(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     array.flags.writeable = False
     return array
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ConsistentShares:
+    """Shares from 0 to 1 that add up to one, made from an estimate by projection.
+
+    Make them with :meth:`Frequencies.consistent`. They are for tables that must add up. They have a bias
+    that the estimate does not have, and `note` says which.
+
+    Parameters
+    ----------
+    values : array
+        The shares.
+    how : str
+        The name of the choice.
+    estimate : Frequencies
+        What they were made from.
+    """
+
+    values: npt.NDArray[np.float64]
+    how: str
+    estimate: Frequencies
+
+    note = (
+        "Projected onto shares that add up to one. "
+        "This has a bias: small shares come out too large and large ones too small on average, "
+        "the more so the fewer the reports, the smaller epsilon and the more values there are. "
+        "Intervals and standard errors are those of the estimate before the projection."
+    )
+    """What the projection does to the shares, in words."""
+
+    def interval(self, level: float = 0.95, **options: Any) -> Intervals:
+        """Return the intervals of the estimate; a projected share may lie outside of its interval."""
+        return self.estimate.interval(level, **options)
+
+    def to_frame(self, labels: Sequence[Any] | None = None, *, backend: Backend | None = None) -> Any:
+        """Return the frame of the estimate with one more column, ``consistent_share``."""
+        return _shares_frame(self.estimate, labels, backend, consistent=self.values)
+
+    def __repr__(self) -> str:
+        return _as_text(self.estimate, consistent=self.values, note=self.note)
+
+    def _repr_html_(self) -> str:
+        return _as_html(self.estimate, consistent=self.values, note=self.note)
+
+
+_LEVEL = 0.95
+_SHOWN = 30
+
+
+def _shares_frame(
+    estimate: Frequencies,
+    labels: Sequence[Any] | None,
+    backend: Backend | None,
+    *,
+    level: float = _LEVEL,
+    consistent: npt.NDArray[Any] | None = None,
+) -> Any:
+    """Return one row per value: estimate, standard error, and limits of both kinds."""
+    people, population = estimate.interval(level), estimate.interval(level, of="population")
+    columns = {
+        "value": label_column(as_labels(labels, len(estimate), owner="to_frame")),
+        "share": estimate.values.tolist(),
+        "standard_error": estimate.standard_error.tolist(),
+        "low_people": people.low.tolist(),
+        "high_people": people.high.tolist(),
+        "low_population": population.low.tolist(),
+        "high_population": population.high.tolist(),
+        "level": [people.level] * len(estimate),
+    }
+    if consistent is not None:
+        columns["consistent_share"] = consistent.tolist()
+    return estimates_frame(columns, backend)
+
+
+def _as_text(estimate: Frequencies, *, consistent: npt.NDArray[Any] | None = None, note: str = "") -> str:
+    """Return title, table and notes."""
+    table = aligned(_rows(estimate, consistent))
+    return "\n".join([_title(estimate), *table, *_notes(estimate, note)])
+
+
+def _as_html(estimate: Frequencies, *, consistent: npt.NDArray[Any] | None = None, note: str = "") -> str:
+    """Return title, table and notes; every text is escaped."""
+    notes = "".join(f"<p>{escape(line)}</p>" for line in _notes(estimate, note))
+    return f"<div><p>{escape(_title(estimate))}</p>{html_table(_rows(estimate, consistent))}{notes}</div>"
+
+
+def _title(estimate: Frequencies) -> str:
+    values, plural = len(estimate), "" if estimate.n == 1 else "s"
+    maker = f" of {estimate.protocol!r}" if estimate.protocol is not None else ""
+    return f"Shares of {values:,} values from {estimate.n:,} report{plural}{maker}"
+
+
+def _rows(estimate: Frequencies, consistent: npt.NDArray[Any] | None) -> list[list[str]]:
+    low, high = estimate.interval(_LEVEL)
+    rows = [["value", "share", "standard error", f"{_LEVEL:.0%} interval"]]
+    for value in range(min(len(estimate), _SHOWN)):
+        share, error = estimate.values[value], estimate.standard_error[value]
+        limits = limits_text(low[value], high[value])
+        rows.append([str(value), number_text(share), number_text(error), limits])
+    if consistent is not None:
+        added = ["consistent share", *(number_text(share) for share in consistent[:_SHOWN])]
+        rows = [[*row, cell] for row, cell in zip(rows, added, strict=True)]
+    return rows
+
+
+def _notes(estimate: Frequencies, note: str) -> list[str]:
+    more = len(estimate) - _SHOWN
+    lines = [f"and {more:,} more; to_frame() has them all"] if more > 0 else []
+    lines.append(estimate.reason or "Intervals are about the people who reported.")
+    return [*lines, note] if note else lines
+
+
+Target = Literal["people", "population"]
+"""Whom an interval is about: those who reported, or those they were drawn from."""
+
+Limits = tuple["npt.NDArray[np.float64]", "npt.NDArray[np.float64]"]
+
+
+@dataclass(frozen=True, eq=False)
+class Intervals:
+    """One interval for each value; unpacks into its lower and its upper limits.
+
+    Parameters
+    ----------
+    low, high : array
+        The limits, from 0 to 1; NaN if there are no reports.
+    level : float
+        How often each of them is meant to hold the true share.
+    of : {"people", "population"}
+        Whom they are about.
+    method : str
+        The name of the method.
+    exact : bool
+        Whether the level is guaranteed for every sample size, and not only approached.
+    reason : str
+        Why there are none, if there are none.
+
+    Examples
+    --------
+    >>> found = Intervals(
+    ...     np.array([0.1, 0.4]), np.array([0.3, 0.7]), level=0.95, of="people", method="score", exact=False
+    ... )
+    >>> low, high = found
+    >>> low.tolist(), found.at(1).high
+    ([0.1, 0.4], 0.7)
+    """
+
+    low: npt.NDArray[np.float64]
+    high: npt.NDArray[np.float64]
+    level: float
+    of: Target
+    method: str
+    exact: bool
+    reason: str = ""
+
+    def __iter__(self) -> Iterator[npt.NDArray[np.float64]]:
+        yield self.low
+        yield self.high
+
+    def at(self, value: int) -> Interval:
+        """Return the interval of one value."""
+        low, high = float(self.low[value]), float(self.high[value])
+        return Interval(low, high, self.level, self.method, exact=self.exact, reason=self.reason)
+
+
+def score_limits(
+    counts: npt.ArrayLike, n: int, channel: Channel | MatrixChannel, *, level: float, of: Target
+) -> Limits:
+    r"""Return the shares that a test at the level does not reject, in closed form.
+
+    .. math:: \left| \tfrac{C}{n} - q - f (p - q) \right| \le \tfrac{1}{2n} + z \sqrt{V(f) / n}
+
+    where :math:`C` of the :math:`n` reports support the value, :math:`f` is its share and :math:`z` the
+    normal quantile. About the people who reported, :math:`V(f) = f p(1-p) + (1-f) q(1-q)`; about the
+    population they were drawn from, :math:`V(f) = \pi (1 - \pi)` with :math:`\pi = q + f(p-q)`.
+    The half report is the correction for counts being whole. An estimate below 0 or above 1 gets the
+    interval of 0 or 1: it is never empty and never a single point. Where reports follow a matrix, V is the
+    variance of the score, and the people who do not have the value are spread as estimated.
+    """
+    if n == 0:
+        nothing = np.full(np.shape(counts), np.nan)
+        return nothing, nothing.copy()
+    scaled = normal_quantile(1 - level) ** 2 / n
+    excess, width, noise, slope, step = channel.score_terms(counts, n, population=of == "population")
+    shape, half = _Shape(noise, slope, of == "population"), 0.5 * step / n
+    low = shape.root(np.clip(excess - half, 0, width), scaled, -1) / width
+    high = shape.root(np.clip(excess + half, 0, width), scaled, 1) / width
+    return np.clip(low, 0, 1), np.clip(high, 0, 1)
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """Variance of the support of a value as its excess g over q grows: noise + slope g (- g squared)."""
+
+    noise: Any
+    slope: Any
+    bent: bool
+
+    def root(self, excess: npt.NDArray[np.float64], scaled: float, sign: int) -> npt.NDArray[np.float64]:
+        """Return the smaller or larger g at which (excess - g) squared is `scaled` variances."""
+        leading = 1 + scaled if self.bent else 1.0
+        middle = excess + scaled * self.slope / 2
+        last = excess**2 - scaled * self.noise
+        radical: npt.NDArray[np.float64] = np.sqrt(np.maximum(middle**2 - leading * last, 0))
+        return np.asarray((middle + sign * radical) / leading)

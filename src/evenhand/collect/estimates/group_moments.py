@@ -6,7 +6,7 @@ people in it with outcome 1, both without bias, if the report says nothing about
 once the true group is known.
 
 Variances are those of the counts with two people more for each outcome, spread evenly over the four kinds of
-reports that two groups make. They are then above nought for any data, and for large data the same. Where
+reports that two groups make. They are then above zero for any data, and for large data the same. Where
 reports follow a matrix, the score is an entry of its inverse, and each report is counted once more.
 """
 
@@ -18,20 +18,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.collect.estimates.fieller import fieller_limits, rate_variance, separated
-from evenhand.collect.estimates.quadric import reach
+from evenhand.collect.estimates.ratio_limits import fieller_limits, find_limit, is_separated, rate_variance
+from evenhand.measure.gaps import difference_range, each_tail, pair_blocks
+from evenhand.measure.intervals import normal_quantile
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from evenhand.collect.estimates.outcome_counts import OutcomeCounts
-    from evenhand.collect.protocols.channel import Channel
-    from evenhand.collect.protocols.matrix_channel import MatrixChannel
+    from evenhand.collect.protocols.channel import Channel, MatrixChannel
 
     Array = npt.NDArray[np.float64]
     Limits = tuple[Array, Array]
 
-__all__ = ["GroupMoments"]
+__all__ = ["GroupMoments", "difference_interval", "ratio_interval", "worst_pair"]
 
 _ADDED = 2  # people for each outcome
 
@@ -76,20 +76,20 @@ class GroupMoments:
         return np.asarray(self.channel.sums(support, self.people) / self.n[..., None, None])
 
     @property
-    def above(self) -> Array:
+    def numerators(self) -> Array:
         """Share of people who are in each group and have outcome 1."""
         return np.asarray(self.with_outcome[..., 1, :])
 
     @property
-    def below(self) -> Array:
+    def denominators(self) -> Array:
         """Share of people in each group."""
         return np.asarray(self.with_outcome.sum(axis=-2))
 
     @cached_property
     def rates(self) -> Array:
-        """Rate of outcome 1 in each group; NaN where the share is not above nought."""
-        known = self.below > 0
-        return np.where(known, self.above, np.nan) / np.where(known, self.below, np.nan)
+        """Rate of outcome 1 in each group; NaN where the share is not above zero."""
+        known = self.denominators > 0
+        return np.where(known, self.numerators, np.nan) / np.where(known, self.denominators, np.nan)
 
     # --- covariances ----------------------------------------------------------------------------
 
@@ -121,43 +121,50 @@ class GroupMoments:
         size = 2 * sets.shape[1] + 1
         mean = np.empty((*one.shape[:-1], size))
         mean[..., 0:-1:2], mean[..., 1:-1:2], mean[..., -1] = one, all_of, share[..., None]
-        found = np.empty((*mean.shape, size))
+        covariance = np.empty((*mean.shape, size))
         above, below, last = slice(0, -1, 2), slice(1, -1, 2), -1
         for row, column in ((above, above), (above, below), (below, above)):
-            found[..., row, column] = squares[..., 1, :, :, :]
-        found[..., below, below] = squares.sum(axis=-4)
+            covariance[..., row, column] = squares[..., 1, :, :, :]
+        covariance[..., below, below] = squares.sum(axis=-4)
         for place in (above, below):
-            found[..., place, last] = found[..., last, place] = one
-        found[..., last, last] = share[..., None]
-        found -= mean[..., :, None] * mean[..., None, :]
-        return found / self.n[..., None, None, None]
+            covariance[..., place, last] = covariance[..., last, place] = one
+        covariance[..., last, last] = share[..., None]
+        covariance -= mean[..., :, None] * mean[..., None, :]
+        return covariance / self.n[..., None, None, None]
 
     # --- intervals ------------------------------------------------------------------------------
 
     def separated(self, z: float) -> npt.NDArray[np.bool_]:
-        """Whether the share of each group is above nought by more than `z` standard errors."""
-        return separated(self.below, self._own[..., 1, 1], z)
+        """Whether the share of each group is above zero by more than `z` standard errors."""
+        return is_separated(self.denominators, self._own[..., 1, 1], z)
 
     def rate_limits(self, z: float) -> Limits:
         """Return the interval of the rate of each group."""
         variance = rate_variance(
-            self.below, self._smooth_overall[..., None], self.channel.mean_squares(self.with_outcome)
+            self.denominators, self._smooth_overall[..., None], self.channel.mean_squares(self.with_outcome)
         )
         size = self.n[..., None]
         known, half = self.separated(z), 0.5 * self.channel.step / size
         return fieller_limits(
-            self.above, self.below, variance=variance / size[..., None], known=known, z=z, half=half
+            self.numerators,
+            self.denominators,
+            variance=variance / size[..., None],
+            known=known,
+            z=z,
+            half=half,
         )
 
     def gap_limits(self, pairs: npt.NDArray[np.intp], z: float) -> Limits:
         """Return intervals of the rate of the first group of each pair minus that of the second."""
         known = self.separated(z)[..., pairs].all(axis=-1)
-        above, below = (each[..., pairs] for each in self._inside)
+        above, below = (shares[..., pairs] for shares in self._inside)
         point = np.stack([above, below], axis=-1).reshape(*known.shape, 4)
         covariance = self.covariance(pairs)[..., :4, :4]
         start = above[..., 0] / below[..., 0] - above[..., 1] / below[..., 1]
         low, high = (
-            np.where(known, reach(point, covariance, _gap_equation, start, np.full_like(start, end), z), end)
+            np.where(
+                known, find_limit(point, covariance, _gap_equation, start, np.full_like(start, end), z), end
+            )
             for end in (-1.0, 1.0)
         )
         return low, high
@@ -165,17 +172,17 @@ class GroupMoments:
     def relative_limits(self, z: float) -> Limits:
         """Return intervals of the rate of each group divided by the overall rate.
 
-        They are cut at 0 and where the rate would be 1, and infinite if the overall rate may be nought.
+        They are cut at 0 and where the rate would be 1, and infinite if the overall rate may be zero.
         """
         covariance, (above, below) = self._own, self._inside
         overall = self.overall[..., None] + np.zeros_like(below)
-        rare = ~separated(overall, covariance[..., 2, 2], z)
+        rare = ~is_separated(overall, covariance[..., 2, 2], z)
         overall = np.where(rare, 1.0, overall)
         most = 1 / np.where(rare, 1.0, overall - z * np.sqrt(covariance[..., 2, 2]))
         point = np.stack([above, below, overall], axis=-1)
         start = above / (below * overall)
-        low = reach(point, covariance, _relative_equation, start, np.zeros_like(start), z)
-        high = reach(point, covariance, _relative_equation, start, most, z)
+        low = find_limit(point, covariance, _relative_equation, start, np.zeros_like(start), z)
+        high = find_limit(point, covariance, _relative_equation, start, most, z)
         known = self.separated(z) & ~rare
         return np.where(known, low, 0.0), np.where(rare, np.inf, np.where(known, high, most))
 
@@ -190,8 +197,8 @@ class GroupMoments:
     @property
     def _inside(self) -> Limits:
         """Numerator and denominator with rates moved to 0 or 1 where they are outside."""
-        below = np.where(self.below > 0, self.below, 1.0)
-        return np.clip(self.above, 0, below), below
+        below = np.where(self.denominators > 0, self.denominators, 1.0)
+        return np.clip(self.numerators, 0, below), below
 
 
 def _gap_equation(gap: Array) -> Limits:
@@ -209,3 +216,39 @@ def _relative_equation(ratio: Array) -> Limits:
     quadratic[..., 1, 2] = quadratic[..., 2, 1] = -ratio / 2
     linear[..., 0] = 1.0
     return quadratic, linear
+
+
+_PAIRS_AT_ONCE = 1 << 13
+
+
+def worst_pair(moments: GroupMoments) -> tuple[int, int]:
+    """Return the groups of the highest and of the lowest rate; the first two if all are equal."""
+    highest, lowest = int(moments.rates.argmax()), int(moments.rates.argmin())
+    return (highest, lowest) if highest != lowest else (0, 1)
+
+
+def difference_interval(moments: GroupMoments, level: float) -> tuple[Array, Array, float]:
+    """Return limits of the largest difference between two rates, and the quantile that was used.
+
+    Every pair gets an interval of its signed difference, all together at the level; the largest is at
+    least what one of them excludes and at most what one of them allows.
+    """
+    groups = moments.together.shape[-1]
+    z = normal_quantile(each_tail(level, groups, 1))
+    low = high = np.zeros(moments.n.shape)
+    for first, second in pair_blocks(groups):
+        pairs = np.stack([first, second], axis=-1)
+        for start in range(0, len(pairs), _PAIRS_AT_ONCE):
+            block = pairs[start : start + _PAIRS_AT_ONCE]
+            least, most = difference_range(moments.gap_limits(block, z))
+            low = np.maximum(low, least.max(axis=-1))
+            high = np.maximum(high, most.max(axis=-1))
+    return low, high, z
+
+
+def ratio_interval(moments: GroupMoments, level: float) -> tuple[Array, Array, float]:
+    """Return limits of the largest distance of a rate from the overall one, and the quantile used."""
+    z = normal_quantile((1 - level) / moments.together.shape[-1])
+    low, high = moments.relative_limits(z)
+    least, most = difference_range((low - 1, high - 1))
+    return np.asarray(least.max(axis=-1)), np.asarray(most.max(axis=-1)), z

@@ -6,16 +6,26 @@ import math
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from evenhand._validate import one_of
-from evenhand.collect.estimates.group_moments import GroupMoments
-from evenhand.collect.estimates.group_spread import difference_interval, ratio_interval, worst_pair
-from evenhand.collect.estimates.independence import impossible_groups, made_from_reports, warning_text
-from evenhand.collect.estimates.labels import as_labels
-from evenhand.collect.estimates.outcome_counts import OutcomeCounts, count_outcomes
+from evenhand.collect.estimates.group_moments import (
+    GroupMoments,
+    difference_interval,
+    ratio_interval,
+    worst_pair,
+)
+from evenhand.collect.estimates.outcome_counts import (
+    OutcomeCounts,
+    count_outcomes,
+    dependent_outcome_text,
+    impossible_groups,
+    impossible_groups_text,
+)
+from evenhand.collect.estimates.tables import as_labels, estimates_frame, label_column, limits_text
 from evenhand.collect.protocols.base import Protocol
 from evenhand.collect.protocols.channel import Channel
 from evenhand.collect.reports.reports import Reports
@@ -23,13 +33,14 @@ from evenhand.errors import IndependenceWarning, InvalidParameterError
 from evenhand.measure.columns import check_label, kind_of, read_binary, read_column, same_length
 from evenhand.measure.gaps import Measured
 from evenhand.measure.intervals import Interval, check_level, normal_quantile
+from evenhand.measure.text_tables import aligned, html_table, number_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy.typing as npt
 
-    from evenhand.collect.protocols.matrix_channel import MatrixChannel
+    from evenhand.collect.protocols.channel import MatrixChannel
     from evenhand.table.frames import Backend
 
 __all__ = ["GroupRates", "group_rates"]
@@ -81,10 +92,10 @@ class GroupRates:
     @cached_property
     def rates(self) -> dict[Any, Measured]:
         """The rate of outcome 1 in each true group."""
-        found = self._moments.rates if self.n else np.full(self.counts.k, math.nan)
+        estimates = self._moments.rates if self.n else np.full(self.counts.k, math.nan)
         return {
             label: Measured(rate, self._rate_reason(place) if math.isnan(rate) else "")
-            for place, (label, rate) in enumerate(zip(self.labels, found.tolist(), strict=True))
+            for place, (label, rate) in enumerate(zip(self.labels, estimates.tolist(), strict=True))
         }
 
     @cached_property
@@ -92,7 +103,7 @@ class GroupRates:
         """The share of people in each true group."""
         if not self.n:
             return dict.fromkeys(self.labels, Measured(math.nan, _NO_PEOPLE))
-        return dict(zip(self.labels, map(Measured, self._moments.below.tolist()), strict=True))
+        return dict(zip(self.labels, map(Measured, self._moments.denominators.tolist()), strict=True))
 
     @cached_property
     def naive(self) -> dict[Any, Measured]:
@@ -107,13 +118,13 @@ class GroupRates:
 
     @cached_property
     def separated(self) -> dict[Any, bool]:
-        """Whether the share of each group is above nought at `level`; if not, its rate may be anything."""
-        found = self._separated(self._z(self.level))
-        return dict(zip(self.labels, found.tolist(), strict=True))
+        """Whether the share of each group is above zero at `level`; if not, its rate may be anything."""
+        separated = self._separated(self._z(self.level))
+        return dict(zip(self.labels, separated.tolist(), strict=True))
 
     @cached_property
     def gaps(self) -> dict[Any, Measured]:
-        """The rate of the privileged group minus that of each other group; nothing if none is named."""
+        """The rate of the privileged group minus that of each other group; empty if none is named."""
         others = [label for label in self.labels if label != self.privileged]
         return {other: self.gap(self.privileged, other) for other in others if self.privileged is not None}
 
@@ -138,7 +149,7 @@ class GroupRates:
         Returns
         -------
         Interval
-            From 0 to 1, or for a gap from -1 to 1. If a share is not separated from nought it is all of
+            From 0 to 1, or for a gap from -1 to 1. If a share is not separated from zero it is all of
             that, and its ``reason`` says so.
         """
         chosen = self._level(level)
@@ -153,10 +164,10 @@ class GroupRates:
         reason = self._unknown([place] if other is None else [place, other], z)
         if other is None:
             limits, method = self._moments.rate_limits(z), "Fieller, score variance"
-            low, high = (float(each[place]) for each in limits)
+            low, high = (float(limit[place]) for limit in limits)
         else:
             pair, method = np.array([[place, other]]), "profile of the joint estimate"
-            low, high = (float(each[0]) for each in self._moments.gap_limits(pair, z))
+            low, high = (float(limit[0]) for limit in self._moments.gap_limits(pair, z))
         return Interval(low, high, chosen, method, exact=False, reason=reason)
 
     # --- all groups at once ---------------------------------------------------------------------
@@ -164,8 +175,8 @@ class GroupRates:
     @property
     def worst_pair(self) -> tuple[Any, Any] | None:
         """The groups of the highest and the lowest rate; ``None`` if a rate is undefined."""
-        found = None if self._undefined() else worst_pair(self._moments)
-        return None if found is None else (self.labels[found[0]], self.labels[found[1]])
+        places = None if self._undefined() else worst_pair(self._moments)
+        return None if places is None else (self.labels[places[0]], self.labels[places[1]])
 
     def data_unfairness(self, kind: Literal["ratio", "difference"] = "ratio") -> Measured:
         r"""Return how unequal the rates of the true groups are; 0 means no disparity.
@@ -211,19 +222,13 @@ class GroupRates:
 
     def to_frame(self, *, level: float | None = None, backend: Backend | None = None) -> Any:
         """Return a frame with one row per group: share, rate and gap with limits, naive rate, and a note."""
-        from evenhand.collect.estimates.group_rates_view import rates_frame  # noqa: PLC0415 (only when asked for)
-
-        return rates_frame(self, self._level(level), backend)
+        return _rates_frame(self, self._level(level), backend)
 
     def __repr__(self) -> str:
-        from evenhand.collect.estimates.group_rates_view import as_text  # noqa: PLC0415 (only when asked for)
-
-        return as_text(self)
+        return _as_text(self)
 
     def _repr_html_(self) -> str:
-        from evenhand.collect.estimates.group_rates_view import as_html  # noqa: PLC0415 (only when asked for)
-
-        return as_html(self)
+        return _as_html(self)
 
     # --- inside ---------------------------------------------------------------------------------
 
@@ -258,7 +263,7 @@ class GroupRates:
         return "" if self.counts.people[1] else "Nobody has outcome 1, and the ratio divides by their share."
 
     def _unknown(self, places: Sequence[int], z: float) -> str:
-        """Return which shares are not separated from nought, in words."""
+        """Return which shares are not separated from zero, in words."""
         known = self._separated(z)
         named = [repr(self.labels[place]) for place in places if not known[place]]
         if not named:
@@ -368,9 +373,92 @@ def group_rates(
     counts = count_outcomes(binary, received, made_by)
     channel = Channel.of(made_by, owner=owner)
     channel.require_inverse()
-    found = GroupRates(counts, channel, names, privileged, level, made_by)
+    estimate = GroupRates(counts, channel, names, privileged, level, made_by)
     if outcome_from_reports:
-        warnings.warn(made_from_reports(), IndependenceWarning, stacklevel=2)
+        warnings.warn(dependent_outcome_text(), IndependenceWarning, stacklevel=2)
     elif (impossible := impossible_groups(counts, channel)).size:
-        warnings.warn(warning_text(names, impossible), IndependenceWarning, stacklevel=2)
-    return found
+        warnings.warn(impossible_groups_text(names, impossible), IndependenceWarning, stacklevel=2)
+    return estimate
+
+
+_SHOWN = 30
+_MOST_PAIRED = 30  # with more groups, the interval of the worst pair would make printing slow
+
+
+def _rates_frame(rates: GroupRates, level: float, backend: Backend | None) -> Any:
+    """Return one row per group."""
+    intervals = {label: rates.interval(label, level=level) for label in rates.labels}
+    gaps = {label: _gap_interval(rates, label, level) for label in rates.labels}
+    return estimates_frame(
+        {
+            "group": label_column(rates.labels),
+            "share": [float(share) for share in rates.shares.values()],
+            "rate": [float(rate) for rate in rates.rates.values()],
+            "low": [interval.low for interval in intervals.values()],
+            "high": [interval.high for interval in intervals.values()],
+            "gap": [float(rates.gaps.get(label, math.nan)) for label in rates.labels],
+            "gap_low": [interval.low for interval in gaps.values()],
+            "gap_high": [interval.high for interval in gaps.values()],
+            "level": [level] * len(rates.labels),
+            "naive_rate": [float(rate) for rate in rates.naive.values()],
+            "note": [intervals[label].reason or rates.rates[label].reason for label in rates.labels],
+        },
+        backend,
+    )
+
+
+def _as_text(rates: GroupRates) -> str:
+    """Return title, table, spread and notes."""
+    return "\n".join([_title(rates), *aligned(_rows(rates)), *_lines(rates)])
+
+
+def _as_html(rates: GroupRates) -> str:
+    """Return title, table, spread and notes; every text is escaped."""
+    lines = "".join(f"<p>{escape(line)}</p>" for line in _lines(rates))
+    return f"<div><p>{escape(_title(rates))}</p>{html_table(_rows(rates))}{lines}</div>"
+
+
+def _title(rates: GroupRates) -> str:
+    maker = f" of {rates.protocol!r}" if rates.protocol is not None else ""
+    people = "1 person" if rates.n == 1 else f"{rates.n:,} people"
+    return f"Outcome rates of the true groups, {people}, groups from reports{maker}"
+
+
+def _rows(rates: GroupRates) -> list[list[str]]:
+    heads = ["group", "share", "rate", f"{100 * rates.level:.10g}% interval", "naive rate"]
+    compared = rates.privileged is not None
+    rows = [heads + ([f"{rates.privileged} minus this", "interval of the gap"] if compared else [])]
+    for label in rates.labels[:_SHOWN]:
+        limits = limits_text(*rates.interval(label))
+        row = [str(label), number_text(rates.shares[label]), number_text(rates.rates[label]), limits]
+        row.append(number_text(rates.naive[label]))
+        if compared:
+            gap = "" if label == rates.privileged else number_text(rates.gaps[label])
+            reached = (
+                "" if label == rates.privileged else limits_text(*_gap_interval(rates, label, rates.level))
+            )
+            row += [gap, reached]
+        rows.append(row)
+    return rows
+
+
+def _gap_interval(rates: GroupRates, label: Any, level: float) -> Interval:
+    if rates.privileged is None or label == rates.privileged:
+        return Interval(math.nan, math.nan, level, "none", exact=False)
+    return rates.interval(rates.privileged, against=label, level=level)
+
+
+def _lines(rates: GroupRates) -> list[str]:
+    more = len(rates.labels) - _SHOWN
+    lines = [f"and {more:,} more; to_frame() has them all"] if more > 0 else []
+    worst = rates.data_unfairness("difference")
+    if math.isnan(worst):
+        lines.append(f"Largest gap between two groups: undefined. {worst.reason}")
+    elif len(rates.labels) <= _MOST_PAIRED:
+        limits = limits_text(*rates.data_unfairness_interval("difference"))
+        lines.append(f"Largest gap between two groups: {worst:.3f}, {limits}.")
+    unknown = [str(label) for label, known in rates.separated.items() if not known]
+    if unknown and rates.n:
+        shown = ", ".join(unknown[:3]) + (f" and {len(unknown) - 3} more" if len(unknown) > 3 else "")
+        lines.append(f"Not separated from a share of 0, so the rate may be anything: {shown}.")
+    return lines

@@ -1,4 +1,11 @@
-"""Reports counted by outcome: all that the rates of the true groups are computed from."""
+r"""Reports counted by outcome: all that the rates of the true groups are computed from.
+
+Rates of the true groups need an outcome that is independent of the reports once the true group is known. If
+it is, then among people with one outcome the reports that support a group are at least as many as if none of
+them were in it, and at most as many as if all were: binomial counts with the probabilities q and p, or with
+the least and the largest probability of the report where a matrix says it. A count beyond both is one that no
+true groups could have made, and the rates computed from it are wrong.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.collect.protocols.covariance import count_together
+from evenhand.collect.estimates.covariance import count_together
 from evenhand.collect.reports.layouts import IntegerLayout
 from evenhand.errors import LimitExceededError
 
@@ -17,9 +24,18 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from evenhand.collect.protocols.base import Protocol
+    from evenhand.collect.protocols.channel import Channel, MatrixChannel
     from evenhand.collect.reports.reports import Reports
 
-__all__ = ["MOST_GROUPS", "OutcomeCounts", "count_outcomes"]
+__all__ = [
+    "MOST_GROUPS",
+    "RARE",
+    "OutcomeCounts",
+    "count_outcomes",
+    "dependent_outcome_text",
+    "impossible_groups",
+    "impossible_groups_text",
+]
 
 MOST_GROUPS = 1_024
 """Groups whose supports are counted two by two, for each outcome."""
@@ -70,9 +86,9 @@ class OutcomeCounts:
         """Count such arrays one block of people after the other."""
         together, start = np.zeros((2, k, k), dtype=np.int64), 0
         for chunk in chunks:
-            held = outcome[start : start + len(chunk)] == 1
-            together[1] += count_together([chunk[held]], k)
-            together[0] += count_together([chunk[~held]], k)
+            positive = outcome[start : start + len(chunk)] == 1
+            together[1] += count_together([chunk[positive]], k)
+            together[0] += count_together([chunk[~positive]], k)
             start += len(chunk)
         return cls(_people(outcome), together)
 
@@ -106,3 +122,53 @@ def count_outcomes(outcome: npt.NDArray[Any], reports: Reports, protocol: Protoc
 def _people(outcome: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     ones = int(np.count_nonzero(outcome))
     return np.array([outcome.size - ones, ones], dtype=np.int64)
+
+
+RARE = 2.866515718791933e-07
+"""The chance beyond which a count is called impossible: one tail at five standard errors."""
+
+
+def impossible_groups(counts: OutcomeCounts, channel: Channel | MatrixChannel) -> npt.NDArray[np.intp]:
+    """Return the groups whose reports no true groups could have made, by exact binomial tests.
+
+    Each group has four tests (two outcomes, two sides), so an independent outcome is suspected with a
+    chance of at most 1.15e-6 for each group.
+    """
+    people = counts.people[:, None].astype(float)
+    support = counts.support.astype(float)
+    few = _at_least(people - support, people, 1 - channel.least)
+    many = _at_least(support, people, channel.most)
+    return np.flatnonzero((np.minimum(few, many) < RARE).any(axis=0))
+
+
+def _at_least(
+    count: npt.NDArray[np.float64], people: npt.NDArray[np.float64], chance: Any
+) -> npt.NDArray[np.float64]:
+    """Return the probability of so many or more successes, for any number of people."""
+    from scipy.special import betainc  # noqa: PLC0415 - slow to import
+
+    some = count > 0
+    return np.where(some, betainc(np.where(some, count, 1.0), people - count + 1, chance), 1.0)
+
+
+_NEEDS = (
+    "group_rates needs an outcome that does not depend on a person's report once their true group is known; "
+    "predictions made from the reports depend on it. "
+    "Hint: use observed outcomes, or decisions that never saw the reports."
+)
+
+
+def dependent_outcome_text() -> str:
+    """Return the warning for an outcome that is said to be made from the reports."""
+    return f"The outcome is made from the reports, so these are not the rates of the true groups: {_NEEDS}"
+
+
+def impossible_groups_text(labels: tuple[Any, ...], groups: npt.NDArray[np.intp]) -> str:
+    """Return the warning for groups whose reports no true groups could have made."""
+    named = ", ".join(repr(labels[group]) for group in groups[:3])
+    more = f" and {len(groups) - 3} more" if len(groups) > 3 else ""
+    return (
+        f"The rates are wrong: with this outcome, what the reports say of group {named}{more} lies outside "
+        "of 0 to 1 by more than 5 standard errors. "
+        f"The outcome was made from the reports, or the reports are not of this protocol: {_NEEDS}"
+    )

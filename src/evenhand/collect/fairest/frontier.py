@@ -8,22 +8,26 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from evenhand._validate import integer, one_of
-from evenhand.collect.fairest.difference import least_difference
 from evenhand.collect.fairest.highs import Solver
-from evenhand.collect.fairest.measures import KINDS, channel_error, require_outcome, unfairness_of
-from evenhand.collect.fairest.optimum import THIN, ends_of, unit_of
-from evenhand.collect.fairest.population import population, read_only
+from evenhand.collect.fairest.optimum import LEAST_SLACK, extremes_of, unfairness_unit
+from evenhand.collect.fairest.population import (
+    KINDS,
+    channel_error,
+    population,
+    read_only,
+    require_outcome,
+    unfairness_of,
+)
 from evenhand.collect.fairest.program import ChannelProgram
-from evenhand.collect.fairest.repair import repair
-from evenhand.collect.fairest.search import least_limit, sides, start
+from evenhand.collect.fairest.rounding import repair
+from evenhand.collect.fairest.search import largest_deviations, least_difference, least_limit, mix_extremes
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from evenhand.collect.fairest.measures import Kind
     from evenhand.collect.fairest.optimum import Progress
-    from evenhand.collect.fairest.population import Matrix, Vector
-    from evenhand.collect.fairest.search import Extremes, Found
+    from evenhand.collect.fairest.population import Kind, Matrix, Vector
+    from evenhand.collect.fairest.search import Extremes, SearchResult
 
 __all__ = ["ErrorRange", "Frontier", "error_range", "frontier"]
 
@@ -89,7 +93,7 @@ def error_range(weights: npt.ArrayLike, rates: npt.ArrayLike, epsilon: object) -
     """
     owner = "error_range"
     people = population(weights, rates, epsilon, owner=owner).rounded
-    ends = ends_of(people, Solver(), owner=owner)
+    ends = extremes_of(people, Solver(), owner=owner)
     return ErrorRange(ends.least, people.grr_error, ends.fair_error)
 
 
@@ -130,26 +134,26 @@ def frontier(
     if kind == "ratio":
         require_outcome(people, owner=owner)
     solver = Solver(progress, expected=2 + points * _PER_POINT[kind])
-    ends = ends_of(people, solver, owner=owner)
+    ends = extremes_of(people, solver, owner=owner)
     program, errors = ChannelProgram(people), np.linspace(ends.least, ends.fair_error, points)
-    found, bounds, before = [], [], ends.truthful
+    unfairnesses, bounds, before = [], [], ends.truthful
     for budget in errors[:-1]:
-        spent = max(float(budget), ends.least + THIN)
+        spent = max(float(budget), ends.least + LEAST_SLACK)
         if spent >= ends.fair_error:  # every channel is fair
-            found.append(0.0)
+            unfairnesses.append(0.0)
             bounds.append(0.0)
             continue
         best = _point(program, solver, _beginning(program, ends, before, spent), spent, kind)
-        found.append(unfairness_of(repair(best.matrix, people), people, kind, owner=owner))
-        bounds.append(unit_of(program, kind) * best.bound)
+        unfairnesses.append(unfairness_of(repair(best.matrix, people), people, kind, owner=owner))
+        bounds.append(unfairness_unit(program, kind) * best.bound)
         before = best.matrix
-    falling = np.minimum.accumulate([*found, 0.0])
+    falling = np.minimum.accumulate([*unfairnesses, 0.0])
     return Frontier(
         read_only(errors), read_only(falling), read_only(np.minimum([*bounds, 0.0], falling)), kind
     )
 
 
-def _point(program: ChannelProgram, solver: Solver, first: Matrix, budget: float, kind: Kind) -> Found:
+def _point(program: ChannelProgram, solver: Solver, first: Matrix, budget: float, kind: Kind) -> SearchResult:
     if kind == "ratio":
         return least_limit(program, solver, first, budget, owner="frontier")
     return least_difference(program, solver, first, budget, looks=_LOOKS, owner="frontier")
@@ -158,6 +162,8 @@ def _point(program: ChannelProgram, solver: Solver, first: Matrix, budget: float
 def _beginning(program: ChannelProgram, ends: Extremes, before: Matrix, budget: float) -> Matrix:
     """Return the better of two mixtures that use up the budget: with the point before, or both ends."""
     spent = channel_error(before, program.people)
-    share = min(max((budget - spent) / max(ends.fair_error - spent, THIN), 0.0), 1.0)
+    share = min(max((budget - spent) / max(ends.fair_error - spent, LEAST_SLACK), 0.0), 1.0)
     mixed = (1 - share) * before + share * ends.fair
-    return min((mixed, start(ends, budget)), key=lambda matrix: max(sides(program, matrix)))
+    return min(
+        (mixed, mix_extremes(ends, budget)), key=lambda matrix: max(largest_deviations(program, matrix))
+    )

@@ -12,8 +12,9 @@ import numpy as np
 
 from evenhand._validate import integer, one_of
 from evenhand.collect.estimates.group_rates import GroupRates
-from evenhand.collect.estimates.simplex import onto_simplex
-from evenhand.collect.protocols.codes import checked_codes
+from evenhand.collect.protocols.channel import onto_simplex
+from evenhand.collect.protocols.codes import check_codes
+from evenhand.collect.protocols.optimal import Optimal
 from evenhand.collect.protocols.optimal_inputs import as_weights
 from evenhand.errors import InvalidParameterError
 from evenhand.measure.columns import read_binary, read_column, same_length
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from evenhand.collect.protocols.base import Protocol
-    from evenhand.collect.protocols.optimal import Optimal
 
     Counts = npt.NDArray[np.int64]
     Origin = Literal["public", "pilot", "noisy", "exact"]
@@ -41,6 +41,7 @@ ORIGINS: tuple[Origin, ...] = ("public", "pilot", "noisy", "exact")
 """Where shares and rates may come from."""
 
 _OWNER = "GroupOutcomes"
+_PILOT_APART = "nobody of the pilot reports again"
 _LEAST_BUDGET = Fraction(1, 10**9)  # noise for a smaller one cannot be drawn exactly
 _SENSITIVITY = {Unit.REPLACE_ONE: 2, Unit.ADD_OR_REMOVE_ONE: 1}
 _FIELDS = ("weights", "rates", "source")
@@ -104,7 +105,7 @@ class GroupOutcomes:
         if len(weights) < 2 or min(weights) < 0 or not any(weights):
             must_be = "numbers of at least 0 for two groups or more, one of them above 0"
             raise InvalidParameterError("weights", owner=_OWNER, must_be=must_be, got=_few(weights))
-        if len(rates) != len(weights) or not all(0 <= each <= 1 for each in rates):
+        if len(rates) != len(weights) or not all(0 <= rate <= 1 for rate in rates):
             must_be = f"{len(weights)} numbers from 0 to 1, one for each weight"
             raise InvalidParameterError("rates", owner=_OWNER, must_be=must_be, got=_few(rates))
         origin = one_of("origin", self.origin, ORIGINS, owner=_OWNER)
@@ -129,11 +130,14 @@ class GroupOutcomes:
         if not isinstance(source, str) or not source.strip():
             must_be, got = "who published the numbers, in words", f"a {type(source).__name__}"
             raise InvalidParameterError(
-                "source", owner=f"{_OWNER}.public", must_be=must_be, got="nothing" if source == "" else got
+                "source",
+                owner=f"{_OWNER}.public",
+                must_be=must_be,
+                got="an empty text" if source == "" else got,
             )
-        said = f"the shares and outcome rates were public before: {source.strip()}"
+        origin = f"the shares and outcome rates were public before: {source.strip()}"
         return cls(
-            _numbers("weights", weights), _numbers("rates", rates), "public", None, source.strip(), (said,)
+            _numbers("weights", weights), _numbers("rates", rates), "public", None, source.strip(), (origin,)
         )
 
     @classmethod
@@ -142,7 +146,7 @@ class GroupOutcomes:
 
         Estimates may leave what is possible: shares are moved to the nearest ones that add up to one, with at
         least one person's share for each group, and rates are cut at 0 and 1. The rate of a group whose share
-        is not separated from nought says nothing; it is replaced by the rate of all.
+        is not separated from zero says nothing; it is replaced by the rate of all.
 
         Parameters
         ----------
@@ -156,7 +160,7 @@ class GroupOutcomes:
         >>> outcome = np.r_[np.arange(7000) < 1400, np.arange(3000) < 1800]
         >>> reports = GRR(k=2, epsilon=1).privatize(group, rng=7)
         >>> found = GroupOutcomes.from_pilot(group_rates(outcome, reports))
-        >>> [round(each, 1) for each in (*found.weights, *found.rates)]
+        >>> [round(number, 1) for number in (*found.weights, *found.rates)]
         [0.7, 0.3, 0.2, 0.6]
         >>> found.assumptions[0]
         'the shares and outcome rates were estimated from 10,000 reports of a pilot'
@@ -171,19 +175,19 @@ class GroupOutcomes:
             raise InvalidParameterError(
                 "pilot", owner=f"{_OWNER}.from_pilot", must_be=must_be, got="one from no reports"
             )
-        shares = onto_simplex([float(each) for each in pilot.shares.values()])
+        shares = onto_simplex([float(share) for share in pilot.shares.values()])
         overall, known = float(pilot.overall), pilot.separated
         rates = [
             min(1.0, max(0.0, float(rate))) if known[label] and math.isfinite(rate) else overall
             for label, rate in pilot.rates.items()
         ]
-        said = (
+        origin = (
             f"the shares and outcome rates were estimated from {pilot.n:,} reports of a pilot",
-            "nobody of the pilot reports again",
+            _PILOT_APART,
         )
         cost = None if pilot.protocol is None else pilot.protocol.guarantee
         weights = tuple(np.maximum(shares, 1 / pilot.n).tolist())
-        return cls(weights, tuple(rates), "pilot", cost, assumptions=said)
+        return cls(weights, tuple(rates), "pilot", cost, assumptions=origin)
 
     @classmethod
     def noisy(
@@ -220,14 +224,14 @@ class GroupOutcomes:
         protects : sequence of str
             The columns of outcome and group, for the guarantee.
         rng : None, int, Generator or Source
-            Nothing for the operating system's secure source. Anything else makes a simulation.
+            None for the operating system's secure source. Anything else makes a simulation.
 
         Examples
         --------
         >>> group = np.repeat([0, 1], [7000, 3000])
         >>> outcome = np.r_[np.arange(7000) < 1400, np.arange(3000) < 1800]
         >>> found = GroupOutcomes.noisy(outcome, group, k=2, epsilon="1/10", rng=7)
-        >>> [round(each, 1) for each in (*found.weights, *found.rates)]
+        >>> [round(number, 1) for number in (*found.weights, *found.rates)]
         [0.7, 0.3, 0.2, 0.6]
         >>> found.guarantee.epsilon, str(found.guarantee.trust)
         (Fraction(1, 10), 'central')
@@ -235,9 +239,7 @@ class GroupOutcomes:
         owner = f"{_OWNER}.noisy"
         if epsilon is None:
             must_be = "given: private rows are counted with noise only"
-            raise InvalidParameterError(
-                "epsilon", owner=owner, must_be=must_be, got="nothing", hint=_THREE_WAYS
-            )
+            raise InvalidParameterError("epsilon", owner=owner, must_be=must_be, got=None, hint=_THREE_WAYS)
         asked = checked_budget(epsilon, name="epsilon", owner=owner)
         kind = one_of("unit", unit, tuple(_SENSITIVITY), owner=owner)
         counts = _counted(outcome, group, k, owner=owner)
@@ -254,8 +256,8 @@ class GroupOutcomes:
             assumptions=(_SEES_ROWS, _SEEDED) if source.simulated else (_SEES_ROWS,),
         )
         weights, rates = _from_counts(np.maximum(counts + noise, 0), least=1)
-        said = "the shares and outcome rates were counted in private rows, with noise"
-        return cls(weights, rates, "noisy", cost, assumptions=(said, _SEES_ROWS))
+        origin = "the shares and outcome rates were counted in private rows, with noise"
+        return cls(weights, rates, "noisy", cost, assumptions=(origin, _SEES_ROWS))
 
     @classmethod
     def exact(cls, outcome: Any, group: Any, *, k: int) -> GroupOutcomes:
@@ -332,8 +334,6 @@ class GroupOutcomes:
         >>> f"{optimal.unfairness.before:.3f} {optimal.unfairness.after:.3f}"
         '0.875 0.298'
         """
-        from evenhand.collect.protocols.optimal import Optimal  # noqa: PLC0415 - it loads a solver
-
         return Optimal(self.weights, self.rates, epsilon, origin=self.origin, **options)
 
     def guarantee_with(
@@ -382,8 +382,8 @@ class GroupOutcomes:
         whole = own
         if self.guarantee is not None:
             whole = own + self.guarantee if both else Guarantee.parallel(own, self.guarantee)
-        said = [each for each in self.assumptions if not (both and each.startswith("nobody of the pilot"))]
-        assumptions = list(dict.fromkeys((*whole.assumptions, *said)))
+        stated = [text for text in self.assumptions if not (both and text == _PILOT_APART)]
+        assumptions = list(dict.fromkeys((*whole.assumptions, *stated)))
         return Guarantee.from_dict(whole.to_dict() | {"assumptions": assumptions})
 
 
@@ -393,11 +393,11 @@ def checked_budget(given: object, *, name: str, owner: str) -> Fraction:
     >>> checked_budget(0.1, name="epsilon", owner="here")
     Fraction(1, 10)
     """
-    found = exact(given, name=name, owner=owner, above=0, most=1_000_000)
-    if found < _LEAST_BUDGET:
+    budget = exact(given, name=name, owner=owner, above=0, most=1_000_000)
+    if budget < _LEAST_BUDGET:
         must_be = "a number of at least 1e-9"
         raise InvalidParameterError(name, owner=owner, must_be=must_be, got=str(given))
-    return found
+    return budget
 
 
 def _as_asked(own: Guarantee, epsilon: Fraction) -> Guarantee:
@@ -410,19 +410,19 @@ def _as_asked(own: Guarantee, epsilon: Fraction) -> Guarantee:
 def _numbers(name: str, given: Any) -> tuple[float, ...]:
     """Return finite numbers, else refuse them by the name of their field."""
     listed = given.tolist() if isinstance(given, np.ndarray) else given
-    if isinstance(listed, list | tuple) and not any(isinstance(each, bool | str) for each in listed):
+    if isinstance(listed, list | tuple) and not any(isinstance(number, bool | str) for number in listed):
         try:
-            found = tuple(float(each) for each in listed)
+            numbers = tuple(float(number) for number in listed)
         except (TypeError, ValueError, OverflowError):
-            found = (math.nan,)
-        if all(map(math.isfinite, found)):
-            return found
+            numbers = (math.nan,)
+        if all(map(math.isfinite, numbers)):
+            return numbers
     got = f"a {type(given).__name__}" if not isinstance(listed, list | tuple) else "something else among them"
     raise InvalidParameterError(name, owner=_OWNER, must_be="a list of numbers", got=got)
 
 
 def _few(numbers: Sequence[float]) -> str:
-    shown = ", ".join(f"{each:.6g}" for each in numbers[:5])
+    shown = ", ".join(f"{number:.6g}" for number in numbers[:5])
     return f"{len(numbers)} numbers ({shown}{', ...' if len(numbers) > 5 else ''})"
 
 
@@ -430,7 +430,7 @@ def _counted(outcome: Any, group: Any, k: int, *, owner: str) -> Counts:
     """Return how many people of each group (row) have each outcome (column)."""
     groups = integer("k", k, owner=owner, low=2, high=2**20)
     column = read_column(outcome, name="outcome", owner=owner)
-    codes = checked_codes(group, groups, owner=owner)
+    codes = check_codes(group, groups, owner=owner)
     same_length([("outcome", column), ("group", codes)], owner=owner)
     binary = read_binary({"outcome": column}, positive=None, owner=owner)["outcome"]
     cells = 2 * codes.astype(np.int64) + np.asarray(binary, dtype=np.int64)

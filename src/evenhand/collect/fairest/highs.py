@@ -11,7 +11,7 @@ from evenhand.errors import InvalidParameterError
 
 if TYPE_CHECKING:
     from evenhand.collect.fairest.population import Vector
-    from evenhand.collect.fairest.rows import Program
+    from evenhand.collect.fairest.program import Program
 
 __all__ = ["SIMPLEX_GROUPS", "Answer", "Solver"]
 
@@ -134,7 +134,7 @@ def _methods(program: Program) -> list[dict[str, Any]]:
 
 
 def _run(program: Program, settings: dict[str, Any], basis: Any) -> tuple[str, Answer | None]:
-    import highspy  # noqa: PLC0415 (keeps the import of evenhand quick)
+    import highspy  # noqa: PLC0415 - slow to import
 
     highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
     for name, value in {**_COMMON, **settings}.items():

@@ -2,43 +2,100 @@ r"""The fairest channel: least unfairness of the reports within an error budget,
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 import numpy as np
 
 from evenhand._validate import one_of
-from evenhand.collect.fairest.cache import Recent
-from evenhand.collect.fairest.choice import choose
-from evenhand.collect.fairest.difference import least_difference
 from evenhand.collect.fairest.highs import SIMPLEX_GROUPS, Solver
-from evenhand.collect.fairest.measures import KINDS, channel_error, require_outcome, unfairness_of
-from evenhand.collect.fairest.population import population, read_only
+from evenhand.collect.fairest.population import (
+    KINDS,
+    channel_error,
+    population,
+    read_only,
+    require_outcome,
+    unfairness_of,
+)
 from evenhand.collect.fairest.program import ChannelProgram
-from evenhand.collect.fairest.repair import average_twins, repair
-from evenhand.collect.fairest.search import Found, extremes, least_limit, sides, start
+from evenhand.collect.fairest.rounding import average_twins, repair
+from evenhand.collect.fairest.search import (
+    SearchResult,
+    extremes,
+    largest_deviations,
+    least_difference,
+    least_limit,
+    mix_extremes,
+)
 from evenhand.errors import InvalidParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Hashable
 
     import numpy.typing as npt
 
-    from evenhand.collect.fairest.measures import Kind
-    from evenhand.collect.fairest.population import Matrix, Population
+    from evenhand.collect.fairest.population import Kind, Matrix, Population, Vector
+    from evenhand.collect.fairest.program import Rows
     from evenhand.collect.fairest.search import Extremes
 
     Budget = Literal["grr", "minimum"] | float
     Progress = Callable[[int, int], object]
 
-__all__ = ["THIN", "FairestChannel", "clear_channels", "ends_of", "fairest_channel", "unit_of"]
+__all__ = [
+    "LEAST_SLACK",
+    "FairestChannel",
+    "Recent",
+    "choose",
+    "clear_channels",
+    "extremes_of",
+    "fairest_channel",
+    "unfairness_unit",
+]
 
-THIN = 1e-9
+LEAST_SLACK = 1e-9
 """What the least error is given on top: with nothing at all the set of channels has no inside."""
 
 _LIMIT_SLACK = 1e-9
 _LEAST_LIMIT = 1e-3
 _EXPECTED: dict[Kind, int] = {"ratio": 10, "difference": 80}
+Answer = TypeVar("Answer")
+
+
+class Recent(Generic[Answer]):
+    """Keeps the answers that were asked for last; they must be immutable, because everybody gets the same.
+
+    Parameters
+    ----------
+    size : int
+        How many answers are kept.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._answers: OrderedDict[Hashable, Answer] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, key: Hashable, make: Callable[[], Answer]) -> Answer:
+        """Return the answer that belongs to `key`, made by `make` if it is not at hand."""
+        with self._lock:
+            if key in self._answers:
+                self._answers.move_to_end(key)
+                return self._answers[key]
+        answer = make()  # without the lock: two threads may do the same work, but none waits for the other
+        with self._lock:
+            self._answers[key] = answer
+            while len(self._answers) > self._size:
+                self._answers.popitem(last=False)
+        return answer
+
+    def clear(self) -> None:
+        """Forget all answers."""
+        with self._lock:
+            self._answers.clear()
+
+
 _EXTREMES: Recent[Extremes] = Recent(32)
 _CHANNELS: Recent[FairestChannel] = Recent(64)
 
@@ -162,13 +219,13 @@ def fairest_channel(
     if kind == "ratio":
         require_outcome(people, owner=owner)
     solver = Solver(progress, expected=_EXPECTED[kind])
-    ends = ends_of(people, solver, owner=owner)
+    ends = extremes_of(people, solver, owner=owner)
     budget = _budget(error, people, ends, owner=owner)
     key = (*people.key, budget, kind)
     return _CHANNELS.get(key, lambda: _solved(people, solver, ends, budget, kind))
 
 
-def ends_of(people: Population, solver: Solver, *, owner: str) -> Extremes:
+def extremes_of(people: Population, solver: Solver, *, owner: str) -> Extremes:
     """Return both ends of the range of errors, which are kept for the next question about these people."""
     before = solver.solves
     ends = _EXTREMES.get(people.key, lambda: extremes(ChannelProgram(people), solver, owner=owner))
@@ -182,27 +239,27 @@ def clear_channels() -> None:
     _CHANNELS.clear()
 
 
-def unit_of(program: ChannelProgram, kind: Kind) -> float:
+def unfairness_unit(program: ChannelProgram, kind: Kind) -> float:
     """Return the unfairness that one unit of the program's limits stands for."""
     return program.people.width * program.scale / (program.people.mean if kind == "ratio" else 1)
 
 
 def _solved(people: Population, solver: Solver, ends: Extremes, budget: float, kind: Kind) -> FairestChannel:
     program, owner = ChannelProgram(people), "fairest_channel"
-    spent = max(budget, ends.least + THIN)
+    spent = max(budget, ends.least + LEAST_SLACK)
     if spent >= ends.fair_error:
         matrix, bound = _without_unfairness(program, solver, ends), 0.0
     else:
         search = least_limit if kind == "ratio" else least_difference
-        found = search(program, solver, start(ends, spent), spent, owner=owner)
-        matrix, bound = _among_equals(program, solver, found, spent, kind), found.bound
+        result = search(program, solver, mix_extremes(ends, spent), spent, owner=owner)
+        matrix, bound = _among_equals(program, solver, result, spent, kind), result.bound
     matrix = repair(average_twins(matrix, people), people)
     unfairness = unfairness_of(matrix, people, kind, owner=owner)
     return FairestChannel(
         matrix=read_only(matrix),
         unfairness_before=unfairness_of(np.eye(people.k), people, kind, owner=owner),
         unfairness=unfairness,
-        bound=min(float(unit_of(program, kind) * bound), unfairness),
+        bound=min(float(unfairness_unit(program, kind) * bound), unfairness),
         error=channel_error(matrix, people),
         error_budget=budget,
         solves=solver.solves,
@@ -215,28 +272,30 @@ def _without_unfairness(program: ChannelProgram, solver: Solver, ends: Extremes)
     return choose(program, solver, blocks, ends.fair, error=ends.fair_error)
 
 
-def _among_equals(program: ChannelProgram, solver: Solver, found: Found, budget: float, kind: Kind) -> Matrix:
-    """Return the channel that the fixed rule takes from those that are as fair as `found`."""
-    reached = sides(program, found.matrix)
+def _among_equals(
+    program: ChannelProgram, solver: Solver, result: SearchResult, budget: float, kind: Kind
+) -> Matrix:
+    """Return the channel that the fixed rule takes from those that are as fair as `result`."""
+    reached = largest_deviations(program, result.matrix)
     slack = _LIMIT_SLACK * max(*reached, _LEAST_LIMIT)
     above, below = reached[0] + slack, reached[1] + slack
     if kind == "ratio":
         above = below = max(above, below)
-    made = program.values(found.matrix)[1]
+    made = program.values(result.matrix)[1]
     blocks = [program.budget_row(budget), program.limits((above, below), made)]
-    chosen = choose(program, solver, blocks, found.matrix)
-    return chosen if _as_fair(program, chosen, found, kind) else found.matrix
+    chosen = choose(program, solver, blocks, result.matrix)
+    return chosen if _as_fair(program, chosen, result, kind) else result.matrix
 
 
-def _as_fair(program: ChannelProgram, chosen: Matrix, found: Found, kind: Kind) -> bool:
+def _as_fair(program: ChannelProgram, chosen: Matrix, result: SearchResult, kind: Kind) -> bool:
     """Whether the chosen channel is as fair as the one found, once both are repaired."""
     people, coarse = program.people, program.people.k > SIMPLEX_GROUPS
     after, before = (
         unfairness_of(repair(matrix, people), people, kind, owner="fairest_channel")
-        for matrix in (chosen, found.matrix)
+        for matrix in (chosen, result.matrix)
     )
-    allowed = _LIMIT_SLACK * (100 if coarse else 5) * max(found.limit, _LEAST_LIMIT)
-    return after <= before + allowed * unit_of(program, kind)
+    allowed = _LIMIT_SLACK * (100 if coarse else 5) * max(result.limit, _LEAST_LIMIT)
+    return after <= before + allowed * unfairness_unit(program, kind)
 
 
 def _budget(error: Any, people: Population, ends: Extremes, *, owner: str) -> float:
@@ -248,7 +307,7 @@ def _budget(error: Any, people: Population, ends: Extremes, *, owner: str) -> fl
         number = float(error)
     except (TypeError, ValueError):
         number = np.nan
-    if isinstance(error, bool) or not ends.least - THIN <= number <= 1:
+    if isinstance(error, bool) or not ends.least - LEAST_SLACK <= number <= 1:
         raise InvalidParameterError(
             "error",
             owner=owner,
@@ -257,3 +316,57 @@ def _budget(error: Any, people: Population, ends: Extremes, *, owner: str) -> fl
             hint=f"from {ends.fair_error:.6g} on, no unfairness need be left.",
         )
     return number
+
+
+_GOLDEN = 0.6180339887498949
+_CHOICE_SLACK = 1e-9
+_LESS = 1e-4  # weight of the rule where it cannot have a program of its own
+
+
+def choose(
+    program: ChannelProgram, solver: Solver, blocks: list[Rows], found: Matrix, *, error: float | None = None
+) -> Matrix:
+    """Return one channel among those that keep all `blocks` of rows; `found` if the programs cannot say.
+
+    Most truthful first; among those, most truthful for groups that nobody is in; among those, the one with
+    the least sum of entries under fixed weights. With `error`, `found` is known to be the most truthful.
+    With many groups one program minimises all three at once, weighed: an interior point method needs a set
+    with an inside.
+    """
+    if error is not None:
+        blocks = [*blocks, program.budget_row(error + _CHOICE_SLACK)]
+    if program.people.k > SIMPLEX_GROUPS:
+        return _at_once(program, solver, blocks, found)
+    weights = program.people.weights
+    aims = [weights] if error is None else []
+    if not weights.all():
+        aims.append((weights == 0).astype(float))
+    for aim in aims:
+        cost = -_diagonal(program, aim)
+        answer = solver.attempt(program.within(cost, *blocks))
+        if answer is None:
+            return found
+        found = program.matrix(answer.values)
+        blocks = [*blocks, program.diagonal_row(aim, -answer.objective - _CHOICE_SLACK)]
+    last = solver.attempt(program.within(_rule_cost(program), *blocks))
+    return found if last is None else program.matrix(last.values)
+
+
+def _at_once(program: ChannelProgram, solver: Solver, blocks: list[Rows], found: Matrix) -> Matrix:
+    weights = program.people.weights
+    empty = (weights == 0).astype(float) / program.people.k
+    cost = _LESS * _rule_cost(program) / program.people.k - _diagonal(program, weights + 10 * _LESS * empty)
+    answer = solver.attempt(program.within(cost, *blocks))
+    return found if answer is None else program.matrix(answer.values)
+
+
+def _diagonal(program: ChannelProgram, values: Vector) -> Vector:
+    return np.append(values, np.zeros(program.size - len(values)))
+
+
+def _rule_cost(program: ChannelProgram) -> Vector:
+    """Return the cost of each variable if entry (i, j) costs the fraction of (ik + j + 1) golden ratios."""
+    people, k = program.people, program.people.k
+    price = ((np.arange(k * k) + 1) * _GOLDEN % 1).reshape(k, k)
+    np.fill_diagonal(price, 0.0)
+    return np.append(people.floor * price.sum(axis=0), people.width * price[program.row, program.column])

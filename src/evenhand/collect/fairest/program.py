@@ -8,24 +8,32 @@ A report says the truth at least as often as anything else: :math:`q_{ij} \le q_
 How far group :math:`a`'s reports are from the mean outcome is :math:`w n_a / m_a` with
 :math:`n_a = \sum_j c_j x_{ja}`, where :math:`x_{aa} = d_a`,
 :math:`c_j = p_j (r_j - \pi) / \max_i |r_i - \pi|` and :math:`m_a = \Pr(Z = a)`.
-The part :math:`e^{-\varepsilon} d_a` of a column drops out because the :math:`c_j` sum to nought; no digits
+The part :math:`e^{-\varepsilon} d_a` of a column drops out because the :math:`c_j` sum to zero; no digits
 are lost where epsilon is small.
+
+Certificates are sums of products in which no digit is lost, so that they need not allow for their own
+arithmetic: a tiny group and a small error budget make duals of several millions whose products cancel down to
+1e-10. Summed in floating point, the worst that rounding could have done is then larger than the gap that is
+to be proved.
 """
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.collect.fairest.rows import Program, Rows, stacked
-
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from evenhand.collect.fairest.population import Matrix, Population, Vector
 
     Tilt = tuple[float, float]
+    Places = npt.NDArray[np.intp]
 
-__all__ = ["ChannelProgram"]
+__all__ = ["ChannelProgram", "Program", "Rows", "exact_products", "stacked", "sums_by_place"]
 
 _LEAST_SCALE = 1e-6
 
@@ -60,8 +68,8 @@ class ChannelProgram:
     @property
     def least_made(self) -> Vector:
         """The least that m_a can be of d_a."""
-        found: Vector = self.people.weights + self.people.floor * (1 - self.people.weights)
-        return found
+        least: Vector = self.people.weights + self.people.floor * (1 - self.people.weights)
+        return least
 
     def fewest_made(self, budget: float) -> Vector:
         r"""Return the least that m_a can be within an error budget.
@@ -70,8 +78,8 @@ class ChannelProgram:
         """
         weights = self.people.weights
         short = np.divide(budget, weights, out=np.full_like(weights, np.inf), where=weights > 0)
-        found: Vector = self.least_made * np.maximum(1 / self.people.k, 1 - short)
-        return found
+        fewest: Vector = self.least_made * np.maximum(1 / self.people.k, 1 - short)
+        return fewest
 
     def truthful(self, *blocks: Rows) -> Program:
         """Return the program of the most truthful channel that keeps all `blocks` of rows."""
@@ -196,3 +204,143 @@ class ChannelProgram:
             most=np.concatenate([np.full(self.size, top), np.full(free, np.inf)]),
             rows=stacked(blocks),
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows least <= row · v <= most, one after another.
+
+    Parameters
+    ----------
+    sizes : ndarray of int
+        How many entries each row has.
+    columns, values : ndarray
+        Which variable each entry belongs to, and its coefficient.
+    least, most : ndarray
+        Limits of each row.
+    """
+
+    sizes: Places
+    columns: Places
+    values: Vector
+    least: Vector
+    most: Vector
+
+    @classmethod
+    def table(cls, columns: Places, values: Matrix, *, least: float, most: float) -> Rows:
+        """Return rows that have equally many entries, one row of `columns` and `values` each."""
+        many = len(columns)
+        return cls(
+            sizes=np.full(many, columns.shape[1]),
+            columns=columns.ravel(),
+            values=values.ravel(),
+            least=np.full(many, least),
+            most=np.full(many, most),
+        )
+
+    def reduced(self, cost: Vector, factors: Vector) -> Vector:
+        """Return the cost of each variable less all rows times their factors, each rounded only once."""
+        used = np.repeat(factors != 0, self.sizes)
+        columns, spread = self.columns[used], np.repeat(factors, self.sizes)[used]
+        parts = exact_products(spread, -self.values[used])
+        places = np.concatenate([np.arange(len(cost)), columns, columns])
+        return sums_by_place(places, np.concatenate([cost, *parts]), len(cost))
+
+
+def stacked(blocks: list[Rows]) -> Rows:
+    """Return all rows of all blocks."""
+    return Rows(
+        sizes=np.concatenate([block.sizes for block in blocks]),
+        columns=np.concatenate([block.columns for block in blocks]),
+        values=np.concatenate([block.values for block in blocks]),
+        least=np.concatenate([block.least for block in blocks]),
+        most=np.concatenate([block.most for block in blocks]),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """Minimise cost · v where least <= v <= most and the rows keep their limits.
+
+    `most` bounds what is feasible but is not told to the solver: the rows imply it. It serves to turn any
+    dual solution into a lower bound that holds. A free variable has no finite limits.
+    """
+
+    cost: Vector
+    least: Vector
+    most: Vector
+    rows: Rows
+
+    def violation(self, values: Vector) -> float:
+        """Return by how much the values break a limit of a row or of a variable at most."""
+        rows = self.rows
+        starts = np.concatenate([[0], np.cumsum(rows.sizes)[:-1]])
+        sums = np.add.reduceat(rows.values * values[rows.columns], starts)
+        over = np.maximum(rows.least - sums, sums - rows.most)
+        return max(0.0, float(over.max()), float((self.least - values).max()))
+
+    def lower_bound(self, duals: Vector) -> float:
+        """Return a number that the optimum is not below, whatever the duals are, rounding included.
+
+        The duals must give every free variable a reduced cost of zero. The sums are exact, since duals may
+        be large and cancel. What is allowed for is that the coefficients and limits are rounded themselves:
+        the parts of a row are no larger together than its limit and largest coefficient, but for small
+        factors.
+        """
+        rows = self.rows
+        limits = np.where(duals > 0, rows.least, rows.most)
+        useful = np.isfinite(limits)
+        duals, limits = np.where(useful, duals, 0.0), np.where(useful, limits, 0.0)
+        reduced = rows.reduced(self.cost, duals)
+        bounded = np.isfinite(self.most)
+        least, most, reduced = self.least[bounded], self.most[bounded], reduced[bounded]
+        right = np.minimum(reduced * least, reduced * most)
+        value = math.fsum(np.concatenate([*exact_products(duals, limits), right]).tolist())
+        terms = np.abs(duals) @ (np.abs(limits) + _largest(rows)) + 2 * np.abs(right).sum() + abs(value)
+        return value - float(terms * np.finfo(float).eps + np.finfo(float).tiny)
+
+
+def _largest(rows: Rows) -> Vector:
+    starts = np.concatenate([[0], np.cumsum(rows.sizes)[:-1]])
+    largest: Vector = np.maximum.reduceat(np.abs(rows.values), starts)
+    return largest
+
+
+_SPLITTER = 2.0**27 + 1
+
+
+def exact_products(left: Vector, right: Vector) -> tuple[Vector, Vector]:
+    """Return the rounded products and what rounding took from them; both together are exact.
+
+    Dekker's product, for finite factors below 1e290. Where a product is below 1e-290, up to 1e-320 is lost.
+
+    >>> product, rest = exact_products(np.array([1 + 2.0**-30]), np.array([1 - 2.0**-30]))
+    >>> product.item(), rest.item() == -(2.0**-60)
+    (1.0, True)
+    """
+    product = left * right
+    left_high, left_low = _halves(left)
+    right_high, right_low = _halves(right)
+    over = ((product - left_high * right_high) - left_low * right_high) - left_high * right_low
+    return product, left_low * right_low - over
+
+
+def sums_by_place(places: npt.NDArray[np.intp], parts: Vector, many: int) -> Vector:
+    """Return for each of `many` places the sum of its parts, rounded once.
+
+    >>> sums_by_place(np.array([1, 0, 1, 1]), np.array([1e16, 5.0, 1.0, -1e16]), 3)
+    array([5., 1., 0.])
+    """
+    there = parts != 0
+    places, parts = places[there], parts[there]
+    ends = np.cumsum(np.bincount(places, minlength=many)).tolist()
+    ordered = parts[np.argsort(places, kind="stable")].tolist()
+    starts = [0, *ends[:-1]]
+    return np.array([math.fsum(ordered[start:end]) for start, end in zip(starts, ends, strict=True)])
+
+
+def _halves(values: Vector) -> tuple[Vector, Vector]:
+    """Return two parts of each number, of half its digits each."""
+    wide = _SPLITTER * values
+    high = wide - (wide - values)
+    return high, values - high

@@ -1,4 +1,4 @@
-r"""A channel as whole numbers over 2**53, whose privacy is decided in exact arithmetic."""
+r"""From what a solver returns to probabilities that keep their privacy: in floats, and exactly over 2**53."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.collect.fairest.population import checked_matrix
+from evenhand.collect.fairest.population import check_matrix
 from evenhand.collect.protocols.dyadic import GRID, exp_below
 from evenhand.errors import GuaranteeError, InvalidParameterError
 from evenhand.privacy.rational import exact
@@ -16,9 +16,11 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from evenhand.collect.fairest.population import Matrix, Population
+
     Integers = npt.NDArray[np.int64]
 
-__all__ = ["dyadic_channel", "require_private_channel"]
+__all__ = ["average_twins", "dyadic_channel", "excess_ratio", "repair", "require_private_channel"]
 
 _MOST_SHARE = 1e-3
 _LARGEST_K = 1 << 20
@@ -50,7 +52,7 @@ def dyadic_channel(matrix: npt.ArrayLike, epsilon: object) -> list[list[int]]:
     Raises
     ------
     GuaranteeError
-        If the ratios exceed :math:`e^\varepsilon` by more than a mixture of 1 in 1,000 can undo.
+        If the ratios exceed :math:`e^\varepsilon` by more than a mixture of 1 in 1,000 can repair.
 
     Examples
     --------
@@ -61,15 +63,15 @@ def dyadic_channel(matrix: npt.ArrayLike, epsilon: object) -> list[list[int]]:
     0.75
     """
     owner = "dyadic_channel"
-    found = checked_matrix(matrix, owner=owner)
+    channel = check_matrix(matrix, owner=owner)
     privacy = exact(epsilon, name="epsilon", owner=owner, above=0)
     ratio = exp_below(privacy)
     share = 0.0
     while share <= _MOST_SHARE:
-        rows = _rounded(found, share)
+        rows = _rounded(channel, share)
         if rows is not None and _is_private(rows, ratio):
             return [[int(entry) for entry in row] for row in rows]
-        share = max(4 * share, 2.0**-53 * len(found))
+        share = max(4 * share, 2.0**-53 * len(channel))
     raise GuaranteeError(
         f"The matrix of {owner} does not keep epsilon = {privacy}, by more than rounding explains. "
         "Hint: make it with fairest_channel and the same epsilon."
@@ -140,3 +142,72 @@ def _whole_numbers(rows: object) -> Integers | None:
         return None
     law = law.astype(np.int64)
     return law if (law.sum(axis=1) == GRID).all() else None
+
+
+_SMALL_FLOOR = 1e-3
+_HAIR = 4 * float(np.finfo(float).eps)
+
+
+def repair(matrix: Matrix, people: Population) -> Matrix:
+    r"""Return the nearest matrix to hand whose rows sum to one and whose ratios keep epsilon.
+
+    Entries stay below the top of their column. First the whole matrix is scaled so that no row sums to more
+    than one, then each row is filled up in proportion to the room that its entries have. At a large epsilon
+    that would change the smallest entries too much, and each row is scaled by itself. What rounding or a want
+    of room leaves over is taken away by mixing with the uniform matrix:
+    :math:`Q \leftarrow (1 - \tau) Q + \tau / k`, :math:`\tau = v / (v + (e^\varepsilon - 1) / k)`, where
+    :math:`v` is the largest :math:`\max_i q_{ij} - e^\varepsilon \min_i q_{ij}`.
+    """
+    if people.floor > _SMALL_FLOOR:
+        matrix = _filled(matrix / matrix.sum(axis=1).max())
+    matrix = matrix / matrix.sum(axis=1, keepdims=True)
+    least = _HAIR
+    while least < 2 and (over := excess_ratio(matrix, people)) > 0:
+        share = min(1.0, max(over / (over + people.width / people.k), least))
+        matrix = (1 - share) * matrix + share / people.k
+        least *= 2  # a share that rounding swallows must grow; at one, the matrix is uniform
+    return matrix
+
+
+def excess_ratio(matrix: Matrix, people: Population) -> float:
+    r"""Return the largest :math:`e^{-\varepsilon} \max_i q_{ij} - \min_i q_{ij}`, slightly too large."""
+    return float((people.floor * (1 + _HAIR) * matrix.max(axis=0) - matrix.min(axis=0)).max())
+
+
+def average_twins(matrix: Matrix, people: Population) -> Matrix:
+    """Return the matrix in which groups of the same weight and rate are treated alike.
+
+    It is the average over all ways to swap such groups among themselves, so it is as private, as truthful
+    and no less fair.
+    """
+    labels = _twin_labels(people)
+    sizes = np.bincount(labels)
+    if sizes.max() == 1:
+        return matrix
+    member = np.eye(len(sizes))[labels]  # (group, class)
+    sums = member.T @ matrix @ member
+    own = member.T @ np.diagonal(matrix)
+    pairs = np.outer(sizes, sizes).astype(float)
+    np.fill_diagonal(pairs, np.maximum(sizes * (sizes - 1), 1))
+    means = (sums - np.diag(own)) / pairs
+    averaged: Matrix = member @ means @ member.T
+    np.fill_diagonal(averaged, (own / sizes)[labels])
+    return averaged
+
+
+def _filled(matrix: Matrix) -> Matrix:
+    """Return the matrix with rows that sum to one where there is room below the tops of row and column."""
+    tops = np.diagonal(matrix)
+    for limit in (np.minimum(tops[:, None], tops[None, :]), np.broadcast_to(tops, matrix.shape)):
+        room = np.maximum(limit - matrix, 0.0)
+        wanted = np.maximum(1 - matrix.sum(axis=1), 0.0)
+        there = room.sum(axis=1)
+        part = np.divide(wanted, there, out=np.zeros_like(wanted), where=there > 0)
+        matrix = matrix + np.minimum(part, 1.0)[:, None] * room
+    return matrix
+
+
+def _twin_labels(people: Population) -> npt.NDArray[np.intp]:
+    pairs = np.stack([people.weights, people.rates], axis=1)
+    _, labels = np.unique(pairs, axis=0, return_inverse=True)
+    return labels.ravel()

@@ -3,11 +3,28 @@ r"""The fairest channel within an error budget, by a few linear programs and wit
 For a fixed limit :math:`t` the channels with :math:`|n_a| \le t\, m_a` are a polytope, so the unfairness is
 quasi-convex and every local optimum is global. The limit comes down by Dinkelbach's method in the scaling
 of Crouzeix, Ferland and Schaible, which converges faster than linearly.
+
+The least difference between the outcomes of two reports takes one search along a line more, with a
+certificate too.
+The difference is the sum of how far a report is above the mean, :math:`g`, and how far below, :math:`f`.
+For a fixed share :math:`\theta` of the part below,
+:math:`\psi(\theta) = \min_Q \max(f / \theta, g / (1 - \theta))` is found exactly, as for the ratio, because
+the maximum is quasi-convex in the channel. The least difference is the least :math:`\psi(\theta)`. Along
+:math:`\theta` nothing is convex, but a channel that serves one share serves another almost as well:
+
+.. math:: \psi(\theta) \ge \psi(\theta_0)\, \theta_0 / \theta \quad (\theta \ge \theta_0), \qquad
+          \psi(\theta) \ge \psi(\theta_1)\, (1 - \theta_1) / (1 - \theta) \quad (\theta \le \theta_1).
+
+Between two shares the least difference is hence at least
+:math:`\psi(\theta_0) \theta_0 + \psi(\theta_1) (1 - \theta_1)`. The search always looks next where this bound
+is least, as Piyavskii's method does, and then goes downhill from the best channel, both sides moving
+freely.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,10 +34,19 @@ from evenhand.collect.fairest.highs import SIMPLEX_GROUPS
 if TYPE_CHECKING:
     from evenhand.collect.fairest.highs import Solver
     from evenhand.collect.fairest.population import Matrix, Vector
-    from evenhand.collect.fairest.program import ChannelProgram, Tilt
-    from evenhand.collect.fairest.rows import Program
+    from evenhand.collect.fairest.program import ChannelProgram, Program, Tilt
 
-__all__ = ["Extremes", "Found", "extremes", "least_limit", "sides", "start", "step_bound", "tilted"]
+__all__ = [
+    "Extremes",
+    "SearchResult",
+    "extremes",
+    "largest_deviations",
+    "least_difference",
+    "least_limit",
+    "mix_extremes",
+    "step_bound",
+    "weighted_limit",
+]
 
 _STEPS = 40
 _ENOUGH = 1e-10
@@ -44,7 +70,7 @@ class Extremes:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class SearchResult:
     """A channel, its limit in units of the program, and a certified lower bound of the least limit."""
 
     matrix: Matrix
@@ -67,7 +93,7 @@ def extremes(program: ChannelProgram, solver: Solver, *, owner: str) -> Extremes
     return Extremes(truthful, least, program.matrix(second.values), fair_error, solver.solves - before)
 
 
-def start(ends: Extremes, budget: float) -> Matrix:
+def mix_extremes(ends: Extremes, budget: float) -> Matrix:
     """Return the mixture of both ends that uses up the budget."""
     share = (budget - ends.least) / (ends.fair_error - ends.least)
     share = min(max(share, 0.0), 1.0)
@@ -82,13 +108,13 @@ def least_limit(
     *,
     tilt: Tilt = (1.0, 1.0),
     owner: str,
-) -> Found:
+) -> SearchResult:
     r"""Return the channel with the least :math:`\max_a \max(n_a / H m_a, -n_a / L m_a)`, from `first` on.
 
     `tilt` is :math:`(H, L)`; with (1, 1) this is the largest :math:`|n_a| / m_a`.
     """
     best, bound, basis, corner = first, 0.0, None, False
-    limit = tilted(sides(program, first), tilt)
+    limit = weighted_limit(largest_deviations(program, first), tilt)
     made = program.values(first)[1]
     for _ in range(_STEPS):
         step = program.fairness(budget, limit, made, tilt)
@@ -97,7 +123,7 @@ def least_limit(
         bound = max(bound, step_bound(step, answer.duals, limit, program.fewest_made(budget) / made))
         matrix = program.matrix(answer.values)
         made = program.values(matrix)[1]
-        reached = tilted(sides(program, matrix), tilt)
+        reached = weighted_limit(largest_deviations(program, matrix), tilt)
         progress = limit - reached
         if progress > 0:
             best, limit = matrix, reached
@@ -105,16 +131,16 @@ def least_limit(
             if corner or limit - bound <= _FAR * limit or not _BY_POINTS < program.people.k <= _BY_CORNERS:
                 break
             corner = True  # the interior point method was too coarse to prove it
-    return Found(best, limit, min(bound, limit))
+    return SearchResult(best, limit, min(bound, limit))
 
 
-def sides(program: ChannelProgram, matrix: Matrix) -> Tilt:
+def largest_deviations(program: ChannelProgram, matrix: Matrix) -> Tilt:
     """Return how far the reports of a group are above the mean at most, and how far below."""
     apart, made = program.values(matrix)
     return float((apart / made).max()), float((-apart / made).max())
 
 
-def tilted(limits: Tilt, tilt: Tilt) -> float:
+def weighted_limit(limits: Tilt, tilt: Tilt) -> float:
     """Return the least limit that covers both sides where they are weighed by `tilt`."""
     return max(limits[0] / tilt[0], limits[1] / tilt[1], 0.0)
 
@@ -134,3 +160,98 @@ def step_bound(step: Program, duals: Vector, limit: float, least: Vector) -> flo
     duals[-2 * len(least) :] = shares
     value = min(step.lower_bound(duals / total), 0.0)
     return limit + value * total / float(-shares @ np.tile(least, 2))
+
+
+_EDGE = 1e-4
+_CLOSE = 1e-3  # relative distance of bound and best at which the search along the line ends
+_LOOKS = 24
+_LOOKS_MANY_GROUPS = 10
+_MANY_GROUPS = 20
+_DOWNHILL = 30
+_ENOUGH_DOWNHILL = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class _Look:
+    share: float
+    bound: float
+
+
+def least_difference(
+    program: ChannelProgram,
+    solver: Solver,
+    first: Matrix,
+    budget: float,
+    *,
+    looks: int | None = None,
+    owner: str,
+) -> SearchResult:
+    """Return the channel with the least difference that was found, and a certified lower bound.
+
+    `looks` is how many shares are tried at most.
+    """
+    if looks is None:
+        looks = _LOOKS if program.people.k <= _MANY_GROUPS else _LOOKS_MANY_GROUPS
+    best = _downhill(program, solver, first, budget, owner=owner)
+    seen: list[_Look] = []
+    bound, share = 0.0, _inside(_share(program, best))
+    for _ in range(looks):
+        tilt = (1 - share, share)
+        result = least_limit(program, solver, best, budget, tilt=tilt, owner=owner)
+        seen = sorted([*seen, _Look(share, result.bound)], key=lambda look: look.share)
+        if _difference(program, result.matrix) < _difference(program, best):
+            best = result.matrix
+        bound, share = _weakest(seen)
+        if bound >= _difference(program, best) * (1 - _CLOSE) or share in {look.share for look in seen}:
+            break
+    best = _downhill(program, solver, best, budget, owner=owner)
+    limit = _difference(program, best)
+    return SearchResult(best, limit, min(bound, limit))
+
+
+def _weakest(seen: list[_Look]) -> tuple[float, float]:
+    """Return the least lower bound along the line, and the share where to look next."""
+    first, last = seen[0], seen[-1]
+    places = [
+        (first.bound * (1 - first.share), max(_EDGE, first.share / 3)),
+        (last.bound * last.share, min(1 - _EDGE, 1 - (1 - last.share) / 3)),
+    ]
+    for left, right in pairwise(seen):
+        low, high = left.bound * left.share, right.bound * (1 - right.share)
+        crossing = low / (low + high) if low + high > 0 else 0.5
+        width = right.share - left.share
+        inner = min(max(crossing, left.share + width / 10), right.share - width / 10)
+        places.append((low + high, inner))
+    return min(places)
+
+
+def _downhill(
+    program: ChannelProgram, solver: Solver, matrix: Matrix, budget: float, *, owner: str
+) -> Matrix:
+    """Return a channel from which no small step makes the difference less."""
+    value, basis = _difference(program, matrix), None
+    for _ in range(_DOWNHILL):
+        step = program.descent(budget, largest_deviations(program, matrix), program.values(matrix)[1])
+        answer = solver.solve(step, basis=basis, owner=owner)
+        basis = answer.basis
+        target = program.matrix(answer.values)
+        lengths = 0.5 ** np.arange(12)
+        tries = [_difference(program, (1 - length) * matrix + length * target) for length in lengths]
+        least = int(np.argmin(tries))
+        if value - tries[least] <= _ENOUGH_DOWNHILL * max(value, _ENOUGH_DOWNHILL):
+            break
+        matrix, value = (1 - lengths[least]) * matrix + lengths[least] * target, tries[least]
+    return matrix
+
+
+def _difference(program: ChannelProgram, matrix: Matrix) -> float:
+    return sum(largest_deviations(program, matrix))
+
+
+def _share(program: ChannelProgram, matrix: Matrix) -> float:
+    above, below = largest_deviations(program, matrix)
+    return below / (above + below)
+
+
+def _inside(share: float) -> float:
+    return min(max(share, _EDGE), 1 - _EDGE)

@@ -1,40 +1,36 @@
-"""Making a strategy for several attributes from a few words."""
+"""Making a strategy for several attributes from a few words, or from the outcomes of groups."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from evenhand._validate import one_of
-from evenhand.collect.joint.combined import Combined, DecodedGRR
-from evenhand.collect.joint.estimate import JointFrequencies
+from evenhand.collect.fairest.group_outcomes import GroupOutcomes
+from evenhand.collect.joint.combined import (
+    MOST_PRODUCT_CELLS,
+    Combined,
+    CombinedOptimal,
+    check_product,
+)
 from evenhand.collect.joint.independent import Independent, Single
-from evenhand.collect.joint.reports import JointReports
 from evenhand.collect.joint.sampled import Sampled
 from evenhand.collect.joint.split import split_budget
-from evenhand.collect.joint.strategy import Strategy
+from evenhand.collect.joint.split_fair import fair_epsilon
 from evenhand.collect.protocols.base import Protocol
-from evenhand.collect.protocols.formulas import best_name
-from evenhand.collect.protocols.registry import protocol_named
+from evenhand.collect.protocols.grr import GRR
+from evenhand.collect.protocols.registry import BEST, best_name, protocol_named
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError
 from evenhand.privacy.rational import Number, exact
 
 if TYPE_CHECKING:
+    from evenhand.collect.joint.strategy import Strategy
+
     Wanted = dict[str, str | type[Protocol] | Protocol]
 
-__all__ = [
-    "STRATEGIES",
-    "Combined",
-    "DecodedGRR",
-    "Independent",
-    "JointFrequencies",
-    "JointReports",
-    "Sampled",
-    "Single",
-    "Strategy",
-    "strategy_for",
-]
+__all__ = ["STRATEGIES", "epsilons_for", "optimal_strategy", "refuse_single_values", "strategy_for"]
 
 STRATEGIES = ("single", "independent", "combined")
 """The strategies by name."""
@@ -100,14 +96,27 @@ def strategy_for(
         _check_grr(protocol)
         return Combined(sizes, total)
     if kind == "single":
-        return _single(sizes, total, protocol, protected)
-    wanted = _wanted(protocol, sizes)
+        return _build_single(sizes, total, protocol, protected)
+    wanted = _protocols_by_column(protocol, sizes)
     if isinstance(split, str) and split == "sample":
-        return _sampled(sizes, total, wanted, weights)
-    return Independent(_with_parts(sizes, total, wanted, split, weights))
+        return _build_sampled(sizes, total, wanted, weights)
+    return Independent(_split_protocols(sizes, total, wanted, split, weights))
 
 
-def _single(sizes: Mapping[str, int], total: Fraction, protocol: Any, protected: str | None) -> Single:
+def refuse_single_values(sizes: Mapping[str, int], *, owner: str) -> None:
+    """Refuse columns whose domain has one value."""
+    for column, k in sizes.items():
+        if k < 2:
+            raise InvalidParameterError(
+                "columns",
+                owner=owner,
+                must_be="columns of at least two values",
+                got=f"column '{column}', whose domain has one",
+                hint="there is nothing to hide in a column that is the same for everybody.",
+            )
+
+
+def _build_single(sizes: Mapping[str, int], total: Fraction, protocol: Any, protected: str | None) -> Single:
     column = next(iter(sizes)) if protected is None and len(sizes) == 1 else protected
     if column is None:
         must_be, got = "the column that is reported", "none, of several columns"
@@ -115,39 +124,42 @@ def _single(sizes: Mapping[str, int], total: Fraction, protocol: Any, protected:
     if column not in sizes:
         raise ColumnNotFoundError(column, sizes, place="among the sizes")
     wanted = protocol.get(column) if isinstance(protocol, Mapping) else protocol
-    made = _made(wanted, column, sizes[column], total)
+    made = _build_protocol(wanted, column, sizes[column], total)
     _check_sum([made.epsilon], total)
-    return Single(column, made, in_clear=[each for each in sizes if each != column])
+    return Single(column, made, in_clear=[name for name in sizes if name != column])
 
 
-def _sampled(sizes: Mapping[str, int], total: Fraction, wanted: Wanted, weights: Any) -> Sampled:
-    names = {column: _name(each) for column, each in wanted.items()}
+def _build_sampled(sizes: Mapping[str, int], total: Fraction, wanted: Wanted, weights: Any) -> Sampled:
+    names = {column: _formula_name(each) for column, each in wanted.items()}
     asked = split_budget(total, sizes, how="sample", protocol=names, weights=weights, exact=True)
-    protocols = {column: _made(wanted[column], column, k, total) for column, k in sizes.items()}
+    protocols = {column: _build_protocol(wanted[column], column, k, total) for column, k in sizes.items()}
     _check_sum([max(protocol.epsilon for protocol in protocols.values())], total)
     return Sampled(protocols, asked)
 
 
-def _with_parts(
+def _split_protocols(
     sizes: Mapping[str, int], total: Fraction, wanted: Wanted, split: Any, weights: Any
 ) -> dict[str, Protocol]:
     """Return the protocol of each column: those given as they are, the others with their part of the rest."""
-    given = [each.epsilon for each in wanted.values() if isinstance(each, Protocol)]
+    given = [protocol.epsilon for protocol in wanted.values() if isinstance(protocol, Protocol)]
     rest = {column: k for column, k in sizes.items() if not isinstance(wanted[column], Protocol)}
     left = total - _check_sum(given, total, more=bool(rest))
     parts: dict[str, Fraction] = {}
     if rest:
         if isinstance(weights, Mapping):
             weights = {column: weights[column] for column in weights if column in rest or column not in sizes}
-        names = {column: _name(wanted[column]) for column in rest}
+        names = {column: _formula_name(wanted[column]) for column in rest}
         parts = split_budget(left, rest, how=split, protocol=names, weights=weights, exact=True)
     elif not isinstance(split, str):
         must_be = "the name of a way to split where every protocol is given"
         raise InvalidParameterError("split", owner=_OWNER, must_be=must_be, got=split)
-    return {column: _made(wanted[column], column, k, parts.get(column, total)) for column, k in sizes.items()}
+    return {
+        column: _build_protocol(wanted[column], column, k, parts.get(column, total))
+        for column, k in sizes.items()
+    }
 
 
-def _wanted(protocol: Any, sizes: Mapping[str, int]) -> Wanted:
+def _protocols_by_column(protocol: Any, sizes: Mapping[str, int]) -> Wanted:
     if not isinstance(protocol, Mapping):
         return dict.fromkeys(sizes, protocol)
     if set(protocol) != set(sizes):
@@ -157,9 +169,9 @@ def _wanted(protocol: Any, sizes: Mapping[str, int]) -> Wanted:
     return {column: protocol[column] for column in sizes}
 
 
-def _name(wanted: str | type[Protocol] | Protocol) -> str:
+def _formula_name(wanted: str | type[Protocol] | Protocol) -> str:
     """Return the name by which the formulas know a protocol; refuse one that a name does not make."""
-    if isinstance(wanted, str) and wanted == "best":
+    if isinstance(wanted, str) and wanted == BEST:
         return wanted
     kind = protocol_named(wanted) if isinstance(wanted, str) else wanted
     if isinstance(kind, type) and issubclass(kind, Protocol):
@@ -167,7 +179,7 @@ def _name(wanted: str | type[Protocol] | Protocol) -> str:
     return str(getattr(kind, "name", kind))
 
 
-def _made(wanted: Any, column: str, k: int, epsilon: Fraction) -> Protocol:
+def _build_protocol(wanted: Any, column: str, k: int, epsilon: Fraction) -> Protocol:
     """Return the protocol of a column; one that is made already must fit."""
     if isinstance(wanted, Protocol):
         if wanted.k != k:
@@ -176,7 +188,7 @@ def _made(wanted: Any, column: str, k: int, epsilon: Fraction) -> Protocol:
         return wanted
     if isinstance(wanted, type) and issubclass(wanted, Protocol):
         return wanted.of_size(k, epsilon)
-    if isinstance(wanted, str) and wanted == "best":
+    if isinstance(wanted, str) and wanted == BEST:
         return protocol_named(best_name(k, float(epsilon))).of_size(k, epsilon)
     return protocol_named(wanted).of_size(k, epsilon)
 
@@ -200,3 +212,168 @@ def _check_grr(protocol: Any) -> None:
             got=protocol,
             hint="strategy='independent' takes any protocol.",
         )
+
+
+_OPTIMAL_OWNER = "optimal_strategy"
+_ROUNDING = 1e-6  # what the last digits of a solved matrix may add to its unfairness
+
+
+def optimal_strategy(
+    sizes: Mapping[str, int],
+    *,
+    epsilon: Number,
+    outcomes: GroupOutcomes,
+    protected: str | None = None,
+    strategy: str = "auto",
+    split: Any = "optimal",
+    target: Number | None = None,
+    **options: Any,
+) -> Strategy:
+    """Return a strategy in which the protected attribute is reported by the fairest channel.
+
+    =================  ====================================================================================
+    strategy           what is reported
+    =================  ====================================================================================
+    ``single``         the protected column, by :class:`Optimal`; the others stay in the clear
+    ``independent``    the protected column by :class:`Optimal`, each other by :class:`GRR`
+    ``combined``       the combination of all columns, by one :class:`Optimal`; at most 64 combinations
+    ``auto``           ``combined`` where there are at most 64 combinations and `outcomes` are theirs, for one
+                       channel then serves all columns; else ``independent``
+    =================  ====================================================================================
+
+    Parameters
+    ----------
+    sizes : mapping of str to int
+        How many values each column has.
+    epsilon : int, float, str, Fraction or Decimal
+        Privacy parameter of a person's whole report, > 0.
+    outcomes : GroupOutcomes
+        Of the groups of the protected column; with ``"combined"`` of all combinations, in row-major order.
+    protected : str, optional
+        May be left out where there is one column, and with ``"combined"``.
+    strategy : {"auto", "independent", "combined", "single"}
+        See above.
+    split : {"uniform", "k-based", "optimal", "sample"} or mapping of str to number
+        How epsilon is split among the columns, with ``"independent"``. The variances are those of GRR.
+    target : int, float, str, Fraction or Decimal, optional
+        The most that reports of the protected column may keep of the unfairness, as a share, above 0 and
+        below 1: its epsilon is limited to what meets it
+        (:func:`evenhand.collect.joint.split_fair.fair_epsilon`), and the others share the rest. It is refused
+        where `error` leaves the channel so little room that it misses it. With ``"independent"`` only.
+    **options
+        ``error``, ``kind`` and ``as_printed`` of :class:`Optimal`.
+
+    Examples
+    --------
+    >>> census = GroupOutcomes.public([0.7, 0.3], [0.2, 0.6], source="census 2020, table 4")
+    >>> sizes = {"gender": 2, "race": 5}
+    >>> print(optimal_strategy(sizes, epsilon=4, outcomes=census, protected="gender", target=0.25))
+    column  k  protocol  epsilon within the report  if only this column is seen
+    gender  2  Optimal   0.747215                   0.747215
+    race    5  GRR       3.25279                    3.25279
+    whole report: epsilon 4
+    """
+    total = exact(epsilon, name="epsilon", owner=_OPTIMAL_OWNER, above=0, most=1_000_000)
+    kind = one_of("strategy", strategy, ("auto", *STRATEGIES), owner=_OPTIMAL_OWNER)
+    given: object = outcomes
+    if not isinstance(given, GroupOutcomes):
+        must_be, got = "a GroupOutcomes", f"a {type(outcomes).__name__}"
+        raise InvalidParameterError("outcomes", owner=_OPTIMAL_OWNER, must_be=must_be, got=got)
+    if kind == "auto":
+        kind = _choose_strategy(sizes, outcomes)
+    if target is not None and kind != "independent":
+        must_be = "left out unless the strategy is 'independent'"
+        raise InvalidParameterError("target", owner=_OPTIMAL_OWNER, must_be=must_be, got=str(target))
+    if kind == "combined":
+        _check_groups(outcomes, check_product(sizes), "one for each combination")
+        return CombinedOptimal(sizes, outcomes.optimal(total, **options))
+    column = _protected_column(sizes, protected)
+    _check_groups(outcomes, sizes[column], f"one for each value of '{column}'")
+    if kind == "single":
+        return Single(column, outcomes.optimal(total, **options), in_clear=[c for c in sizes if c != column])
+    shares = epsilons_for(
+        sizes,
+        total,
+        outcomes=outcomes,
+        protected=column,
+        split=split,
+        target=target,
+        kind=options.get("kind", "ratio"),
+    )
+    made: dict[str, Protocol] = {
+        name: outcomes.optimal(shares[name], **options) if name == column else GRR(k, shares[name])
+        for name, k in sizes.items()
+    }
+    if target is not None:
+        _check_target(made[column], target)
+    if isinstance(split, str) and split == "sample":
+        return Sampled(made, split_budget(total, sizes, how="sample", exact=True))
+    return Independent(made)
+
+
+def _choose_strategy(sizes: Mapping[str, int], outcomes: GroupOutcomes) -> Literal["combined", "independent"]:
+    """Return the strategy for these numbers: the product of all columns if it is small and they are its."""
+    cells = math.prod(sizes.values())
+    small = len(sizes) > 1 and cells <= MOST_PRODUCT_CELLS
+    return "combined" if small and outcomes.k == cells else "independent"
+
+
+def epsilons_for(
+    sizes: Mapping[str, int],
+    epsilon: Fraction,
+    *,
+    outcomes: GroupOutcomes | None = None,
+    protected: str,
+    split: Any,
+    target: Number | None = None,
+    kind: Any = "ratio",
+) -> dict[str, Fraction]:
+    """Return the epsilon of each column where each is reported on its own.
+
+    Parameters
+    ----------
+    sizes, epsilon, outcomes, protected, split, target
+        As for :func:`optimal_strategy`; outcomes matter with a target only.
+    kind : {"ratio", "difference"}
+        Of unfairness.
+    """
+    if isinstance(split, str) and split == "sample":
+        if target is not None:
+            must_be = "left out where each person is asked one column, with the whole epsilon"
+            raise InvalidParameterError("target", owner=_OPTIMAL_OWNER, must_be=must_be, got=str(target))
+        return dict.fromkeys(sizes, epsilon)
+    limits = None
+    if target is not None and outcomes is not None:
+        most = fair_epsilon(outcomes.weights, target, rates=outcomes.rates, kind=kind)
+        limits = {protected: most}
+    parts: dict[str, Fraction] = split_budget(epsilon, sizes, how=split, limits=limits, exact=True)
+    return parts
+
+
+def _protected_column(sizes: Mapping[str, int], protected: str | None) -> str:
+    if protected is None and len(sizes) == 1:
+        return next(iter(sizes))
+    if protected is None:
+        must_be, got = "the column that is reported by the optimal channel", "none, of several columns"
+        raise InvalidParameterError("protected", owner=_OPTIMAL_OWNER, must_be=must_be, got=got)
+    if protected not in sizes:
+        raise ColumnNotFoundError(protected, sizes, place="among the sizes")
+    return protected
+
+
+def _check_target(protocol: Any, target: Number) -> None:
+    """Refuse a channel that keeps more of the unfairness than it may: one with less error than GRR can."""
+    before, after = protocol.unfairness
+    most = float(exact(target, name="target", owner=_OPTIMAL_OWNER, above=0))
+    if after > before * most * (1 + _ROUNDING) + _ROUNDING:
+        must_be = "one that the channel meets with the error that it may have"
+        hint = "leave 'error' out: with as much error as GRR the target is met."
+        raise InvalidParameterError(
+            "target", owner=_OPTIMAL_OWNER, must_be=must_be, got=str(target), hint=hint
+        )
+
+
+def _check_groups(outcomes: GroupOutcomes, k: int, what: str) -> None:
+    if outcomes.k != k:
+        must_be, got = f"weights and rates of {k:,} groups, {what}", f"those of {outcomes.k:,}"
+        raise InvalidParameterError("outcomes", owner=_OPTIMAL_OWNER, must_be=must_be, got=got)

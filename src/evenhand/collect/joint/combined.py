@@ -1,21 +1,25 @@
-"""One report for all attributes together: randomized response over the combinations of their values."""
+"""One report for all attributes together: their combination as one value, by GRR or the fairest channel."""
 
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
 
 from evenhand._validate import integer
-from evenhand.collect.joint.estimate import MOST_CELLS, check_cells, checked_shares
-from evenhand.collect.joint.product import ProductStrategy
-from evenhand.collect.joint.strategy import checked_names
-from evenhand.collect.protocols.base import shown_epsilon
+from evenhand.collect.fairest.rounding import dyadic_channel
+from evenhand.collect.joint.estimate import MOST_CELLS, JointFrequencies, check_cells, checked_shares
+from evenhand.collect.joint.strategy import Strategy, check_column_names, streams
+from evenhand.collect.protocols.codes import code_type
+from evenhand.collect.protocols.describe import epsilon_literal
 from evenhand.collect.protocols.grr import GRR
-from evenhand.errors import InvalidParameterError
+from evenhand.collect.protocols.optimal import Optimal
+from evenhand.collect.reports.reports import Reports
+from evenhand.errors import InvalidParameterError, LimitExceededError
 from evenhand.privacy.rational import Number, exact
 
 if TYPE_CHECKING:
@@ -24,8 +28,85 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from evenhand.collect.joint.strategy import Codes, JointReports, Sent
+    from evenhand.collect.protocols.base import Protocol
+    from evenhand.privacy.guarantees.guarantee import Guarantee
+    from evenhand.privacy.randomness import Source
 
-__all__ = ["Combined", "DecodedGRR"]
+__all__ = [
+    "MOST_PRODUCT_CELLS",
+    "Combined",
+    "CombinedOptimal",
+    "DecodedGRR",
+    "ProductStrategy",
+    "check_product",
+]
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class ProductStrategy(Strategy):
+    """Number the combinations in row-major order, and report a person's number by one protocol."""
+
+    name: ClassVar[str] = "combined"
+
+    pairs: tuple[tuple[str, int], ...]
+    product: Protocol
+
+    @property
+    @abstractmethod
+    def _laws(self) -> tuple[Protocol, ...]:
+        """The law of each column's part of the report."""
+
+    @property
+    def protocols(self) -> dict[str, Protocol]:
+        """For each column, the law of its part of the report."""
+        return dict(zip((column for column, _ in self.pairs), self._laws, strict=True))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many values each column has, in order."""
+        return tuple(k for _, k in self.pairs)
+
+    @property
+    def epsilon(self) -> Fraction:
+        """Privacy parameter of a person's whole report."""
+        return self.product.epsilon
+
+    def guarantee_for(self, *, in_clear: Sequence[str] = ()) -> Guarantee:
+        """Return what a person's whole report promises."""
+        return self.product.guarantee_for(protects=self.columns, in_clear=in_clear)
+
+    @property
+    def senders(self) -> tuple[Protocol, ...]:
+        """The one protocol that makes what is sent."""
+        return (self.product,)
+
+    def _privatize(self, codes: Codes, source: Source) -> Sent:
+        whole = np.ravel_multi_index([codes[column].astype(np.int64) for column in self.columns], self.shape)
+        return [self.product.privatize(whole, rng=streams(source, [""])[""])], None
+
+    def decoded(self, sent: Sequence[Reports]) -> dict[str, Reports]:
+        """Return the reports of each column: the combination taken apart."""
+        parts = np.unravel_index(sent[0].values.astype(np.int64), self.shape)
+        return {
+            column: Reports(part.astype(code_type(law.k)), protocol=law, simulated=sent[0].simulated)
+            for (column, law), part in zip(self.protocols.items(), parts, strict=True)
+        }
+
+    def estimate_joint(self, reports: JointReports) -> JointFrequencies:
+        """Estimate what share of the people has each combination of values.
+
+        Parameters
+        ----------
+        reports : JointReports
+            Reports of this strategy.
+        """
+        estimate = self.product.estimate(self.own(reports).sent[0])
+        values, errors = (
+            np.array(array).reshape(self.shape) for array in (estimate.values, estimate.standard_error)
+        )
+        return JointFrequencies(values, errors, estimate.n, self.columns)
+
 
 _LARGEST_DOMAIN = 2**31 - 1
 
@@ -143,13 +224,13 @@ class Combined(ProductStrategy):
         most_cells: int = MOST_CELLS,
     ) -> None:
         amount = exact(epsilon, name="epsilon", owner="Combined", above=0, most=1_000_000)
-        checked = _checked_sizes(sizes)
+        checked = _check_sizes(sizes)
         most = integer("most_cells", most_cells, owner="Combined", low=1, high=_LARGEST_DOMAIN)
         cells = check_cells(checked, most, what="A combined report")
         self._set(
             pairs=tuple(checked.items()),
             product=GRR(cells, amount),
-            in_clear=checked_names(in_clear, parameter="in_clear", owner="Combined"),
+            in_clear=check_column_names(in_clear, parameter="in_clear", owner="Combined"),
         )
         try:
             self.product.p_exact  # noqa: B018 - it cannot be had where the grid is too coarse
@@ -192,12 +273,170 @@ class Combined(ProductStrategy):
         return super()._row(column) | {"protocol": "GRR, combined"}
 
     def __repr__(self) -> str:
-        return f"Combined({dict(self.pairs)!r}, epsilon={shown_epsilon(self.epsilon)})"
+        return f"Combined({dict(self.pairs)!r}, epsilon={epsilon_literal(self.epsilon)})"
 
 
-def _checked_sizes(sizes: Mapping[str, int]) -> dict[str, int]:
+def _check_sizes(sizes: Mapping[str, int]) -> dict[str, int]:
     if not hasattr(sizes, "items") or not sizes:
         must_be, got = "a mapping of columns to how many values they have", f"a {type(sizes).__name__}"
         raise InvalidParameterError("sizes", owner="Combined", must_be=must_be, got=got if sizes else "none")
-    columns = checked_names(sizes, parameter="sizes", owner="Combined")
-    return {each: integer("sizes", sizes[each], owner="Combined", low=2) for each in columns}
+    columns = check_column_names(sizes, parameter="sizes", owner="Combined")
+    return {column: integer("sizes", sizes[column], owner="Combined", low=2) for column in columns}
+
+
+MOST_PRODUCT_CELLS = 64
+"""Most combinations for which an optimal channel is made: it has as many unknowns as their square."""
+
+_OWNER = "CombinedOptimal"
+_TOGETHER = "estimate_joint(reports).values summed over the other columns gives the shares of one."
+
+
+def check_product(sizes: Mapping[str, int]) -> int:
+    """Return how many combinations there are, if an optimal channel of them can be made in little time."""
+    cells = math.prod(sizes.values())
+    if cells > MOST_PRODUCT_CELLS:
+        shown = " x ".join(f"{column} ({k:,})" for column, k in list(sizes.items())[:20])
+        many = f"{cells:,}" if cells < 10**15 else "too many"
+        raise LimitExceededError(
+            f"An optimal report of {shown} together has {many} combinations, more than {MOST_PRODUCT_CELLS}. "
+            "Hint: the strategy 'independent' reports the protected column by the optimal channel and the "
+            "others on their own; 'single' reports the protected column alone.",
+            limit="combinations",
+        )
+    return cells
+
+
+class _Part(Optimal):
+    """What a column's part of the report says on average; how it is mixed up depends on the others."""
+
+    @property
+    def channel(self) -> NoReturn:
+        """Refuse: the averaged channel has no inverse."""
+        raise InvalidParameterError(
+            "reports",
+            owner=_OWNER,
+            must_be="inverted together, since what a column's part says depends on the other columns",
+            got="one column by itself",
+            hint=_TOGETHER,
+        )
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class CombinedOptimal(ProductStrategy):
+    r"""Report the combination of all attributes as one value, by the channel that tells least of an outcome.
+
+    Combinations are numbered in row-major order: the last column changes fastest, as in a C array of shape
+    ``(k_1, ..., k_d)``. There may be 64 of them.
+
+    **Guarantee.** That of the channel: pure local differential privacy with its ``epsilon``; unit: one report
+    of all columns, also for two people who differ in one attribute alone. Numerics: exact. May be used for
+    release.
+
+    Parameters
+    ----------
+    sizes : mapping of str to int
+        How many values each column has.
+    product : Optimal
+        The channel of the combinations, with a weight and a rate for each of them in row-major order.
+    in_clear : sequence of str
+        Columns that are sent as they are, for the guarantee.
+
+    Notes
+    -----
+    What a column's part of the report says depends on the other columns too, so there is no estimate of a
+    column by itself: sum :meth:`estimate_joint` over the others. :attr:`protocols` has the law of each part
+    on average over people of the channel's weights.
+
+    Examples
+    --------
+    >>> weights, rates = [0.3, 0.2, 0.3, 0.2], [0.2, 0.3, 0.4, 0.6]
+    >>> both = CombinedOptimal({"gender": 2, "union": 2}, Optimal(weights, rates, epsilon=1))
+    >>> both.epsilon, both.privatize({"gender": [0, 1], "union": [1, 1]}, rng=7)
+    (Fraction(1, 1), <2 joint reports of gender, union, simulated>)
+    """
+
+    product: Optimal
+
+    def __init__(self, sizes: Mapping[str, int], product: Optimal, *, in_clear: Sequence[str] = ()) -> None:
+        columns = check_column_names(sizes, parameter="sizes", owner=_OWNER)
+        checked = {column: integer("sizes", sizes[column], owner=_OWNER, low=2) for column in columns}
+        cells = check_product(checked)
+        if not isinstance(product, Optimal) or product.k != cells or not columns:
+            must_be = f"an Optimal of {cells:,} groups, one for each combination"
+            got = f"one of {product.k:,}" if isinstance(product, Optimal) else f"a {type(product).__name__}"
+            raise InvalidParameterError("product", owner=_OWNER, must_be=must_be, got=got)
+        self._set(
+            pairs=tuple(checked.items()),
+            product=product,
+            in_clear=check_column_names(in_clear, parameter="in_clear", owner=_OWNER),
+        )
+
+    @cached_property
+    def _laws(self) -> tuple[Optimal, ...]:
+        return tuple(self._law(place) for place in range(len(self.pairs)))
+
+    def _law(self, place: int) -> Optimal:
+        """Return what a part of the report says, given the value of its column, on average over the others.
+
+        A mean of rows keeps the ratio of a column's entries, so the law keeps epsilon as the whole does.
+        """
+        k = self.shape[place]
+        weights, rates = (
+            self._by_value(numbers, place) for numbers in (self.product.weights, self.product.rates)
+        )
+        totals = weights.sum(axis=1)
+        within = np.where(totals[:, None] > 0, weights, 1.0)
+        within /= within.sum(axis=1, keepdims=True)
+        rows = np.moveaxis(self._parts(place).reshape(*self.shape, k), place, 0).reshape(k, -1, k)
+        law = np.einsum("ac,acz->az", within, rows)
+        record = {
+            "k": k,
+            "epsilon": self.epsilon,
+            "weights": totals.tolist(),
+            "rates": np.clip((within * rates).sum(axis=1), 0, 1).tolist(),
+            "kind": "difference",  # under which every rate is possible; the law is given, not solved
+            "origin": self.product.origin,
+            "law": dyadic_channel(law, self.epsilon),
+        }
+        return _Part.from_record(record)
+
+    def _by_value(self, numbers: Sequence[float], place: int) -> npt.NDArray[np.float64]:
+        """Return one row for each value of a column, one entry for each combination of the others."""
+        return np.moveaxis(np.reshape(numbers, self.shape), place, 0).reshape(self.shape[place], -1)
+
+    def _parts(self, place: int) -> npt.NDArray[np.float64]:
+        """Return the probability of each value of a part of the report (column) under each combination."""
+        whole = self.product.matrix().reshape(-1, *self.shape)
+        others = tuple(axis for axis in range(1, len(self.shape) + 1) if axis != place + 1)
+        return np.asarray(whole.sum(axis=others))
+
+    def epsilon_within_report(self, column: str) -> Fraction:
+        """Return the epsilon of one column when the whole report is seen: all of it, as one draw decides."""
+        self._protocol(column)
+        return self.epsilon
+
+    def epsilon_if_seen_alone(self, column: str) -> float:
+        """Return the epsilon of one column if only this column is seen, whatever the others are.
+
+        This is never a guarantee: whoever gets the report sees the other columns too.
+        """
+        self._protocol(column)
+        parts = self._parts(self.columns.index(column))
+        return min(float(self.epsilon), math.log(float((parts.max(axis=0) / parts.min(axis=0)).max())))
+
+    def estimate(self, reports: JointReports) -> NoReturn:
+        """Refuse: how a column is mixed up depends on the others, so only all can be inverted together."""
+        self.own(reports)
+        raise InvalidParameterError(
+            "reports",
+            owner=f"{_OWNER}.estimate",
+            must_be="inverted together, since what a column's part says depends on the other columns",
+            got="columns one by one",
+            hint=_TOGETHER,
+        )
+
+    def _row(self, column: str) -> dict[str, str]:
+        return super()._row(column) | {"protocol": "Optimal, combined"}
+
+    def __repr__(self) -> str:
+        return f"{_OWNER}({dict(self.pairs)!r}, {self.product!r})"

@@ -104,7 +104,7 @@ def checked_shares(shares: npt.ArrayLike, shape: tuple[int, ...], *, owner: str)
 
 
 def as_shares(values: Floats) -> Floats:
-    """Return estimates as shares: none below nought, one in all."""
+    """Return estimates as shares: none below zero, one in all."""
     clipped = np.maximum(values, 0.0)
     total = clipped.sum()
     return np.asarray(clipped / total) if total > 0 else np.full_like(values, 1 / values.size)
@@ -142,10 +142,10 @@ def product_shares(parts: Sequence[Reports], protocols: Sequence[Protocol]) -> F
 def _from_table(parts: Sequence[Reports], protocols: Sequence[Protocol], shape: tuple[int, ...]) -> Floats:
     """Return the estimates from a table of combinations, where each report names one value."""
     codes = np.ravel_multi_index([part.values.astype(np.int64) for part in parts], shape)
-    found = np.bincount(codes, minlength=math.prod(shape)).reshape(shape) / len(codes)
+    shares = np.bincount(codes, minlength=math.prod(shape)).reshape(shape) / len(codes)
     for axis, protocol in enumerate(protocols):
-        found = protocol.channel.undo_axis(found, axis)
-    return np.asarray(found)
+        shares = protocol.channel.undo_axis(shares, axis)
+    return np.asarray(shares)
 
 
 def _factors(part: Reports, protocol: Protocol) -> Floats:

@@ -19,7 +19,7 @@ from evenhand.collect.joint.estimate import (
     product_shares,
     product_variance,
 )
-from evenhand.collect.joint.strategy import Strategy, checked_names, checked_protocols, streams
+from evenhand.collect.joint.strategy import Strategy, check_column_names, check_protocols, streams
 from evenhand.privacy.guarantees.guarantee import Guarantee
 
 if TYPE_CHECKING:
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from evenhand.collect.joint.reports import JointReports
-    from evenhand.collect.joint.strategy import Codes, Sent
+    from evenhand.collect.joint.strategy import Codes, JointReports, Sent
     from evenhand.collect.protocols.base import Protocol
     from evenhand.privacy.randomness import Source
 
@@ -74,8 +73,8 @@ class Independent(Strategy):
     def __init__(self, protocols: Mapping[str, Protocol], *, in_clear: Sequence[str] = ()) -> None:
         owner = type(self).__name__
         self._set(
-            pairs=checked_protocols(protocols, owner=owner),
-            in_clear=checked_names(in_clear, parameter="in_clear", owner=owner),
+            pairs=check_protocols(protocols, owner=owner),
+            in_clear=check_column_names(in_clear, parameter="in_clear", owner=owner),
         )
 
     @property

@@ -1,4 +1,4 @@
-"""One attribute of each person, drawn by lot, reported with the whole epsilon."""
+"""One attribute of each person, drawn at random, reported with the whole epsilon."""
 
 from __future__ import annotations
 
@@ -9,9 +9,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
 
-from evenhand.collect.joint.reports import JointReports
-from evenhand.collect.joint.shares import dyadic_shares
-from evenhand.collect.joint.strategy import Strategy, checked_names, checked_protocols, streams
+from evenhand.collect.joint.split import dyadic_shares
+from evenhand.collect.joint.strategy import (
+    JointReports,
+    Strategy,
+    check_column_names,
+    check_protocols,
+    streams,
+)
 from evenhand.collect.protocols.codes import code_type
 from evenhand.collect.protocols.dyadic import GRID
 from evenhand.collect.reports.reports import Reports
@@ -37,7 +42,7 @@ _NEAR_ONE = Fraction(1, 10**9)
 
 @dataclass(frozen=True, init=False, repr=False)
 class Sampled(Strategy):
-    r"""Ask each person one attribute, drawn by lot, and spend the whole epsilon on it.
+    r"""Ask each person one attribute, drawn at random, and spend the whole epsilon on it.
 
     Who is asked what is drawn without regard to anybody's values, and is part of the report. The shares of
     each column are estimated from those who were asked it, and their intervals are about those; about all
@@ -80,11 +85,11 @@ class Sampled(Strategy):
         *,
         in_clear: Sequence[str] = (),
     ) -> None:
-        pairs = checked_protocols(protocols, owner="Sampled")
+        pairs = check_protocols(protocols, owner="Sampled")
         self._set(
             pairs=pairs,
-            shares=dyadic_shares(_checked_probabilities(probabilities, [column for column, _ in pairs])),
-            in_clear=checked_names(in_clear, parameter="in_clear", owner="Sampled"),
+            shares=dyadic_shares(_check_probabilities(probabilities, [column for column, _ in pairs])),
+            in_clear=check_column_names(in_clear, parameter="in_clear", owner="Sampled"),
         )
 
     @property
@@ -107,7 +112,9 @@ class Sampled(Strategy):
         _, largest = max(self.pairs, key=lambda pair: pair[1].claimed_epsilon)
         whole = largest.guarantee_for(protects=self.columns, in_clear=in_clear)
         proofs = dict.fromkeys(protocol.title for _, protocol in self.pairs)
-        assumed = dict.fromkeys(each for _, way in self.pairs for each in way.guarantee_for().assumptions)
+        assumed = dict.fromkeys(
+            assumption for _, way in self.pairs for assumption in way.guarantee_for().assumptions
+        )
         changed = {"proof": "; ".join(proofs), "assumptions": [*assumed, _DRAWN]}
         return Guarantee.from_dict(whole.to_dict() | changed)
 
@@ -136,13 +143,13 @@ class Sampled(Strategy):
         return parts
 
     def indicators(self, reports: JointReports) -> dict[str, npt.NDArray[np.uint8]]:
-        """Return for each column one row per person; those who were not asked have noughts."""
+        """Return for each column one row per person; those who were not asked have zeros."""
         own = self.own(reports)
-        found = {}
+        indicators = {}
         for position, (column, part) in enumerate(super().indicators(own).items()):
-            found[column] = np.zeros((len(own), part.shape[1]), dtype=np.uint8)
-            found[column][own.asked == position] = part
-        return found
+            indicators[column] = np.zeros((len(own), part.shape[1]), dtype=np.uint8)
+            indicators[column][own.asked == position] = part
+        return indicators
 
     def _indicator_chunks(
         self, reports: JointReports, step: int
@@ -178,7 +185,7 @@ class Sampled(Strategy):
         return f"Sampled({self.protocols!r}, {shares!r})"
 
 
-def _checked_probabilities(
+def _check_probabilities(
     probabilities: Mapping[str, Number] | None, columns: Sequence[str]
 ) -> Sequence[Fraction]:
     if probabilities is None:
@@ -187,7 +194,9 @@ def _checked_probabilities(
     if not hasattr(probabilities, "keys") or set(probabilities.keys()) != set(columns):
         got = f"a {type(probabilities).__name__} with other keys"
         raise InvalidParameterError("probabilities", owner="Sampled", must_be=must_be, got=got)
-    amounts = [exact(probabilities[each], name="probabilities", owner="Sampled", above=0) for each in columns]
+    amounts = [
+        exact(probabilities[column], name="probabilities", owner="Sampled", above=0) for column in columns
+    ]
     total = sum(amounts, Fraction(0))
     if abs(total - 1) > _NEAR_ONE:
         got = f"numbers that sum to {float(total):.12g}"

@@ -10,16 +10,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from evenhand._validate import integer, one_of
-from evenhand.collect.joint.shares import decimal_parts, dyadic_shares, float_below
-from evenhand.collect.joint.split_optimal import CONVEX, Attributes, optimal_split
-from evenhand.collect.protocols.formulas import FORMULAS
+from evenhand.collect.joint.split_optimal import Attributes, optimal_split
+from evenhand.collect.protocols.dyadic import GRID
+from evenhand.collect.protocols.registry import convex_names, formula_names
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.rational import Number, exact
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = ["SPLITS", "sampling_cost", "split_budget", "split_cost"]
+__all__ = [
+    "SPLITS",
+    "decimal_parts",
+    "dyadic_shares",
+    "float_below",
+    "sampling_cost",
+    "split_budget",
+    "split_cost",
+]
 
 SPLITS = ("uniform", "k-based", "optimal", "sample")
 """The ways to split by name."""
@@ -53,7 +61,7 @@ def split_budget(
     =============  ========================================================================================
 
     where :math:`V_j` is the variance of the estimated share of a value that nobody has
-    (:func:`evenhand.collect.protocols.formulas.ideal`) and :math:`w_j` is the weight.
+    (:func:`evenhand.collect.protocols.registry.ideal`) and :math:`w_j` is the weight.
 
     Parameters
     ----------
@@ -99,7 +107,7 @@ def split_budget(
     >>> split_budget(1, {"gender": 2, "race": 5}, limits={"gender": 0.2})
     {'gender': 0.2, 'race': 0.8}
     """
-    given = _Given.read(epsilon, sizes, owner="split_budget")
+    given = _Budget.read(epsilon, sizes, owner="split_budget")
     if limits is not None:
         parts = given.limited(how, protocol, weights, limits)
     elif isinstance(how, str):
@@ -132,8 +140,8 @@ def split_cost(epsilons: Any, sizes: Any, *, protocol: Any = "grr", weights: Any
     k-based    37,224
     optimal    24,684
     """
-    given = _Given.read(1, sizes, owner="split_cost")
-    amounts = np.array([float(each) for each in given.numbers("epsilons", epsilons)])
+    given = _Budget.read(1, sizes, owner="split_cost")
+    amounts = np.array([float(number) for number in given.numbers("epsilons", epsilons)])
     return given.attributes(protocol, weights).total(amounts)
 
 
@@ -158,12 +166,12 @@ def sampling_cost(
     >>> f"{sampling_cost(asked, 1, sizes, protocol='best'):.1f}"
     '1062.7'
     """
-    given = _Given.read(epsilon, sizes, owner="sampling_cost")
-    shares = np.array([float(each) for each in given.numbers("probabilities", probabilities)])
+    given = _Budget.read(epsilon, sizes, owner="sampling_cost")
+    shares = np.array([float(number) for number in given.numbers("probabilities", probabilities)])
     return math.fsum(given.costs_of_all(protocol, weights) / shares)
 
 
-class _Given(NamedTuple):
+class _Budget(NamedTuple):
     """A budget and the attributes it is for, checked."""
 
     epsilon: Fraction
@@ -172,14 +180,14 @@ class _Given(NamedTuple):
     owner: str
 
     @classmethod
-    def read(cls, epsilon: Number, sizes: Any, *, owner: str) -> _Given:
+    def read(cls, epsilon: Number, sizes: Any, *, owner: str) -> _Budget:
         total = exact(epsilon, name="epsilon", owner=owner, above=0)
         columns = tuple(sizes) if isinstance(sizes, Mapping) else None
-        listed = _listed(sizes)
+        listed = _as_list(sizes)
         if not listed:
             must_be = "how many values each attribute has, in a sequence or by name"
             raise InvalidParameterError("sizes", owner=owner, must_be=must_be, got=sizes)
-        checked = tuple(integer("sizes", each, owner=owner, low=2, high=_LARGEST_DOMAIN) for each in listed)
+        checked = tuple(integer("sizes", size, owner=owner, low=2, high=_LARGEST_DOMAIN) for size in listed)
         return cls(total, checked, columns, owner)
 
     def like_sizes(self, parts: Sequence[Any]) -> Any:
@@ -190,7 +198,7 @@ class _Given(NamedTuple):
     def in_order(self, name: str, given: Any) -> list[Any]:
         """Return one item for each attribute, in order, of what was given in the form of the sizes."""
         if self.columns is None:
-            listed = None if isinstance(given, Mapping) else _listed(given)
+            listed = None if isinstance(given, Mapping) else _as_list(given)
             if listed is None or len(listed) != len(self.sizes):
                 must_be = f"a sequence of {len(self.sizes)}, one for each attribute"
                 raise InvalidParameterError(name, owner=self.owner, must_be=must_be, got=given)
@@ -201,7 +209,7 @@ class _Given(NamedTuple):
         return [given[column] for column in self.columns]
 
     def numbers(self, name: str, given: Any) -> list[Fraction]:
-        return [exact(each, name=name, owner=self.owner, above=0) for each in self.in_order(name, given)]
+        return [exact(number, name=name, owner=self.owner, above=0) for number in self.in_order(name, given)]
 
     def attributes(self, protocol: Any, weights: Any) -> Attributes:
         if isinstance(protocol, Mapping) or (
@@ -210,19 +218,18 @@ class _Given(NamedTuple):
             named = self.in_order("protocol", protocol)
         else:
             named = [protocol] * len(self.sizes)
+        known = formula_names()
         names = tuple(
-            one_of(
-                "protocol", each.lower() if isinstance(each, str) else each, tuple(FORMULAS), owner=self.owner
-            )
-            for each in named
+            one_of("protocol", name.lower() if isinstance(name, str) else name, known, owner=self.owner)
+            for name in named
         )
         default = weights is None or (isinstance(weights, str) and weights == "cells")
         amounts = self.sizes if default else self.checked_weights(weights)
-        return Attributes(np.array(self.sizes, float), np.array([float(each) for each in amounts]), names)
+        return Attributes(np.array(self.sizes, float), np.array([float(amount) for amount in amounts]), names)
 
     def checked_weights(self, weights: Any) -> list[Fraction]:
         amounts = self.numbers("weights", weights)
-        if not all(1 / _MOST_WEIGHT <= each <= _MOST_WEIGHT for each in amounts):
+        if not all(1 / _MOST_WEIGHT <= amount <= _MOST_WEIGHT for amount in amounts):
             must_be, got = "numbers from 1e-100 to 1e100", "larger or smaller ones"  # their costs are floats
             raise InvalidParameterError("weights", owner=self.owner, must_be=must_be, got=got)
         return amounts
@@ -233,7 +240,7 @@ class _Given(NamedTuple):
         if how == "k-based":
             return [self.epsilon * k / sum(self.sizes) for k in self.sizes]
         if how == "sample":
-            return dyadic_shares([Fraction(each) for each in np.sqrt(self.costs_of_all(protocol, weights))])
+            return dyadic_shares([Fraction(cost) for cost in np.sqrt(self.costs_of_all(protocol, weights))])
         return self.optimal(self.attributes(protocol, weights))
 
     def limited(self, how: Any, protocol: Any, weights: Any, limits: Any) -> Sequence[Fraction]:
@@ -248,21 +255,21 @@ class _Given(NamedTuple):
         parts: dict[int, Fraction] = {}
         free, left = list(range(len(self.sizes))), self.epsilon
         while free:
-            rest = _Given(left, tuple(self.sizes[each] for each in free), None, self.owner)
-            taken = None if named is None else named.taken(np.array(free))
-            found = rest.split(rule, None, None) if taken is None else rest.optimal(taken)
+            rest = _Budget(left, tuple(self.sizes[place] for place in free), None, self.owner)
+            taken = None if named is None else named.select(np.array(free))
+            split = rest.split(rule, None, None) if taken is None else rest.optimal(taken)
             over = [
-                each
-                for each, part in zip(free, found, strict=True)
-                if (most := highest[each]) is not None and part > most
+                place
+                for place, part in zip(free, split, strict=True)
+                if (most := highest[place]) is not None and part > most
             ]
             if not over:
-                parts |= dict(zip(free, found, strict=True))
+                parts |= dict(zip(free, split, strict=True))
                 break
-            parts |= {each: highest[each] or Fraction(0) for each in over}
-            left -= sum((parts[each] for each in over), Fraction(0))
-            free = [each for each in free if each not in over]
-        return [parts[each] for each in range(len(self.sizes))]
+            parts |= {place: highest[place] or Fraction(0) for place in over}
+            left -= sum((parts[place] for place in over), Fraction(0))
+            free = [place for place in free if place not in over]
+        return [parts[place] for place in range(len(self.sizes))]
 
     def checked_limits(self, limits: Any) -> list[Fraction | None]:
         """Return the limit of each attribute, in order; None where there is none."""
@@ -270,14 +277,14 @@ class _Given(NamedTuple):
         if self.columns is not None and isinstance(limits, Mapping) and set(limits) <= set(self.columns):
             given = {column: limits.get(column) for column in self.columns}
         return [
-            None if each is None else exact(each, name="limits", owner=self.owner, above=0)
-            for each in self.in_order("limits", given)
+            None if limit is None else exact(limit, name="limits", owner=self.owner, above=0)
+            for limit in self.in_order("limits", given)
         ]
 
     def optimal(self, attributes: Attributes) -> Sequence[Fraction]:
         total = self.precise_epsilon()
         alike = set(zip(attributes.sizes, attributes.weights, attributes.names, strict=True))
-        if len(alike) == 1 and attributes.names[0] in CONVEX:
+        if len(alike) == 1 and attributes.names[0] in convex_names():
             return self.split("uniform", None, None)
         starts = [np.array([float(part) for part in self.split(how, None, None)]) for how in SPLITS[:2]]
         return decimal_parts(self.epsilon, optimal_split(total, attributes, starts).tolist())
@@ -305,10 +312,54 @@ class _Given(NamedTuple):
         return parts
 
 
-def _listed(given: Any) -> list[Any] | None:
+def _as_list(given: Any) -> list[Any] | None:
     if isinstance(given, str):
         return None
     try:
         return list(given.values() if isinstance(given, Mapping) else given)
     except TypeError:
         return None
+
+
+def dyadic_shares(amounts: Sequence[Fraction]) -> tuple[Fraction, ...]:
+    """Return multiples of 1 / GRID, all above zero, that sum to 1 and are next to the amounts' shares.
+
+    >>> dyadic_shares([Fraction(1), Fraction(3)])
+    (Fraction(1, 4), Fraction(3, 4))
+    """
+    total = sum(amounts, Fraction(0))
+    units = [max(1, round(amount / total * GRID)) for amount in amounts]
+    units[units.index(max(units))] += GRID - sum(units)
+    return tuple(Fraction(unit, GRID) for unit in units)
+
+
+def decimal_parts(total: Fraction, amounts: Sequence[float]) -> tuple[Fraction, ...]:
+    """Return rationals, all above zero, in proportion to the amounts, that sum to `total`.
+
+    All but the largest are decimals rounded down; the largest takes the rest, less than `total` / 10**15.
+
+    >>> decimal_parts(Fraction(1), [1.0, 2.0])
+    (Fraction(333333333333333333, 1000000000000000000), Fraction(666666666666666667, 1000000000000000000))
+    """
+    if len(amounts) == 1:
+        return (total,)
+    digits = 17 + len(str(len(amounts))) - math.floor(math.log10(total))
+    unit = Fraction(1, 10**digits) if digits >= 0 else Fraction(10**-digits)
+    whole = sum(map(Fraction, amounts))
+    units = [max(1, math.floor(Fraction(amount) / whole * total / unit)) for amount in amounts]
+    parts = [count * unit for count in units]
+    largest = units.index(max(units))
+    parts[largest] += total - sum(parts)  # below zero where some part was lifted to one unit
+    return tuple(parts)
+
+
+def float_below(amount: Fraction) -> float:
+    """Return a float next to `amount` whose shortest decimal is not above it.
+
+    >>> float_below(Fraction(1, 10)), float_below(Fraction(2, 3))
+    (0.1, 0.6666666666666666)
+    """
+    number = float(amount)
+    while Fraction(repr(number)) > amount:
+        number = math.nextafter(number, 0.0)
+    return number

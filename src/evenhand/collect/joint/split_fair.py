@@ -117,7 +117,7 @@ def fair_epsilon(
     if groups.is_equal:
         return _MOST_EPSILON
     if groups.rates is None:
-        return groups.met(groups.closed_form(kappa), kappa)
+        return groups.rounded_to_target(groups.closed_form(kappa), kappa)
     low, high = 0.0, _MOST_EPSILON
     if groups.ratio(high) <= kappa:
         return high
@@ -138,11 +138,11 @@ class _Groups:
     @classmethod
     def read(cls, share: Any, rates: Any, kind: Any, *, owner: str) -> _Groups:
         chosen = one_of("kind", kind, ("difference", "ratio"), owner=owner)
-        weights = _checked_shares(share, owner=owner)
+        weights = _check_shares(share, owner=owner)
         two = weights.size == 2 and chosen == "difference"
         if rates is None and not two:
             must_be = "given where there are more than two groups, or with the kind 'ratio'"
-            raise InvalidParameterError("rates", owner=owner, must_be=must_be, got="nothing")
+            raise InvalidParameterError("rates", owner=owner, must_be=must_be, got=None)
         if rates is None:
             return cls(weights, None, chosen)
         try:
@@ -160,7 +160,7 @@ class _Groups:
         return self.rates is not None and np.ptp(self.rates[self.weights > 0]) == 0
 
     def closed_form(self, kappa: float) -> float:
-        """Return the logarithm of the formula of :func:`fair_epsilon`, with all digits near nought.
+        """Return the logarithm of the formula of :func:`fair_epsilon`, with all digits near zero.
 
         Since s + 2 m = 1, the formula minus one is kappa (1 + kappa (p0 - p1)^2 / (root + 2 m)) over its
         denominator, in which nothing cancels.
@@ -173,12 +173,12 @@ class _Groups:
         size = math.log(above) - below
         return min(math.log1p(math.exp(size)) if size < 30 else size, _MOST_EPSILON)
 
-    def met(self, epsilon: float, kappa: float) -> float:
-        """Return `epsilon`, or a hair less where rounding would miss the target by one."""
-        found, less = epsilon, 2.0**-52
-        while self.ratio(found) > kappa:
-            found, less = epsilon * (1 - less), 2 * less
-        return found
+    def rounded_to_target(self, epsilon: float, kappa: float) -> float:
+        """Return `epsilon`, or slightly less where rounding would miss the target by one."""
+        rounded, less = epsilon, 2.0**-52
+        while self.ratio(rounded) > kappa:
+            rounded, less = epsilon * (1 - less), 2 * less
+        return rounded
 
     def ratio(self, epsilon: float) -> float:
         """Return how much of the unfairness is left; only ratios of the probabilities of a report count."""
@@ -194,8 +194,8 @@ class _Groups:
         overall = float(weights @ rates)
         keep = -math.expm1(-epsilon)
         people = small + keep * weights
-        found = (small * overall + keep * weights * rates) / people
-        return self._spread(found, overall) / self._spread(rates[there], overall)
+        reported = (small * overall + keep * weights * rates) / people
+        return self._spread(reported, overall) / self._spread(rates[there], overall)
 
     def _spread(self, rates: npt.NDArray[np.float64], overall: float) -> float:
         if self.kind == "difference":
@@ -203,7 +203,7 @@ class _Groups:
         return float(np.abs(rates / overall - 1).max())
 
 
-def _checked_shares(share: Any, *, owner: str) -> npt.NDArray[np.float64]:
+def _check_shares(share: Any, *, owner: str) -> npt.NDArray[np.float64]:
     """Return the shares of all groups, which add up to one."""
     must_be = "the share of one of two groups, between 0 and 1; or numbers for two groups or more"
     try:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from evenhand.collect.protocols.formulas import FORMULAS
+from evenhand.collect.protocols.registry import PROTOCOLS, convex_names, ideal_arrays
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Floats = npt.NDArray[np.float64]
-    Formula = Callable[[Floats, Floats], Floats]
+    Formula = Callable[[str, Floats, Floats], Floats]
 
-__all__ = ["CONVEX", "Attributes", "optimal_split"]
+__all__ = ["Attributes", "optimal_split"]
 
 _STEPS = 64  # of a bisection: enough for every bit of a float
 _ROUNDS = 14  # of a search in 17 parts: likewise
@@ -44,30 +44,30 @@ class Attributes(NamedTuple):
 
     def costs(self, epsilons: Floats) -> Floats:
         """Return weight times variance of each attribute; the attributes are the last axis."""
-        variances = self._each(lambda name: lambda k, epsilon: FORMULAS[name](k, epsilon).variance, epsilons)
-        return self.weights * variances
+        return self.weights * self._by_name(_variance, epsilons)
 
     def log_gains(self, epsilons: Floats) -> Floats:
         """Return the logarithm of minus the derivative of each cost, where the formulas are convex."""
-        return self._each(CONVEX.__getitem__, epsilons) + np.log(self.weights)
+        return self._by_name(_log_gain, epsilons) + np.log(self.weights)
 
-    def _each(self, formula: Callable[[str], Formula], epsilons: Floats) -> Floats:
+    def _by_name(self, formula: Formula, epsilons: Floats) -> Floats:
+        """Return what the formula of each attribute's protocol gives; the attributes are the last axis."""
         sizes = np.broadcast_to(self.sizes, epsilons.shape)
         if len(set(self.names)) == 1:
-            return formula(self.names[0])(sizes, epsilons)
-        found = np.empty(epsilons.shape)
+            return formula(self.names[0], sizes, epsilons)
+        results = np.empty(epsilons.shape)
         for name in dict.fromkeys(self.names):
-            own = [position for position, each in enumerate(self.names) if each == name]
-            found[..., own] = formula(name)(sizes[..., own], epsilons[..., own])
-        return found
+            own = [position for position, other in enumerate(self.names) if other == name]
+            results[..., own] = formula(name, sizes[..., own], epsilons[..., own])
+        return results
 
     def total(self, epsilons: Floats) -> float:
         """Return the sum of the costs, which does not depend on the order of the attributes."""
         return math.fsum(self.costs(epsilons))
 
-    def taken(self, order: npt.NDArray[np.intp]) -> Attributes:
+    def select(self, order: npt.NDArray[np.intp]) -> Attributes:
         """Return some of the attributes, in the order given."""
-        return Attributes(self.sizes[order], self.weights[order], tuple(self.names[each] for each in order))
+        return Attributes(self.sizes[order], self.weights[order], tuple(self.names[place] for place in order))
 
 
 def optimal_split(total: float, attributes: Attributes, starts: Sequence[Floats]) -> Floats:
@@ -84,38 +84,26 @@ def optimal_split(total: float, attributes: Attributes, starts: Sequence[Floats]
     """
     if len(attributes.names) == 1:
         return np.array([total])
-    if all(name in CONVEX for name in attributes.names):
+    if set(attributes.names) <= set(convex_names()):
         return _water_filling(total, attributes)
     order = np.lexsort((np.array(attributes.names), attributes.weights, attributes.sizes))
-    ordered = attributes.taken(order)
-    found = min([_on_grid(total, ordered), *(start[order] for start in starts)], key=ordered.total)
-    back = np.empty_like(found)
-    back[order] = _polished(found, ordered)
+    ordered = attributes.select(order)
+    best = min([_on_grid(total, ordered), *(start[order] for start in starts)], key=ordered.total)
+    back = np.empty_like(best)
+    back[order] = _polished(best, ordered)
     return back
 
 
 # --- smooth and convex ----------------------------------------------------------------------------
 
 
-def _log_gain_grr(k: Floats, epsilon: Floats) -> Floats:
-    return np.asarray(-epsilon + np.log1p((2 * k - 3) * np.exp(-epsilon)) - 3 * np.log(-np.expm1(-epsilon)))
+def _variance(name: str, k: Floats, epsilon: Floats) -> Floats:
+    return np.asarray(ideal_arrays(name, k, epsilon).variance)
 
 
-def _log_gain_oue(k: Floats, epsilon: Floats) -> Floats:
-    return _log_gain_grr(np.full_like(k, 2.0), epsilon) + math.log(4)
-
-
-def _log_gain_rappor(k: Floats, epsilon: Floats) -> Floats:
-    return _log_gain_grr(np.full_like(k, 2.0), epsilon / 2) - math.log(2)
-
-
-CONVEX: dict[str, Formula] = {
-    "grr": _log_gain_grr,
-    "oue": _log_gain_oue,
-    "blh": _log_gain_oue,  # its variance is one more than that of OUE, at every epsilon
-    "rappor": _log_gain_rappor,
-}
-"""Logarithm of minus the derivative of the variance, where the variance is smooth and convex."""
+def _log_gain(name: str, k: Floats, epsilon: Floats) -> Floats:
+    """Return the logarithm of minus the derivative of the variance of a protocol where it is convex."""
+    return np.asarray(PROTOCOLS[name].log_gain(k, epsilon))
 
 
 def _water_filling(total: float, attributes: Attributes) -> Floats:
@@ -127,10 +115,10 @@ def _water_filling(total: float, attributes: Attributes) -> Floats:
     for _ in range(_ROUNDS):
         gains = np.linspace(low, high, 18)
         spent = [math.fsum(row) for row in _epsilons_at(gains[1:-1], total, attributes)]
-        enough = sum(each > total for each in spent)  # the more gain is asked for, the less is spent
+        enough = sum(amount > total for amount in spent)  # the more gain is asked for, the less is spent
         low, high = gains[enough], gains[enough + 1]
-    found: Floats = _epsilons_at(np.array([high]), total, attributes)[0]
-    return found
+    epsilons: Floats = _epsilons_at(np.array([high]), total, attributes)[0]
+    return epsilons
 
 
 def _epsilons_at(log_gains: Floats, total: float, attributes: Attributes) -> Floats:
@@ -182,15 +170,15 @@ def _least_sums(first: Floats, second: Floats) -> tuple[Floats, npt.NDArray[np.i
 
 def _polished(epsilons: Floats, attributes: Attributes) -> Floats:
     """Move budget between pairs of attributes, in ever smaller steps, as long as the cost falls."""
-    found = epsilons.copy()
-    first = step = math.fsum(found) / _GRID
+    polished = epsilons.copy()
+    first = step = math.fsum(polished) / _GRID
     while step > first * _FINEST:
-        moved = _best_move(found, attributes, step)
+        moved = _best_move(polished, attributes, step)
         if moved is None:
             step /= 2
         else:
-            found = moved
-    return found
+            polished = moved
+    return polished
 
 
 def _best_move(epsilons: Floats, attributes: Attributes, step: float) -> Floats | None:

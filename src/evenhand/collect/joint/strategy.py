@@ -1,25 +1,28 @@
-"""What every way to report several attributes of a person has in common."""
+"""What every way to report several attributes of a person has in common, and the reports of one."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
 from evenhand._validate import integer
-from evenhand.collect.joint.reports import JointReports
 from evenhand.collect.protocols.base import Protocol
-from evenhand.collect.protocols.codes import checked_codes
+from evenhand.collect.protocols.codes import check_codes
+from evenhand.collect.reports.dropping import refuse_dropping
 from evenhand.collect.reports.reports import Reports
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError
 from evenhand.privacy.randomness import SeededSource, Source, source_from
 from evenhand.privacy.rational import text_above
+from evenhand.schema import Schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    import numpy as np
     import numpy.typing as npt
 
     from evenhand.collect.estimates.frequencies import Frequencies
@@ -29,7 +32,7 @@ if TYPE_CHECKING:
     Codes = dict[str, npt.NDArray[Any]]
     Sent = tuple[list[Reports], npt.NDArray[Any] | None]
 
-__all__ = ["Strategy", "checked_names", "checked_protocols", "streams"]
+__all__ = ["JointReports", "Strategy", "check_column_names", "check_protocols", "streams"]
 
 _CHUNK_BYTES = 1 << 22
 _LOGARITHM = 1 + Fraction(1, 2**40)  # more than a logarithm of floats can be too small by
@@ -110,7 +113,7 @@ class Strategy(ABC):
             Each person's value of each column, 0 to ``k - 1``. Other columns than those of the strategy are
             left alone.
         rng : None, int, Generator or Source
-            Nothing for the operating system's secure source. Anything else makes a simulation, in which each
+            None for the operating system's secure source. Anything else makes a simulation, in which each
             column has a stream of its own: adding a column does not change what is drawn for the others.
 
         Raises
@@ -130,7 +133,7 @@ class Strategy(ABC):
     def indicators(self, reports: JointReports) -> dict[str, npt.NDArray[np.uint8]]:
         """Return for each column an array of one row per person and one column per value.
 
-        An entry is 1 where the person's report supports the value. A person who was not asked has noughts.
+        An entry is 1 where the person's report supports the value. A person who was not asked has zeros.
         """
         own = self.own(reports).by_column
         return {column: self._protocol(column).indicators(part) for column, part in own.items()}
@@ -215,10 +218,10 @@ class Strategy(ABC):
         return InvalidParameterError("sent", owner="JointReports", must_be=must_be, got=got)
 
     def _protocol(self, column: str) -> Protocol:
-        found = self.protocols.get(column)
-        if found is None:
+        protocol = self.protocols.get(column)
+        if protocol is None:
             raise ColumnNotFoundError(column, self.columns, place="among those reported")
-        return found
+        return protocol
 
     def _checked(self, codes: Mapping[str, Any]) -> Codes:
         owner = f"{type(self).__name__}.privatize"
@@ -228,9 +231,9 @@ class Strategy(ABC):
         _refuse_left_out_people(codes, self.columns)
         for column in self.columns:
             if column not in codes:
-                known = [each for each in codes.keys() if isinstance(each, str)]  # noqa: SIM118 - frames too
+                known = [name for name in codes.keys() if isinstance(name, str)]  # noqa: SIM118 - frames too
                 raise ColumnNotFoundError(column, known, place="among the codes given")
-        checked = {column: checked_codes(codes[column], k, owner=owner) for column, k in self.sizes.items()}
+        checked = {column: check_codes(codes[column], k, owner=owner) for column, k in self.sizes.items()}
         if len({array.size for array in checked.values()}) > 1:
             must_be = "arrays of one length, one code for each person"
             raise InvalidParameterError("codes", owner=owner, must_be=must_be, got="different lengths")
@@ -270,9 +273,6 @@ def _refuse_left_out_people(codes: object, reported: Sequence[str]) -> None:
     schema = getattr(codes, "schema", None)
     if schema is None:
         return
-    from evenhand.collect.reports.dropping import refuse_dropping  # noqa: PLC0415 - only where there is a schema
-    from evenhand.schema import Schema  # noqa: PLC0415 - as above
-
     if isinstance(schema, Schema):
         hidden = {*reported, *schema.sensitive}
         refuse_dropping(column for column in schema if column.name in hidden)
@@ -290,26 +290,129 @@ def streams(source: Source, columns: Iterable[str]) -> dict[str, Source]:
     return {column: SeededSource(seed).for_cell(column) for column in columns}
 
 
-def checked_names(names: Iterable[object], *, parameter: str, owner: str) -> tuple[str, ...]:
+def check_column_names(names: Iterable[object], *, parameter: str, owner: str) -> tuple[str, ...]:
     """Return the names of columns, each a text and there once, else refuse them."""
     columns = (names,) if isinstance(names, str) else tuple(names)
-    texts = tuple(each for each in columns if isinstance(each, str) and each)
+    texts = tuple(column for column in columns if isinstance(column, str) and column)
     if len(set(texts)) < len(columns):
         must_be = "different names of columns"
         raise InvalidParameterError(parameter, owner=owner, must_be=must_be, got=columns)
     return texts
 
 
-def checked_protocols(protocols: Mapping[str, Protocol], *, owner: str) -> tuple[tuple[str, Protocol], ...]:
+def check_protocols(protocols: Mapping[str, Protocol], *, owner: str) -> tuple[tuple[str, Protocol], ...]:
     """Return pairs of a column and its protocol, else refuse them."""
     must_be = "a mapping of columns to protocols, one or more"
     hint = "strategy_for(sizes, epsilon=..., protocol='grr') makes the protocols."
     if not hasattr(protocols, "items") or not protocols:
         got = f"a {type(protocols).__name__}" if protocols else "none"
         raise InvalidParameterError("protocols", owner=owner, must_be=must_be, got=got, hint=hint)
-    columns = checked_names(protocols, parameter="protocols", owner=owner)
+    columns = check_column_names(protocols, parameter="protocols", owner=owner)
     for column in columns:
         if not isinstance(protocols[column], Protocol):
             got = f"a {type(protocols[column]).__name__} for column '{column}'"
             raise InvalidParameterError("protocols", owner=owner, must_be=must_be, got=got, hint=hint)
     return tuple((column, protocols[column]) for column in columns)
+
+
+class JointReports:
+    """What each person sent about several attributes.
+
+    ``reports["race"]`` gives the reports of one column. Slices, masks and positions take people and give
+    joint reports again. The length is the number of people.
+
+    Parameters
+    ----------
+    sent : sequence of Reports
+        What was sent: one item for each column, or a single one where the columns were combined.
+    strategy : Strategy
+        What made them.
+    asked : array of int, optional
+        Which column each person was asked, as a position in ``strategy.columns``, where everybody was asked
+        only one. An item of `sent` then holds the reports of those who were asked, in order.
+
+    Examples
+    --------
+    >>> from evenhand.collect.joint.build import strategy_for
+    >>> strategy = strategy_for({"gender": 2, "race": 5}, epsilon=1)
+    >>> reports = strategy.privatize({"gender": [0, 1, 1], "race": [4, 0, 2]}, rng=7)
+    >>> reports
+    <3 joint reports of gender, race, simulated>
+    >>> reports["race"]
+    <3 reports of GRR(k=5, epsilon=0.5), simulated>
+    >>> reports[1:]
+    <2 joint reports of gender, race, simulated>
+    """
+
+    def __init__(
+        self, sent: Sequence[Reports], *, strategy: Strategy, asked: npt.NDArray[Any] | None = None
+    ) -> None:
+        self.sent = strategy.checked_sent(sent, asked)
+        self.strategy = strategy
+        self.asked = asked
+
+    @property
+    def simulated(self) -> bool:
+        """Whether any of it was drawn with a seed."""
+        return any(part.simulated for part in self.sent)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are reported."""
+        return self.strategy.columns
+
+    @cached_property
+    def by_column(self) -> dict[str, Reports]:
+        """The reports of each column. Where everybody was asked one column: of those who were asked it."""
+        return self.strategy.decoded(self.sent)
+
+    @classmethod
+    def concat(cls, parts: Sequence[JointReports]) -> JointReports:
+        """Return the reports of several batches of one strategy as one."""
+        if not parts:
+            raise InvalidParameterError(
+                "parts", owner="JointReports.concat", must_be="not empty", got="no reports"
+            )
+        strategy = parts[0].strategy
+        own = [strategy.own(part) for part in parts]
+        sent = [Reports.concat(batches) for batches in zip(*(part.sent for part in own), strict=True)]
+        asked = [part.asked for part in own if part.asked is not None]
+        return cls(sent, strategy=strategy, asked=np.concatenate(asked) if asked else None)
+
+    def to_arrow(self) -> dict[str, Any]:
+        """Return the reports of each column as Arrow data, as :meth:`Reports.to_arrow` makes it."""
+        return {column: part.to_arrow() for column, part in self.by_column.items()}
+
+    def __len__(self) -> int:
+        return len(self.sent[0]) if self.asked is None else len(self.asked)
+
+    def __getitem__(self, which: Any) -> Any:
+        if isinstance(which, str):
+            if which not in self.columns:
+                raise ColumnNotFoundError(which, self.columns, place="among those reported")
+            return self.by_column[which]
+        if np.ndim(which) == 0 and not isinstance(which, slice):
+            raise InvalidParameterError(
+                "which",
+                owner="JointReports",
+                must_be="a column, a slice, a mask or an array of positions",
+                got=which,
+                hint="reports[3:4] gives the reports of one person.",
+            )
+        if self.asked is None:
+            return JointReports([part[which] for part in self.sent], strategy=self.strategy)
+        return self._of_those(which, self.asked)
+
+    def _of_those(self, which: Any, asked: npt.NDArray[Any]) -> JointReports:
+        """Take people where each of them is in one item of `sent` only."""
+        people = np.arange(len(asked))[which]
+        taken = asked[people]
+        sent = []
+        for position, part in enumerate(self.sent):
+            place = np.cumsum(asked == position) - 1
+            sent.append(part[place[people[taken == position]]])
+        return JointReports(sent, strategy=self.strategy, asked=taken)
+
+    def __repr__(self) -> str:
+        kind = ", simulated" if self.simulated else ""
+        return f"<{len(self):,} joint reports of {', '.join(self.columns)}{kind}>"

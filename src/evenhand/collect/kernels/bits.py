@@ -59,9 +59,9 @@ _PLACES = np.argsort([(0x077CB531 << place >> 27) & 31 for place in range(32)])
 
 @_inlined
 def _place(word: Word, digit: Word, below: Word, equal: Word) -> tuple[Word, Word]:
-    """Put one more digit of 64 lanes before those compared already; `digit` is all ones or nought.
+    """Put one more digit of 64 lanes before those compared already; `digit` is all ones or zero.
 
-    A lane is below by this digit where `digit` and ``~word`` are one, not below where both are nought, and
+    A lane is below by this digit where `digit` and ``~word`` are one, not below where both are zero, and
     what it was where they differ: the majority of the three.
     """
     return (below & (digit | ~word)) | (digit & ~word), equal & ~(word ^ digit)
@@ -121,7 +121,7 @@ def bernoulli_words(
 ) -> tuple[int, int]:
     """Fill `out`, whose size is a multiple of `GROUP`, with words of independent bits.
 
-    `digits` are the first eight digits of the probability, each all ones or nought; `tail` are the other 45.
+    `digits` are the first eight digits of the probability, each all ones or zero; `tail` are the other 45.
     `open_` is room for one group.
     """
     position = 0

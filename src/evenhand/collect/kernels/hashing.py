@@ -33,7 +33,7 @@ _inlined = numba.njit(forceinline=True, **_OPTIONS)
 
 # numba turns uint64 (+) int64 into a float: every constant below is a uint64.
 _ONE, _TWO, _FF = np.uint64(1), np.uint64(2), np.uint64(255)
-_8, _16, _24, _32, _40, _48, _56 = (np.uint64(8 * each) for each in range(1, 8))
+_8, _16, _24, _32, _40, _48, _56 = (np.uint64(8 * count) for count in range(1, 8))
 _LOW_45, _45 = np.uint64((1 << 45) - 1), np.uint64(45)
 _ALL = np.uint64((1 << 64) - 1)
 _FURTHER = np.uint64(6)  # further bytes of a number whose first byte does not settle it

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = ["GROUP", "SPAN", "add_counts", "mark", "respond"]
 
-GROUP = 256  # codes; the order of the units hangs on it
+GROUP = 256  # codes; the order of the units depends on it
 SPAN = 4 * GROUP  # codes answered together where no unit is open: fewer, longer loops take a tenth less time
 _PART = 1 << 14  # values counted together: they stay in the nearest cache
 _FEWEST = 16  # values that are quicker compared one by one than looked up
@@ -126,7 +126,7 @@ def respond(
 ) -> tuple[int, int]:
     """Write the reports of `codes`, which may be `out` itself; `settled` is room for `SPAN` of them.
 
-    `law` holds flip, cell, others, reciprocal (M), shift (32 + s) and limit; a limit of nought sends every
+    `law` holds flip, cell, others, reciprocal (M), shift (32 + s) and limit; a limit of zero sends every
     code that may be flipped to the slow way.
     """
     flip, cell, others, reciprocal, shift, limit = law[0], law[1], law[2], law[3], law[4], law[5]

@@ -216,7 +216,7 @@ def select(
 
 @_compiled
 def indicate(values: Rows, out: npt.NDArray[np.uint8]) -> bool:
-    """Set `out`, all noughts, to 1 where a report (row) names a value (column); False if one is outside."""
+    """Set `out`, all zeros, to 1 where a report (row) names a value (column); False if one is outside."""
     bound = np.uint64(out.shape[1])
     for row in range(values.shape[0]):
         for column in range(values.shape[1]):

@@ -50,7 +50,7 @@ _63, _64, _255 = np.uint64(63), np.uint64(64), np.uint64(255)
 _PAIRS, _FOURS = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
 _EIGHTS = np.uint64(0x0F0F0F0F0F0F0F0F)
 
-# For each byte the places of its set bits, lowest first, then noughts: eight numbers a byte.
+# For each byte the places of its set bits, lowest first, then zeros: eight numbers a byte.
 _SET = [[place for place in range(8) if byte >> place & 1] for byte in range(256)]
 _SPELLED = np.array([places + [0] * (8 - len(places)) for places in _SET], dtype=np.uint16).ravel()
 
@@ -106,7 +106,7 @@ def _running_ones(word: Word) -> Word:
 
 @_inlined
 def _place(word: Word, before: Word, digit: Word) -> Word:
-    """Put one more digit of 64 lanes before those looked at already; `digit` is all ones or nought."""
+    """Put one more digit of 64 lanes before those looked at already; `digit` is all ones or zero."""
     return (before & word) | (digit & (before | word))
 
 
@@ -241,7 +241,7 @@ def choose(
     `others` is k - 1. `field` is the map: its first words, as many as `pads` has, take k bits and are drawn;
     then come ones, up to the last place of as many bits as it takes to number the others. `pads` is one
     from place k - 1 on. `digits` are those of the probability of a bit, the last one first, each all ones or
-    nought. `chance` / 2**53 is the probability that the true value is named. `room` has space for a report
+    zero. `chance` / 2**53 is the probability that the true value is named. `room` has space for a report
     and eight numbers.
     """
     position, words, size = 0, pads.size, np.uint64(out.shape[1])

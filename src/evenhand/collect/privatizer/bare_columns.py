@@ -38,7 +38,7 @@ def _copy_text(column: Any) -> Any:
     In Arrow's older form, which has no views, text is written out row by row.
     """
     import polars as pl  # noqa: PLC0415 - an extra
-    from polars.interchange import CompatLevel  # noqa: PLC0415 - as above
+    from polars.interchange import CompatLevel  # noqa: PLC0415 - an extra
 
     if column.dtype not in {pl.String, pl.Binary} and not column.dtype.is_nested():
         return column

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 import numpy as np
 import pyarrow as pa
+from sklearn.utils import check_array
 
 from evenhand.errors import InvalidParameterError
 from evenhand.table.frames import eager_frame
@@ -46,7 +47,7 @@ def names_for(frame: Frame, *, named: bool, schema: Schema | None, owner: str) -
     if named or schema is None:
         return tuple(frame.columns)
     width = frame.shape[1]
-    for names in (tuple(each for each in schema.names if each != schema.target), schema.names):
+    for names in (tuple(name for name in schema.names if name != schema.target), schema.names):
         if len(names) == width:
             return names
     raise InvalidParameterError(
@@ -76,9 +77,7 @@ def renamed(frame: Frame, names: Sequence[str]) -> Frame:
 
 
 def _two_dimensions(X: Any, owner: str) -> np.ndarray[Any, Any]:  # noqa: N803 - as above
-    from sklearn.utils import check_array  # noqa: PLC0415 - slow to import
-
-    must_be, got = "a frame, or an array of two dimensions: a row for each person", ""
+    must_be, got, hint = "a frame, or an array of two dimensions: a row for each person", "", ""
     if hasattr(X, "toarray"):
         got = "a sparse matrix"
     else:
@@ -93,8 +92,8 @@ def _two_dimensions(X: Any, owner: str) -> np.ndarray[Any, Any]:  # noqa: N803 -
                 got = "complex numbers (Complex data not supported)"
             elif array.ndim != 2:
                 got = f"an array of {array.ndim} dimension{'' if array.ndim == 1 else 's'}"
+                hint = "Reshape your data with X.reshape(-1, 1) if it has one column."
     if got:
-        hint = "Reshape your data with X.reshape(-1, 1) if it has one column." if "dimension" in got else ""
         raise InvalidParameterError("X", owner=owner, must_be=must_be, got=got, hint=hint)
     # With two dimensions and no type asked for, it has nothing to say but that there are no columns.
     checked: np.ndarray[Any, Any] = check_array(

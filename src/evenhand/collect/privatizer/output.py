@@ -1,10 +1,12 @@
-"""Output columns in the container that was asked for: an array, or a frame of any library."""
+"""Output columns in the container that was asked for, and which containers came out of a privatizer."""
 
 from __future__ import annotations
 
 import importlib.util
+from contextlib import suppress
 from numbers import Number
 from typing import TYPE_CHECKING, Any, Literal
+from weakref import WeakValueDictionary
 
 import narwhals as nw
 import numpy as np
@@ -16,17 +18,17 @@ from evenhand.errors import InvalidParameterError, LimitExceededError, MissingEx
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from evenhand.collect.privatizer.columns import Layout
+    from evenhand.collect.privatizer.columns import OutputColumns
     from evenhand.collect.privatizer.input import Frame
 
-__all__ = ["Container", "Room", "check_size", "mark", "passed_types"]
+__all__ = ["Container", "OutputBuffer", "check_size", "is_privatized", "mark", "passed_types", "remember"]
 
 Container = Literal["default", "pandas", "polars", "pyarrow"]
 MOST_BYTES = 1 << 31
 _ROWS = 1 << 16  # that are marked at a time
 
 
-def passed_types(frame: Frame, layout: Layout, container: Container) -> list[np.dtype[Any]]:
+def passed_types(frame: Frame, layout: OutputColumns, container: Container) -> list[np.dtype[Any]]:
     """Return the numpy types of the columns that pass; an array takes numbers and truth values only."""
     passed = [name for name in layout.inputs if name not in layout.schema]
     types = [frame.get_column(name).head(1).to_numpy().dtype for name in passed]
@@ -46,14 +48,14 @@ def passed_types(frame: Frame, layout: Layout, container: Container) -> list[np.
     return types
 
 
-def check_size(rows: int, layout: Layout, types: list[np.dtype[Any]], container: Container) -> None:
+def check_size(rows: int, layout: OutputColumns, types: list[np.dtype[Any]], container: Container) -> None:
     """Refuse output that would not fit into memory, before anything is drawn for it."""
     width = layout.width
-    each = np.result_type(np.uint8, *types).itemsize if container == "default" else 1
-    if rows * width * each > MOST_BYTES:
+    cell_bytes = np.result_type(np.uint8, *types).itemsize if container == "default" else 1
+    if rows * width * cell_bytes > MOST_BYTES:
         raise LimitExceededError(
-            f"Indicators in {width:,} columns of {each} bytes would take more than {MOST_BYTES:,} bytes, "
-            f"enough for {MOST_BYTES // (width * each):,} rows. "
+            f"Indicators in {width:,} columns of {cell_bytes} bytes would take more than {MOST_BYTES:,} "
+            f"bytes, enough for {MOST_BYTES // (width * cell_bytes):,} rows. "
             "Hint: declare coarser domains, take the rows in parts, or use a protocol's privatize and "
             "estimate, which need no indicators.",
             limit="bytes",
@@ -68,8 +70,8 @@ def mark(codes: npt.NDArray[Any], view: npt.NDArray[Any]) -> None:
         view[np.arange(start, start + len(part)), part] = 1
 
 
-class Room:
-    """Room for the output, taken before anything is drawn for it.
+class OutputBuffer:
+    """Memory for the output, taken before anything is drawn for it.
 
     Whatever can fail fails here: a library that is missing, a column that cannot pass, too little memory.
 
@@ -77,7 +79,7 @@ class Room:
     ----------
     frame : Frame
         The input.
-    layout : Layout
+    layout : OutputColumns
         What becomes of its columns.
     container : {"default", "pandas", "polars", "pyarrow"}
         What is asked for.
@@ -90,7 +92,9 @@ class Room:
         For each encoded column an array of one row per person and one column per value, to be written to.
     """
 
-    def __init__(self, frame: Frame, layout: Layout, container: Container, *, keep_index: bool) -> None:
+    def __init__(
+        self, frame: Frame, layout: OutputColumns, container: Container, *, keep_index: bool
+    ) -> None:
         self.views: dict[str, npt.NDArray[Any]] = {}
         self._layout, self._container = layout, container
         self._index: Any = None
@@ -122,7 +126,7 @@ class Room:
             start += len(names)
         return array
 
-    def made(self) -> Any:
+    def build(self) -> Any:
         """Return the output, once every view is written."""
         if self._container == "default":
             return self._array
@@ -171,9 +175,9 @@ def _has_labels(labels: npt.NDArray[Any], expected: npt.NDArray[Any]) -> bool:
 
 def _numbers(series: nw.Series[Any]) -> npt.NDArray[Any]:
     """Return numbers and truth values as numpy has them; a missing one is NaN."""
-    found = series.to_numpy()
-    if found.dtype.kind in "biuf":
-        return found
+    numbers = series.to_numpy()
+    if numbers.dtype.kind in "biuf":
+        return numbers
     return series.cast(nw.Float64).to_numpy().astype(np.float64)
 
 
@@ -206,3 +210,28 @@ def _in_library(part: Frame, container: Any) -> Frame:
             got=f"others in column '{name}'",
             hint="declare it in the schema, convert it, or leave it out.",
         ) from None
+
+
+_MADE: WeakValueDictionary[int, Any] = WeakValueDictionary()
+
+
+def remember(made: Any) -> Any:
+    """Return what a privatizer made, having noted that it did; nothing is kept alive by that."""
+    with suppress(TypeError):  # some containers cannot be noted
+        _MADE[id(made)] = made
+    return made
+
+
+def is_privatized(given: Any) -> bool:
+    """Whether a privatizer made this very object, or the array of which it is a view.
+
+    >>> import numpy as np
+    >>> made = remember(np.zeros((3, 2)))
+    >>> is_privatized(made), is_privatized(made[:2]), is_privatized(np.zeros((3, 2)))
+    (True, True, False)
+    """
+    return any(
+        _MADE.get(id(container)) is container
+        for container in (given, getattr(given, "base", None))
+        if container is not None
+    )

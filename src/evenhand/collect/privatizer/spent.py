@@ -16,7 +16,7 @@ from fractions import Fraction
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evenhand.collect.protocols.assumptions import VALUES_PUBLIC
+from evenhand.collect.protocols.law import VALUES_PUBLIC
 from evenhand.privacy.guarantees.in_clear import state_inferred
 from evenhand.privacy.randomness import SecureSource
 

@@ -11,13 +11,25 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from evenhand._validate import boolean, one_of
-from evenhand.collect.privatizer.columns import OTHERS, layout_for
+from evenhand.collect.privatizer.columns import (
+    DEFAULT_SPLIT,
+    OTHERS,
+    build_strategy,
+    plan_output,
+    reported_columns,
+    requested_columns,
+)
 from evenhand.collect.privatizer.input import Frame, names_for, open_input, refuse_other_names, renamed
-from evenhand.collect.privatizer.output import Container, Room, check_size, mark, passed_types
-from evenhand.collect.privatizer.plan import DEFAULT_SPLIT, chosen_columns, made_strategy, reported_columns
-from evenhand.collect.privatizer.privatized import remember
+from evenhand.collect.privatizer.output import (
+    Container,
+    OutputBuffer,
+    check_size,
+    mark,
+    passed_types,
+    remember,
+)
 from evenhand.collect.privatizer.spent import Collection, KeepsSpending, total_of_reports
-from evenhand.collect.protocols.assumptions import VALUES_PUBLIC
+from evenhand.collect.protocols.law import VALUES_PUBLIC
 from evenhand.collect.reports.streams import check_rng, stream_for
 from evenhand.errors import InvalidParameterError, PrivacyWarning
 from evenhand.privacy.guarantees.guarantee import Guarantee
@@ -78,7 +90,7 @@ class LocalPrivatizer(KeepsSpending, TransformerMixin, BaseEstimator):  # type: 
         What becomes of the other columns: those that the schema declares as categorical are one-hot; or all
         that it declares, ranges and bins too; or all pass as they are. A column that is not declared passes.
     rng : None, int, Generator or Source
-        Nothing for the operating system's secure source. Anything else makes a simulation; with a seed each
+        None for the operating system's secure source. Anything else makes a simulation; with a seed each
         call has a stream of its own, and a clone begins again with the first.
     keep_index : bool, default False
         Whether :meth:`transform` hands the index of a pandas frame on. The index may tell who is who, or be
@@ -159,8 +171,8 @@ class LocalPrivatizer(KeepsSpending, TransformerMixin, BaseEstimator):  # type: 
         names = names_for(frame, named=named, schema=self.schema, owner=_OWNER)
         schema, chosen = self._schema_for(renamed(frame, names))
         private = reported_columns(schema, names, chosen, self.strategy)
-        layout = layout_for(schema, names, private, others)
-        strategy = made_strategy(
+        layout = plan_output(schema, names, private, others)
+        strategy = build_strategy(
             {name: schema[name].size for name in private},
             protocol=self.protocol,
             epsilon=self.epsilon,
@@ -191,20 +203,20 @@ class LocalPrivatizer(KeepsSpending, TransformerMixin, BaseEstimator):  # type: 
             scored use :meth:`encode`.
         """
         check_is_fitted(self)
-        table, room = self._encoded(X, keep_index=self._keeps_index)
+        table, buffer = self._encoded(X, keep_index=self._keeps_index)
         place = self._spending.add(self._collection)
         if place.warns:
             self._warn_of_repetition()
         source = stream_for(self._rng, f"collection {place.own}")
         reports = self.strategy_.privatize({name: table[name] for name in self.private_columns_}, rng=source)
-        self._mark_clean(table, room)
+        self._mark_clean(table, buffer)
         start = 0
         for block in self.strategy_.indicator_chunks(reports):
             stop = start + len(block[self.private_columns_[0]])
             for name in self.private_columns_:
-                room.views[name][start:stop] = block[name]
+                buffer.views[name][start:stop] = block[name]
             start = stop
-        return remember(room.made())
+        return remember(buffer.build())
 
     def encode(self, X: Any) -> Any:  # noqa: N803 - as above
         """Return the same columns with the true values: what a model is given for people it scores.
@@ -216,11 +228,11 @@ class LocalPrivatizer(KeepsSpending, TransformerMixin, BaseEstimator):  # type: 
         X : pandas, Polars or Arrow frame, or array
             With the columns that :meth:`fit` saw.
         """
-        table, room = self._encoded(X, keep_index=True)
-        self._mark_clean(table, room)
+        table, buffer = self._encoded(X, keep_index=True)
+        self._mark_clean(table, buffer)
         for name in self.private_columns_:
-            mark(table[name], room.views[name])
-        return room.made()
+            mark(table[name], buffer.views[name])
+        return buffer.build()
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
         """Return the names of the output columns, ``gender_Female`` and so on.
@@ -331,7 +343,7 @@ class LocalPrivatizer(KeepsSpending, TransformerMixin, BaseEstimator):  # type: 
 
     def _schema_for(self, frame: Frame) -> tuple[Schema, tuple[str, ...] | None]:
         """Return the schema, and the columns to report if they were named."""
-        chosen = chosen_columns(self.columns, frame.columns)
+        chosen = requested_columns(self.columns, frame.columns)
         if self.schema is not None:
             return self.schema, chosen
         private = chosen or tuple(frame.columns)
@@ -349,8 +361,8 @@ class LocalPrivatizer(KeepsSpending, TransformerMixin, BaseEstimator):  # type: 
         shape = frame.head(0).to_native() if named else np.empty((0, frame.shape[1]))
         validate_data(self, shape, skip_check_array=True, reset=reset)
 
-    def _encoded(self, X: Any, *, keep_index: bool) -> tuple[Table, Room]:  # noqa: N803 - as above
-        """Return the codes, and room for what comes out; all that can fail for `X` fails here."""
+    def _encoded(self, X: Any, *, keep_index: bool) -> tuple[Table, OutputBuffer]:  # noqa: N803 - as above
+        """Return the codes, and memory for what comes out; all that can fail for `X` fails here."""
         check_is_fitted(self)
         frame, named = open_input(X, owner=_OWNER)
         self._check_features(frame, named=named, reset=False)
@@ -361,12 +373,12 @@ class LocalPrivatizer(KeepsSpending, TransformerMixin, BaseEstimator):  # type: 
         types = passed_types(frame, self._layout, container)
         check_size(len(frame), self._layout, types, container)
         table = Table.encode(frame.to_native(), self._layout.schema)
-        return table, Room(frame, self._layout, container, keep_index=keep_index)
+        return table, OutputBuffer(frame, self._layout, container, keep_index=keep_index)
 
-    def _mark_clean(self, table: Table, room: Room) -> None:
+    def _mark_clean(self, table: Table, buffer: OutputBuffer) -> None:
         for column in self._layout.schema:
             if column.name not in self.private_columns_:
-                mark(table[column.name], room.views[column.name])
+                mark(table[column.name], buffer.views[column.name])
 
     def _container(self) -> Container:
         config = getattr(self, "_sklearn_output_config", {})

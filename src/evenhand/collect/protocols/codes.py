@@ -1,4 +1,4 @@
-"""Codes as people hold them: whole numbers from 0 to k - 1, checked before anything is drawn."""
+"""Arguments of a protocol, checked before anything is drawn: codes, which are 0 to k - 1, and numbers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from evenhand.errors import InvalidParameterError
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = ["checked_codes", "code_type"]
+__all__ = ["check_codes", "check_numbers", "code_type"]
 
 _BLOCK = 1 << 18
 
@@ -25,12 +25,12 @@ def code_type(k: int) -> np.dtype[Any]:
     return np.min_scalar_type(k - 1)
 
 
-def checked_codes(codes: Any, k: int, *, owner: str) -> npt.NDArray[Any]:
+def check_codes(codes: Any, k: int, *, owner: str) -> npt.NDArray[Any]:
     """Return `codes` as a one-dimensional integer array if all are from 0 to ``k - 1``, else refuse them.
 
     The message tells what is wrong without telling any person's code. The array is not copied.
 
-    >>> checked_codes([2, 0, 1], 3, owner="example")
+    >>> check_codes([2, 0, 1], 3, owner="example")
     array([2, 0, 1])
     """
     if isinstance(codes, np.ma.MaskedArray):
@@ -69,3 +69,16 @@ def _refused(k: int, owner: str, got: str) -> InvalidParameterError:
         hint="Table.encode(frame, schema) turns columns into codes and applies the rules for missing and "
         "unknown values.",
     )
+
+
+def check_numbers(name: str, given: object, low: float, high: float, must_be: str) -> npt.NDArray[Any]:
+    """Return numbers as an array if all are finite and from `low` to `high`, else refuse them."""
+    try:
+        numbers = np.asarray(given, dtype=float)  # nothing becomes NaN
+        right = bool(((numbers >= low) & (numbers <= high) & np.isfinite(numbers)).all())
+    except (TypeError, ValueError, OverflowError):
+        right = False
+    if not right:
+        got = given if isinstance(given, int | float | str | None) else "something else"
+        raise InvalidParameterError(name, owner="variance", must_be=must_be, got=got)
+    return numbers

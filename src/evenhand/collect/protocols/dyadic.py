@@ -22,7 +22,7 @@ _MOST_DIGITS = 640
 
 
 def round_up(probability: Fraction) -> Fraction:
-    """Return the smallest multiple of 1 / GRID that is not below `probability`, and above nought.
+    """Return the smallest multiple of 1 / GRID that is not below `probability`, and above zero.
 
     >>> round_up(Fraction(1, 3)) * GRID
     Fraction(3002399751580331, 1)
@@ -40,12 +40,12 @@ def round_down(probability: Fraction) -> Fraction:
 
 
 def exp_above(exponent: Fraction) -> Fraction:
-    """Return a rational a hair above e to the exponent."""
+    """Return a rational slightly above e to the exponent."""
     return exp_bounds(exponent)[1]
 
 
 def exp_below(exponent: Fraction) -> Fraction:
-    """Return a rational a hair below e to the exponent."""
+    """Return a rational slightly below e to the exponent."""
     return exp_bounds(exponent)[0]
 
 

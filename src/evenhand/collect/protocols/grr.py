@@ -7,20 +7,25 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from evenhand.collect import kernels
+from evenhand.collect.protocols.base import Protocol
 from evenhand.collect.protocols.codes import code_type
 from evenhand.collect.protocols.dyadic import GRID, exp_above, round_up
-from evenhand.collect.protocols.value_reports import Naming, count_tables
+from evenhand.collect.protocols.formulas import Ideal, response_log_gain
+from evenhand.collect.reports.layouts import IntegerLayout
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.feeding import feed
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from fractions import Fraction
 
     import numpy.typing as npt
 
+    from evenhand.collect.protocols.formulas import Floats
     from evenhand.privacy.randomness import Source
 
-__all__ = ["GRR", "count_tables", "flip_probability", "respond"]
+__all__ = ["GRR", "Naming", "count_tables", "flip_probability", "respond"]
 
 
 def flip_probability(k: int, epsilon: Fraction, *, owner: str) -> Fraction:
@@ -39,6 +44,50 @@ def flip_probability(k: int, epsilon: Fraction, *, owner: str) -> Fraction:
             hint="use OUE or SS, whose probabilities do not shrink with the number of values.",
         )
     return other
+
+
+class Naming(Protocol):
+    """A protocol whose report says one of the values, and supports that value."""
+
+    def _bits(self) -> int:
+        return (self.k - 1).bit_length()
+
+    def _layout(self) -> IntegerLayout:
+        return IntegerLayout(self.k)
+
+    def _counts(self, values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+        tables = count_tables(self.k)
+        for block in self._blocks(values):
+            self._require(kernels.response.add_counts(block, tables))
+        return np.asarray(tables.sum(axis=0))
+
+    def _indicators(self, values: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
+        out = np.zeros((len(values), self.k), dtype=np.uint8)
+        start = 0
+        for block in self._blocks(values):
+            self._require(kernels.response.mark(block, out[start : start + len(block)]))
+            start += len(block)
+        return out
+
+    def _blocks(self, values: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any]]:
+        """Yield the reports in blocks without gaps, as the kernels want them."""
+        if values.dtype != self.layout.dtype:
+            values = self.layout.checked(values)
+        for start in range(0, len(values), _BLOCK):
+            yield np.ascontiguousarray(values[start : start + _BLOCK])
+
+    def _require(self, right: bool) -> None:  # noqa: FBT001 - what a kernel says of its reports
+        if not right:
+            raise InvalidParameterError(
+                "reports",
+                owner=type(self).__name__,
+                must_be=f"whole numbers from 0 to {self.k - 1}",
+                got="something else",
+            )
+
+    def _outputs(self) -> npt.NDArray[Any]:
+        self._check_few(self.k)
+        return np.arange(self.k, dtype=code_type(self.k))
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -86,6 +135,23 @@ class GRR(Naming):
 
     name: ClassVar[str] = "grr"
     title: ClassVar[str] = "generalized randomized response"
+    is_among_best: ClassVar[bool] = True
+
+    @classmethod
+    def ideal(cls, k: Floats, epsilon: Floats) -> Ideal | None:
+        """Return p, q and the variance at share zero in floats."""
+        shrunk, gap = np.exp(-epsilon), -np.expm1(-epsilon)
+        p = 1 / (1 + (k - 1) * shrunk)
+        return Ideal(p, shrunk * p, shrunk * (1 + (k - 2) * shrunk) / gap**2)
+
+    @classmethod
+    def log_gain(cls, k: Floats, epsilon: Floats) -> Floats:
+        """Return the logarithm of minus the derivative of the variance."""
+        return response_log_gain(k, epsilon)
+
+    def both_supported(self) -> tuple[Fraction, Fraction]:
+        """Return zero twice: a report names one value."""
+        return 0 * self.p_exact, 0 * self.p_exact
 
     def _probabilities(self) -> tuple[Fraction, Fraction]:
         other = flip_probability(self.k, self.epsilon, owner="GRR")
@@ -120,21 +186,19 @@ def respond(codes: npt.NDArray[Any], k: int, keep: Fraction, source: Source) -> 
 
     Notes
     -----
-    Both parts of the law are exact: see ``_kernels_response.py``. Within one call the reports do not depend
+    Both parts of the law are exact: see ``kernels/response.py``. Within one call the reports do not depend
     on the type of the codes, nor on how many random words are asked for at a time.
     """
-    from evenhand.collect.kernels import response as _kernels_response  # noqa: PLC0415 - starts the compiler
-
     kind = code_type(k)
     if codes.dtype == kind and codes.flags.c_contiguous:
-        out, held = np.empty_like(codes), codes.view()
+        out, read_only = np.empty_like(codes), codes.view()
     else:
         out = codes.astype(kind)
-        held = out.view()
-    held.flags.writeable = False  # so that it has one type for the compiler, whatever the caller gives
+        read_only = out.view()
+    read_only.flags.writeable = False  # so that it has one type for the compiler, whatever the caller gives
     law = np.array(_thresholds(k, keep), dtype=np.uint64)
-    parameters = (held, law, np.empty(_kernels_response.SPAN, dtype=np.uint32))
-    feed(_kernels_response.respond, out, parameters, source, units=np.uint32, words=0.5)
+    parameters = (read_only, law, np.empty(kernels.response.SPAN, dtype=np.uint32))
+    feed(kernels.response.respond, out, parameters, source, units=np.uint32, words=0.5)
     return out
 
 
@@ -151,3 +215,12 @@ def _thresholds(k: int, keep: Fraction) -> tuple[int, ...]:
     reciprocal = (GRID << spare) // cell
     limit = max(0, (1 << (32 + spare)) - reciprocal - (1 << 32))
     return flip.numerator, cell, others, reciprocal, 32 + spare, limit
+
+
+_BLOCK = 1 << 20  # reports counted at a time
+_FEW = 1 << 14  # values whose several tables of counts stay in the cache
+
+
+def count_tables(k: int) -> npt.NDArray[np.int64]:
+    """Return empty tables for the kernel that counts values from 0 to ``k - 1``; their sum is the counts."""
+    return np.zeros((4 if k <= _FEW else 1, k), dtype=np.int64)

@@ -5,31 +5,33 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from evenhand._validate import integer
+from evenhand.collect import kernels
 from evenhand.collect.protocols.base import Protocol
 from evenhand.collect.protocols.codes import code_type
 from evenhand.collect.protocols.dyadic import GRID
+from evenhand.collect.protocols.formulas import Ideal, least_variance, response_log_gain
 from evenhand.collect.protocols.grr import flip_probability
-from evenhand.collect.protocols.hash_family import LARGEST_DOMAIN, MOST_BUCKETS, HashFamily
 from evenhand.collect.reports.layouts import HashedLayout
 from evenhand.errors import InvalidParameterError, LimitExceededError
 from evenhand.privacy.feeding import feed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from fractions import Fraction
 
     import numpy.typing as npt
 
+    from evenhand.collect.protocols.formulas import Floats
     from evenhand.privacy.randomness import Source
     from evenhand.privacy.rational import Number
 
-__all__ = ["BLH", "OLH", "LocalHashing"]
+__all__ = ["BLH", "LARGEST_DOMAIN", "MOST_BUCKETS", "OLH", "HashFamily", "LocalHashing"]
 
 _BLOCK = 1 << 15  # reports whose hash functions are drawn at a time
 _SERVED = 1 << 18  # reports that a kernel counts at a time
@@ -73,7 +75,7 @@ class LocalHashing(Protocol):
 
     @property
     def collision_exact(self) -> Fraction:
-        """Probability that two values share a bucket: 1/g, and a hair more where g is no power of two."""
+        """Probability that two values share a bucket: 1/g, and slightly more where g is no power of two."""
         return self.family.collision_exact
 
     def _probabilities(self) -> tuple[Fraction, Fraction]:
@@ -125,8 +127,6 @@ class LocalHashing(Protocol):
         return law if exact else law.astype(float)
 
     def _privatize(self, codes: npt.NDArray[Any], source: Source) -> npt.NDArray[Any]:
-        from evenhand.collect.kernels import hashing as kernels  # noqa: PLC0415 - starts the compiler
-
         out = np.empty(codes.size, dtype=self._layout().dtype)
         rows, family, (top, g) = _rows_of(out), self.family, self._shape
         room, refill = np.empty(min(_BLOCK, codes.size), dtype=code_type(self.k)), source.refills()
@@ -135,10 +135,12 @@ class LocalHashing(Protocol):
             block[:] = codes[start : start + _BLOCK]
             words = refill(block.size * family.width // 32).astype("<u8", copy=False)
             seeds = words.view(f"<u{family.width // 8}").astype(family.word, copy=False)
-            kernels.seed(seeds, block, rows[start : start + _BLOCK], top, g)
+            kernels.hashing.seed(seeds, block, rows[start : start + _BLOCK], top, g)
         parameters = (self._steps, np.uint64(self.flip_exact * GRID), g)
         bytes_each = 1 + 6 * np.count_nonzero(self._steps == g) / self._steps.size
-        feed(kernels.add_noise, out["value"], parameters, source, units=np.uint8, words=bytes_each / 8)
+        feed(
+            kernels.hashing.add_noise, out["value"], parameters, source, units=np.uint8, words=bytes_each / 8
+        )
         return out
 
     @cached_property
@@ -150,26 +152,22 @@ class LocalHashing(Protocol):
         return np.where(low >= g, 0, np.where(high == low, low, g)).astype(np.uint64)
 
     def _counts(self, values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-        from evenhand.collect.kernels import hashing as kernels  # noqa: PLC0415 - starts the compiler
-
         counts = np.zeros(self.k, dtype=np.int64)
         scratch = np.empty((3, _NEAR), dtype=self.family.word)
         for _, rows in self._blocks(values):
-            self._require(kernels.count(rows, counts, self._ranges, scratch, *self._shape))
+            self._require(kernels.hashing.count(rows, counts, self._ranges, scratch, *self._shape))
         return counts
 
     def _indicators(self, values: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
-        from evenhand.collect.kernels import hashing as kernels  # noqa: PLC0415 - starts the compiler
-
         out = np.empty((len(values), self.k), dtype=np.uint8)
         for start, rows in self._blocks(values):
             part = out[start : start + len(rows)]
-            self._require(kernels.indicate(rows, part, self._ranges, *self._shape))
+            self._require(kernels.hashing.indicate(rows, part, self._ranges, *self._shape))
         return out
 
     @cached_property
     def _ranges(self) -> npt.NDArray[Any]:
-        """Where each bucket's words start and how many there are, in two rows; a last column of noughts.
+        """Where each bucket's words start and how many there are, in two rows; a last column of zeros.
 
         That one is the only column where the buckets are too many for a table.
         """
@@ -230,7 +228,7 @@ class BLH(LocalHashing):
 
     Notes
     -----
-    The family of hash functions is that of :class:`~evenhand.collect.protocols.hash_family.HashFamily`, in
+    The family of hash functions is that of :class:`~evenhand.collect.protocols.hashing.HashFamily`, in
     which the buckets of two values are independent: `q_exact` is no approximation. Reports are not
     interchangeable with those of libraries that use xxhash.
 
@@ -247,6 +245,16 @@ class BLH(LocalHashing):
 
     name: ClassVar[str] = "blh"
     title: ClassVar[str] = "binary local hashing"
+
+    @classmethod
+    def ideal(cls, k: Floats, epsilon: Floats) -> Ideal:  # noqa: ARG003 - every formula has the same signature
+        """Return p, q and the variance at share zero in floats."""
+        return _ideal_of(np.full_like(epsilon, 2.0), epsilon)
+
+    @classmethod
+    def log_gain(cls, k: Floats, epsilon: Floats) -> Floats:
+        """Return that of OUE: the variance is one more than that of OUE, at every epsilon."""
+        return response_log_gain(np.full_like(k, 2.0), epsilon) + math.log(4)
 
     def _buckets(self) -> int:
         return 2
@@ -275,7 +283,7 @@ class OLH(LocalHashing):
 
     Notes
     -----
-    The family of hash functions is that of :class:`~evenhand.collect.protocols.hash_family.HashFamily`, in
+    The family of hash functions is that of :class:`~evenhand.collect.protocols.hashing.HashFamily`, in
     which the buckets of two values are independent: `q_exact` is no approximation. Reports are not
     interchangeable with those of libraries that use xxhash.
 
@@ -300,14 +308,121 @@ class OLH(LocalHashing):
         super().__init__(k, epsilon)
         self._set(as_printed=bool(as_printed))
 
+    @classmethod
+    def ideal(cls, k: Floats, epsilon: Floats) -> Ideal:  # noqa: ARG003 - every formula has the same signature
+        """Return p, q and the variance at share zero in floats."""
+        raised = np.exp(np.minimum(epsilon, 50.0))
+        low, high = (
+            _ideal_of(np.clip(near(raised + 1), 2.0, float(MOST_BUCKETS)), epsilon)
+            for near in (np.floor, np.ceil)
+        )
+        return least_variance(low, high)
+
     def _buckets(self) -> int:
         raised = math.exp(min(float(self.epsilon), 50.0))
         low, high = (
-            min(max(2, each), MOST_BUCKETS) for each in (math.floor(raised + 1), math.ceil(raised + 1))
+            min(max(2, buckets), MOST_BUCKETS) for buckets in (math.floor(raised + 1), math.ceil(raised + 1))
         )
         return low if self.as_printed else min(low, high, key=lambda g: (raised - 1 + g) ** 2 / (g - 1))
+
+
+def _ideal_of(buckets: Floats, epsilon: Floats) -> Ideal:
+    """Return p, q and the variance at share zero for numbers of buckets."""
+    shrunk, gap = np.exp(-epsilon), -np.expm1(-epsilon)
+    others = 1 + (buckets - 1) * shrunk
+    return Ideal(1 / others, 1 / buckets, (others / gap) ** 2 / (buckets - 1))
 
 
 def _rows_of(values: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
     """Return the bytes of each report as a row, in place."""
     return values.view(np.uint8).reshape(len(values), values.dtype.itemsize)
+
+
+LARGEST_DOMAIN = 1 << 25
+MOST_BUCKETS = 1 << 24
+
+
+@dataclass(frozen=True)
+class HashFamily:
+    r"""Hash functions :math:`h_{a,b}` from values to `g` buckets, one for each pair of words of `width` bits.
+
+    .. math:: h_{a,b}(v) = \left\lfloor \frac{g\,x}{2^l} \right\rfloor, \qquad
+              x = \left\lfloor \frac{(a v + b) \bmod 2^w}{2^{w - l}} \right\rfloor
+
+    where :math:`w` is `width`, :math:`l` is `top` and :math:`a, b` are a multiplier and an offset.
+
+    With :math:`a` and :math:`b` uniform and independent, the buckets of two different values are
+    independent if every value is below :math:`2^u` with :math:`u + l - 1 \le w` [1]_:
+    :meth:`for_domain` chooses `width` and `top` so.
+
+    Parameters
+    ----------
+    width : {32, 64}
+        How many bits multiplier and offset have.
+    top : int
+        How many of the high bits of :math:`a v + b` choose the bucket.
+    g : int
+        How many buckets there are.
+
+    References
+    ----------
+    .. [1] Dietzfelbinger (1996). Universal hashing and k-wise independent random variables via integer
+           arithmetic without primes. STACS.
+
+    Examples
+    --------
+    >>> family = HashFamily.for_domain(k=74, g=4)
+    >>> family
+    HashFamily(width=32, top=26, g=4)
+    >>> int(family.bucket(2654435769, 305419896, 10))
+    1
+    """
+
+    width: int
+    top: int
+    g: int
+
+    @classmethod
+    def for_domain(cls, k: int, g: int) -> Self:
+        """Return the family for `k` values (at most 2**25) and `g` buckets (at most 2**24).
+
+        Words have 32 bits where that leaves at least 2**14 high parts for each bucket, else 64.
+        """
+        bits = (k - 1).bit_length()
+        if bits + (g - 1).bit_length() <= 19:
+            return cls(width=32, top=33 - bits, g=g)
+        return cls(width=64, top=40, g=g)
+
+    @property
+    def word(self) -> type[np.unsignedinteger[Any]]:
+        """The unsigned type of multiplier and offset."""
+        word: type[np.unsignedinteger[Any]] = np.dtype(f"u{self.width // 8}").type
+        return word
+
+    @cached_property
+    def collision_exact(self) -> Fraction:
+        """Probability that two values share a bucket: 1/g, and slightly more where g is no power of two."""
+        small, larger = divmod(1 << self.top, self.g)
+        return Fraction(larger * (small + 1) ** 2 + (self.g - larger) * small**2, 1 << (2 * self.top))
+
+    def bucket(self, multiplier: Any, offset: Any, value: Any) -> npt.NDArray[np.uint64]:
+        """Return the bucket of each value under each hash function; the arguments are broadcast."""
+        word = self.word
+        with np.errstate(over="ignore"):  # the sum is meant modulo 2**width
+            mixed = np.asarray(multiplier, word) * np.asarray(value).astype(word) + np.asarray(offset, word)
+        high = (mixed >> word(self.width - self.top)).astype(np.uint64)
+        bucket: npt.NDArray[np.uint64] = (high * np.uint64(self.g)) >> np.uint64(self.top)  # of 2**64 at most
+        return bucket
+
+    def starts(self, buckets: Any) -> npt.NDArray[np.uint64]:
+        """Return the least `top`-bit high part of each bucket; bucket `g` stands for the end.
+
+        Bucket y has the high parts from starts(y) to starts(y + 1) - 1.
+
+        >>> HashFamily(width=32, top=5, g=3).starts([0, 1, 2, 3]).tolist()
+        [0, 11, 22, 32]
+        """
+        share, rest = divmod(1 << self.top, self.g)
+        index = np.asarray(buckets, dtype=np.uint64)
+        whole, g = index * np.uint64(share), np.uint64(self.g)  # at most 2**40
+        return whole + (index * np.uint64(rest) + (g - np.uint64(1))) // g  # below 2**49

@@ -12,20 +12,24 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, NoReturn, 
 import numpy as np
 
 from evenhand._validate import integer, one_of
-from evenhand.collect.protocols.base import between, shown_epsilon
-from evenhand.collect.protocols.codes import code_type
-from evenhand.collect.protocols.describe import guarantee_text
+from evenhand.collect import kernels
+from evenhand.collect.fairest.frontier import frontier
+from evenhand.collect.fairest.optimum import fairest_channel
+from evenhand.collect.fairest.population import channel_unfairness, printed_channel
+from evenhand.collect.fairest.rounding import dyadic_channel
+from evenhand.collect.protocols.channel import MatrixChannel
+from evenhand.collect.protocols.codes import check_numbers, code_type
+from evenhand.collect.protocols.describe import epsilon_literal
 from evenhand.collect.protocols.dyadic import GRID
-from evenhand.collect.protocols.matrix_channel import MatrixChannel
+from evenhand.collect.protocols.grr import Naming
 from evenhand.collect.protocols.optimal_inputs import (
     ORIGINS,
     as_error,
     as_rates,
     as_weights,
-    checked_law,
+    check_law,
     column_ratio,
 )
-from evenhand.collect.protocols.value_reports import Naming
 from evenhand.errors import EvenhandError, EvenhandWarning, InvalidParameterError, LimitExceededError
 from evenhand.privacy.feeding import feed
 
@@ -42,7 +46,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_EPSILON", "Certificate", "Optimal", "Unfairness"]
 
-_CONDITION = 1e5  # from which on an estimate says that it hangs by a thread
+_CONDITION = 1e5  # from which on an estimate warns that it is not reliable
 MOST_EPSILON = Fraction(20)
 """Beyond it, linear programs in floats cannot tell the entries of a column apart."""
 
@@ -129,7 +133,7 @@ class Optimal(Naming):
     Notes
     -----
     Only the reports get fairer: the true groups and what they get are as they were. The estimate of the true
-    shares undoes the matrix; the less the reports tell about the outcome, the larger its standard errors,
+    shares inverts the matrix; the less the reports tell about the outcome, the larger its standard errors,
     and where they tell nothing at all there is none.
 
     Above epsilon of 20 the matrix is that of 20: the reports are then more private than asked, and
@@ -240,8 +244,6 @@ class Optimal(Naming):
         return self
 
     def _solve(self, progress: Progress | None = None) -> FairestChannel:
-        from evenhand.collect.fairest.optimum import fairest_channel  # noqa: PLC0415 (starts a solver)
-
         return fairest_channel(
             self.weights,
             self.rates,
@@ -260,22 +262,19 @@ class Optimal(Naming):
         """The law in units of 2**-53, as given or as solved; checked exactly in either case."""
         if self.law is not None:
             return self.law
-        from evenhand.collect.fairest.measures import printed_channel  # noqa: PLC0415 (with the solver)
-        from evenhand.collect.fairest.rounding import dyadic_channel  # noqa: PLC0415 (with the solver)
-
         epsilon = min(self.epsilon, MOST_EPSILON)
         matrix = printed_channel(self.weights, epsilon) if self.as_printed else self._solved.matrix
-        return checked_law(dyadic_channel(matrix, epsilon), self.k, self.epsilon)
+        return check_law(dyadic_channel(matrix, epsilon), self.k, self.epsilon)
 
     @cached_property
     def _matrix(self) -> npt.NDArray[np.float64]:
-        found = np.array(self._cells, dtype=np.float64) / GRID  # exact: whole numbers below 2**53
-        found.flags.writeable = False
-        return found
+        matrix = np.array(self._cells, dtype=np.float64) / GRID  # exact: whole numbers below 2**53
+        matrix.flags.writeable = False
+        return matrix
 
     @cached_property
     def channel(self) -> MatrixChannel:
-        """The whole matrix, as an estimate undoes it."""
+        """The whole matrix, which an estimate inverts."""
         return MatrixChannel(self._matrix)
 
     def _probabilities(self) -> NoReturn:
@@ -304,8 +303,6 @@ class Optimal(Naming):
     @cached_property
     def unfairness(self) -> Unfairness:
         """How unequal the outcome rates are, of the true groups and of the reported ones."""
-        from evenhand.collect.fairest.measures import channel_unfairness  # noqa: PLC0415 (with the solver)
-
         before, after = (
             channel_unfairness(matrix, self.weights, self.rates, kind=self.kind)
             for matrix in (np.eye(self.k), self._matrix)
@@ -331,8 +328,6 @@ class Optimal(Naming):
 
         They go from the least error that is possible to the least at which no unfairness is left.
         """
-        from evenhand.collect.fairest.frontier import frontier  # noqa: PLC0415 (starts a solver)
-
         points = integer("n", n, owner="Optimal.frontier", low=2)
         epsilon = min(self.epsilon, MOST_EPSILON)
         return frontier(self.weights, self.rates, epsilon, points=points, kind=self.kind)
@@ -356,8 +351,8 @@ class Optimal(Naming):
             One for each group; with an array of `n`, one row for each of them.
         """
         must_be = f"the shares of all {self.k} groups, which sum to 1"
-        shares = between("f", self.weights if f is None else f, 0.0, 1.0, must_be)
-        people = between("n", n, 1.0, np.inf, "a number of people, or an array of such, of at least 1")
+        shares = check_numbers("f", self.weights if f is None else f, 0.0, 1.0, must_be)
+        people = check_numbers("n", n, 1.0, np.inf, "a number of people, or an array of such, of at least 1")
         if shares.shape != (self.k,) or abs(shares.sum() - 1) > 1e-9:
             raise InvalidParameterError("f", owner="variance", must_be=must_be, got="something else")
         return self.channel.variance(shares, 1) / people[..., None]
@@ -365,31 +360,29 @@ class Optimal(Naming):
     def _law(self) -> npt.NDArray[Any]:
         self._check_few(self.k)
         law = np.empty((self.k, self.k), dtype=object)
-        law[:] = [[Fraction(each, GRID) for each in row] for row in self._cells]
+        law[:] = [[Fraction(cell, GRID) for cell in row] for row in self._cells]
         return law
 
     # --- people and server ----------------------------------------------------------------------
 
     def _privatize(self, codes: npt.NDArray[Any], source: Source) -> npt.NDArray[Any]:
-        from evenhand.collect.kernels import channel as _kernels_channel  # noqa: PLC0415 - starts the compiler
-
         kind = code_type(self.k)
         out = codes.astype(kind)
-        held = out.view()
-        held.flags.writeable = False  # so that it has one type for the compiler, whatever the caller gives
-        room = np.empty(_kernels_channel.GROUP, dtype=np.uint32)
-        parameters = (held, *self._tables, room)
-        feed(_kernels_channel.choose, out, parameters, source, units=np.uint32, words=0.5)
+        read_only = out.view()
+        read_only.flags.writeable = (
+            False  # so that it has one type for the compiler, whatever the caller gives
+        )
+        room = np.empty(kernels.channel.GROUP, dtype=np.uint32)
+        parameters = (read_only, *self._tables, room)
+        feed(kernels.channel.choose, out, parameters, source, units=np.uint32, words=0.5)
         return out
 
     @cached_property
     def _tables(self) -> tuple[npt.NDArray[Any], ...]:
         """What the kernel compares with: edges, their high parts, and the guide."""
-        from evenhand.collect.kernels.channel import GUIDES  # noqa: PLC0415 - starts the compiler
-
         edges = np.array([list(accumulate(row)) for row in self._cells], dtype=np.uint64)
         highs = np.minimum(edges >> np.uint64(21), np.uint64(2**32 - 1)).astype(np.uint32)
-        starts = np.arange(GUIDES, dtype=np.uint64) << np.uint64(24)
+        starts = np.arange(kernels.channel.GUIDES, dtype=np.uint64) << np.uint64(24)
         guide = np.array([np.searchsorted(row, starts, side="left") for row in highs], dtype=np.uint32)
         for table in (edges, highs, guide):
             table.flags.writeable = False
@@ -406,11 +399,11 @@ class Optimal(Naming):
         Warns
         -----
         EvenhandWarning
-            If the matrix is so near to that that the estimate hangs by a thread: a condition number above
+            If the matrix nearly does, so that the estimate is not reliable: a condition number above
             10**5, or a standard error above 1.
         """
-        found = super().estimate(reports)
-        worst = float(found.standard_error.max()) if found.n else 0.0
+        estimate = super().estimate(reports)
+        worst = float(estimate.standard_error.max()) if estimate.n else 0.0
         if self.channel.condition > _CONDITION or worst > 1:
             warnings.warn(
                 f"The matrix of {self.name!r} nearly makes groups alike (condition number "
@@ -419,12 +412,12 @@ class Optimal(Naming):
                 EvenhandWarning,
                 stacklevel=2,
             )
-        return found
+        return estimate
 
     # --- records --------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values for a JSON file, with the law that reports are undone by."""
+        """Return plain values for a JSON file, with the matrix that an estimate inverts."""
         return super().to_dict() | {"law": [list(row) for row in self._cells]}
 
     @classmethod
@@ -432,12 +425,12 @@ class Optimal(Naming):
         """Return the protocol of a record, with the law that is written there, if it keeps its epsilon."""
         given = dict(values)
         k, law = given.pop("k"), given.pop("law", None)
-        found = cls(**given)
-        if type(k) is not int or k != found.k:
-            must_be = f"{found.k}, as many as there are weights"
+        protocol = cls(**given)
+        if type(k) is not int or k != protocol.k:
+            must_be = f"{protocol.k}, as many as there are weights"
             raise InvalidParameterError("k", owner="Optimal", must_be=must_be, got=k)
-        found._set(law=checked_law(law, found.k, found.epsilon))
-        return found
+        protocol._set(law=check_law(law, protocol.k, protocol.epsilon))
+        return protocol
 
     def figures(self) -> Iterator[tuple[str, str]]:
         """Yield what :meth:`describe` says of the law, each with its figure."""
@@ -446,7 +439,7 @@ class Optimal(Naming):
         name = "ratio" if self.kind == "ratio" else "difference"
         before, after = self.unfairness
         yield "unfairness", f"{before:.4g} of the true groups, {after:.4g} of the reports ({name})"
-        yield "guarantee", guarantee_text(self)
+        yield "guarantee", self._guarantee_text()
         yield "variance", self._variance_text()
 
     def _variance_text(self) -> str:
@@ -457,7 +450,7 @@ class Optimal(Naming):
         return f"{spread.min():.5g} / n to {spread.max():.5g} / n"
 
     def _settings(self) -> tuple[object, ...]:
-        return tuple(getattr(self, each.name) for each in fields(self) if each.name != "law")
+        return tuple(getattr(self, field.name) for field in fields(self) if field.name != "law")
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Optimal) or type(other) is not type(self):
@@ -470,12 +463,14 @@ class Optimal(Naming):
         return hash(self._settings())
 
     def __repr__(self) -> str:
-        told = [
-            each for each in fields(self) if each.name not in {"k", "epsilon", "law"} and self._is_told(each)
+        stated = [
+            field
+            for field in fields(self)
+            if field.name not in {"k", "epsilon", "law"} and self._differs_from_default(field)
         ]
-        shown = {each.name: repr(getattr(self, each.name)) for each in told[:2]}
-        shown |= {"epsilon": shown_epsilon(self.epsilon)}
-        shown |= {each.name: repr(getattr(self, each.name)) for each in told[2:]}
+        shown = {field.name: repr(getattr(self, field.name)) for field in stated[:2]}
+        shown |= {"epsilon": epsilon_literal(self.epsilon)}
+        shown |= {field.name: repr(getattr(self, field.name)) for field in stated[2:]}
         return f"Optimal({', '.join(f'{name}={text}' for name, text in shown.items())})"
 
 

@@ -15,7 +15,7 @@ from evenhand.errors import GuaranteeError, InvalidParameterError
 
 Law = tuple[tuple[int, ...], ...]
 
-__all__ = ["ORIGINS", "as_error", "as_rates", "as_weights", "checked_law", "column_ratio"]
+__all__ = ["ORIGINS", "as_error", "as_rates", "as_weights", "check_law", "column_ratio"]
 
 _OWNER = "Optimal"
 _ONE = 1e-12  # so near to one that the weights stay as they were given
@@ -37,23 +37,23 @@ def as_weights(weights: object) -> tuple[float, ...]:
     (0.75, 0.25)
     """
     must_be = "one number of at least 0 for each of two or more groups, not all of them 0"
-    found = _numbers("weights", weights, must_be)
-    if len(found) < 2 or min(found) < 0 or not any(found):
-        _refuse("weights", must_be, "fewer" if len(found) < 2 else "other numbers")
-    largest = max(found)
-    total = math.fsum(each / largest for each in found)
+    numbers = _numbers("weights", weights, must_be)
+    if len(numbers) < 2 or min(numbers) < 0 or not any(numbers):
+        _refuse("weights", must_be, "fewer" if len(numbers) < 2 else "other numbers")
+    largest = max(numbers)
+    total = math.fsum(weight / largest for weight in numbers)
     if abs(total * largest - 1) <= _ONE:
-        return found
-    return tuple(each / largest / total for each in found)
+        return numbers
+    return tuple(weight / largest / total for weight in numbers)
 
 
 def as_rates(rates: object, k: int) -> tuple[float, ...]:
     """Return the rates of `k` groups, each from 0 to 1."""
     must_be = f"one number from 0 to 1 for each of the {k} groups"
-    found = _numbers("rates", rates, must_be)
-    if len(found) != k or min(found) < 0 or max(found) > 1:
-        _refuse("rates", must_be, f"{len(found)} numbers" if len(found) != k else "other numbers")
-    return found
+    numbers = _numbers("rates", rates, must_be)
+    if len(numbers) != k or min(numbers) < 0 or max(numbers) > 1:
+        _refuse("rates", must_be, f"{len(numbers)} numbers" if len(numbers) != k else "other numbers")
+    return numbers
 
 
 def as_error(error: object) -> Literal["grr", "minimum"] | float:
@@ -63,24 +63,24 @@ def as_error(error: object) -> Literal["grr", "minimum"] | float:
     if error == "minimum":
         return "minimum"
     number = isinstance(error, int | float | np.integer | np.floating | Fraction)
-    if not number or isinstance(error, bool) or not 0 <= (found := float(error)) <= 1:  # type: ignore[arg-type]
+    if not number or isinstance(error, bool) or not 0 <= (amount := float(error)) <= 1:  # type: ignore[arg-type]
         _refuse("error", "'grr', 'minimum' or a number from 0 to 1", error)
-    return found
+    return amount
 
 
-def checked_law(law: object, k: int, epsilon: Fraction) -> Law:
+def check_law(law: object, k: int, epsilon: Fraction) -> Law:
     """Return a law that was written down, if it is one and keeps `epsilon` exactly; else refuse it."""
     must_be = f"{k} rows of {k} whole numbers above 0 that sum to 2**53"
     rows = law if isinstance(law, list | tuple) and len(law) == k else ()
-    found = tuple(tuple(row) if isinstance(row, list | tuple) and len(row) == k else () for row in rows)
-    whole = all(type(each) is int and 0 < each < GRID for row in found for each in row)
-    if not found or not all(found) or not whole or any(sum(row) != GRID for row in found):
+    cells = tuple(tuple(row) if isinstance(row, list | tuple) and len(row) == k else () for row in rows)
+    whole = all(type(cell) is int and 0 < cell < GRID for row in cells for cell in row)
+    if not cells or not all(cells) or not whole or any(sum(row) != GRID for row in cells):
         _refuse("law", must_be, "something else")
     try:
-        require_private(column_ratio(found), epsilon, owner=_OWNER)
+        require_private(column_ratio(cells), epsilon, owner=_OWNER)
     except GuaranteeError:
         _refuse("law", f"{must_be} and keep the epsilon that is stated", "numbers that tell more")
-    return found
+    return cells
 
 
 def column_ratio(law: Law) -> Fraction:
@@ -94,12 +94,12 @@ def _numbers(name: str, given: object, must_be: str) -> tuple[float, ...]:
         _refuse(name, must_be, f"a {type(given).__name__}")
     try:
         array = np.asarray(given)
-        found = array.astype(float) if array.dtype.kind in "iufO" else np.empty((0, 0))
+        numbers = array.astype(float) if array.dtype.kind in "iufO" else np.empty((0, 0))
     except (TypeError, ValueError, OverflowError):
-        found = np.empty((0, 0))
-    if found.ndim != 1 or not np.isfinite(found).all():
+        numbers = np.empty((0, 0))
+    if numbers.ndim != 1 or not np.isfinite(numbers).all():
         _refuse(name, must_be, "something else")
-    return tuple(found.tolist())
+    return tuple(numbers.tolist())
 
 
 def _refuse(parameter: str, must_be: str, got: Any) -> NoReturn:

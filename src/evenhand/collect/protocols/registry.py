@@ -1,28 +1,45 @@
-"""The protocols by name."""
+"""Protocols by name: their classes, their records and their formulas."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evenhand.collect.protocols.grr import GRR
-from evenhand.collect.protocols.hashing import BLH, OLH
-from evenhand.collect.protocols.optimal import Optimal
-from evenhand.collect.protocols.subset import SS
-from evenhand.collect.protocols.thresholded import THE
-from evenhand.collect.protocols.unary import OUE, RAPPOR
+import numpy as np
+
+from evenhand._validate import one_of
+from evenhand.collect.protocols.formulas import Ideal, least_variance
+from evenhand.collect.protocols.homes import CLASSES
 from evenhand.privacy.records import build_from_record, find_class
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import numpy.typing as npt
+
     from evenhand.collect.protocols.base import Protocol
 
-__all__ = ["PROTOCOLS", "protocol_from", "protocol_named"]
+    Floats = npt.NDArray[np.float64]
 
-_CLASSES: tuple[type[Protocol], ...] = (GRR, BLH, OLH, RAPPOR, OUE, SS, THE, Optimal)
+__all__ = [
+    "BEST",
+    "PROTOCOLS",
+    "best_name",
+    "compared_names",
+    "convex_names",
+    "formula_names",
+    "ideal",
+    "ideal_arrays",
+    "protocol_from",
+    "protocol_named",
+]
 
-PROTOCOLS: dict[str, type[Protocol]] = {each.name: each for each in _CLASSES}
+PROTOCOLS: Mapping[str, type[Protocol]] = CLASSES
 """Every protocol class by its name."""
+
+BEST = "best"
+"""The name that stands for the protocol of least variance at each size and epsilon."""
+
+_TWO, _ONE = np.array(2.0), np.array(1.0)
 
 
 def protocol_named(name: str) -> type[Protocol]:
@@ -49,7 +66,85 @@ def protocol_from(record: Mapping[str, Any]) -> Protocol:
 
     Examples
     --------
-    >>> protocol_from(GRR(k=5, epsilon=0.1).to_dict())
+    >>> protocol_from({"protocol": "grr", "k": 5, "epsilon": "1/10"})
     GRR(k=5, epsilon=0.1)
     """
     return build_from_record(record, PROTOCOLS, kind="Protocol", owner="protocol_from")
+
+
+def formula_names() -> tuple[str, ...]:
+    """Return the names of the protocols that have a formula, and ``best``.
+
+    >>> "grr" in formula_names(), "optimal" in formula_names()
+    (True, False)
+    """
+    return (*(name for name, kind in PROTOCOLS.items() if kind.ideal(_TWO, _ONE) is not None), BEST)
+
+
+def convex_names() -> tuple[str, ...]:
+    """Return the names of the protocols whose variance is smooth and convex in epsilon."""
+    return tuple(name for name, kind in PROTOCOLS.items() if kind.log_gain(_TWO, _ONE) is not None)
+
+
+def ideal(protocol: str, k: npt.ArrayLike, epsilon: npt.ArrayLike) -> Ideal:
+    r"""Return p, q and the variance at share zero of a protocol, for one or many epsilons.
+
+    ==========  ================================================================================
+    protocol    variance times the number of people, with :math:`E = e^\varepsilon`
+    ==========  ================================================================================
+    ``grr``     :math:`(k - 2 + E) / (E - 1)^2`
+    ``blh``     :math:`(E + 1)^2 / (E - 1)^2`
+    ``olh``     :math:`(E - 1 + g)^2 / ((E - 1)^2 (g - 1))`, the better whole number near :math:`E + 1`
+    ``rappor``  :math:`e^{\varepsilon/2} / (e^{\varepsilon/2} - 1)^2`
+    ``oue``     :math:`4E / (E - 1)^2`
+    ``ss``      :math:`q (1 - q) / (p - q)^2`, the better whole number near :math:`k / (E + 1)`
+    ``the``     :math:`q (1 - q) / (p - q)^2` at the threshold of least variance
+    ``best``    the least of ``grr``, ``oue`` and ``ss`` at each epsilon
+    ==========  ================================================================================
+
+    Parameters
+    ----------
+    protocol : str
+        One of :func:`formula_names`.
+    k : int or array of int
+        How many values there are, at least 2.
+    epsilon : float or array of float
+        Privacy parameter, from 1e-6 to 700 without loss of precision. `k` and `epsilon` are broadcast.
+
+    Returns
+    -------
+    Ideal
+        Floats where both are single numbers, else arrays.
+
+    Examples
+    --------
+    >>> f"{ideal('grr', 10, 1.0).variance:.4f}"
+    '3.6302'
+    >>> ideal("best", [2, 100], 1.0).variance.round(4)
+    array([0.9207, 3.5896])
+    """
+    name = one_of("protocol", protocol, formula_names(), owner="ideal")
+    sizes, amounts = np.broadcast_arrays(np.asarray(k, dtype=float), np.asarray(epsilon, dtype=float))
+    figures = ideal_arrays(name, sizes, amounts)
+    return Ideal(*map(float, figures)) if sizes.ndim == 0 else figures
+
+
+def ideal_arrays(name: str, k: Floats, epsilon: Floats) -> Ideal:
+    """Return what :func:`ideal` returns, for arrays of one shape and one of :func:`formula_names`."""
+    names = compared_names() if name == BEST else (name,)
+    return least_variance(*filter(None, (PROTOCOLS[candidate].ideal(k, epsilon) for candidate in names)))
+
+
+def best_name(k: int, epsilon: float) -> str:
+    """Return which of the protocols that ``best`` compares has the least variance; the first in a tie.
+
+    >>> best_name(2, 1.0), best_name(100, 1.0)
+    ('grr', 'ss')
+    """
+    least = ideal(BEST, k, epsilon).variance
+    return next(name for name in compared_names() if ideal(name, k, epsilon).variance <= least * (1 + 1e-12))
+
+
+def compared_names() -> tuple[str, ...]:
+    """Return the names of the protocols among which ``best`` chooses."""
+    return tuple(name for name, kind in PROTOCOLS.items() if kind.is_among_best)

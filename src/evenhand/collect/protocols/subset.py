@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from evenhand.collect import kernels
 from evenhand.collect.protocols.base import Protocol
 from evenhand.collect.protocols.codes import code_type
 from evenhand.collect.protocols.dyadic import GRID, exp_below, round_down
+from evenhand.collect.protocols.formulas import Ideal, least_variance
 from evenhand.collect.protocols.grr import count_tables
 from evenhand.collect.reports.layouts import SetLayout
 from evenhand.errors import InvalidParameterError, LimitExceededError
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from evenhand.collect.protocols.formulas import Floats
     from evenhand.privacy.randomness import Source
     from evenhand.privacy.rational import Number
 
@@ -91,12 +94,21 @@ class SS(Protocol):
 
     name: ClassVar[str] = "ss"
     title: ClassVar[str] = "subset selection"
+    is_among_best: ClassVar[bool] = True
 
     as_printed: bool = False
 
     def __init__(self, k: int, epsilon: Number, *, as_printed: bool = False) -> None:
         super().__init__(k, epsilon)
         self._set(as_printed=bool(as_printed))
+
+    @classmethod
+    def ideal(cls, k: Floats, epsilon: Floats) -> Ideal:
+        """Return p, q and the variance at share zero in floats."""
+        shrunk = np.exp(-epsilon)
+        near = k * shrunk / (1 + shrunk)
+        sizes = (np.floor(near), np.ceil(near))
+        return least_variance(*(_ideal_of(k, np.maximum(1.0, size), epsilon) for size in sizes))
 
     @cached_property
     def size(self) -> int:
@@ -125,6 +137,13 @@ class SS(Protocol):
                 got=str(self.epsilon),
             )
         return p, (self.size - p) / (self.k - 1)
+
+    def both_supported(self) -> tuple[Fraction, Fraction]:
+        """Return the probabilities that a report names two given values: one of them true, and neither."""
+        k, size, p = self.k, self.size, self.p_exact
+        beside = p * (size - 1) / (k - 1)
+        pairs = (p * (size - 1) * (size - 2) + (1 - p) * size * (size - 1)) / max(1, (k - 1) * (k - 2))
+        return beside, pairs
 
     def _worst_ratio(self) -> Fraction:
         return self.p_exact * (self.k - self.size) / ((1 - self.p_exact) * self.size)
@@ -167,8 +186,6 @@ class SS(Protocol):
         return large and _BYTE < self.k <= _MOST_IN_PAIRS
 
     def _as_map(self) -> _Drawing:
-        from evenhand.collect.kernels import subset_bits as kernels  # noqa: PLC0415 - starts the compiler
-
         words, wide = -(-self.k // 64), (self.k - 2).bit_length()
         numerator, digits = self._share
         pads = np.zeros(words, dtype=np.uint64)
@@ -181,7 +198,7 @@ class SS(Protocol):
             np.uint64(self.p_exact * GRID),
             np.empty(self.size + 8, dtype=np.uint16),
         )
-        return kernels.choose, parameters, np.uint64, 1 + words * digits + self.size / 32
+        return kernels.subset_bits.choose, parameters, np.uint64, 1 + words * digits + self.size / 32
 
     @cached_property
     def _share(self) -> tuple[int, int]:
@@ -199,15 +216,15 @@ class SS(Protocol):
             numerator, digits = share
             mean, left = others * numerator / (1 << digits), 1 - numerator / (1 << digits)
             off = [self.size - mean + side * math.sqrt(mean * left) for side in (-1, 0, 1)]
-            tries = sum(each / (others - self.size) if each > 0 else -each / self.size for each in off)
+            tries = sum(
+                missing / (others - self.size) if missing > 0 else -missing / self.size for missing in off
+            )
             return digits * words + places * tries / 3
 
         shares = [(odd, digits) for digits in range(1, _MOST_DIGITS + 1) for odd in range(1, 1 << digits, 2)]
         return min(shares, key=cost)
 
     def _as_shuffle(self) -> _Drawing:
-        from evenhand.collect.kernels import subset as kernels  # noqa: PLC0415 - starts the compiler
-
         each, bounds, redrawn = self._bounds
         decks = 4 if self.k <= _MOST_IN_PAIRS else 1
         parameters = (
@@ -218,7 +235,7 @@ class SS(Protocol):
             each,
             np.uint64(self.p_exact * GRID),
         )
-        return kernels.select, parameters, np.uint32, each / 2
+        return kernels.subset.select, parameters, np.uint32, each / 2
 
     @cached_property
     def _bounds(self) -> tuple[int, npt.NDArray[Any], npt.NDArray[np.uint32]]:
@@ -237,19 +254,15 @@ class SS(Protocol):
         return len(pairs), np.ascontiguousarray(np.tile(pairs.T, together)), np.tile(redrawn, together)
 
     def _counts(self, values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-        from evenhand.collect.kernels import response as kernels  # noqa: PLC0415 - starts the compiler
-
         tables = count_tables(self.k)
         for _, rows in self._blocks(values):
-            self._require(kernels.add_counts(rows.reshape(-1), tables))
+            self._require(kernels.response.add_counts(rows.reshape(-1), tables))
         return np.asarray(tables.sum(axis=0))
 
     def _indicators(self, values: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
-        from evenhand.collect.kernels import subset as kernels  # noqa: PLC0415 - starts the compiler
-
         out = np.zeros((len(values), self.k), dtype=np.uint8)
         for start, rows in self._blocks(values):
-            self._require(kernels.indicate(rows, out[start : start + len(rows)]))
+            self._require(kernels.subset.indicate(rows, out[start : start + len(rows)]))
         return out
 
     def _require(self, right: bool) -> None:  # noqa: FBT001 - what a kernel says of its reports
@@ -275,6 +288,15 @@ class SS(Protocol):
 
     def _outputs(self) -> npt.NDArray[Any]:
         if self.k > _LARGEST_COUNTED:  # the number of sets alone would take minutes to compute
-            raise self._too_many_cells(f"about 2**{self._bits()}")
+            raise self._cells_error(f"about 2**{self._bits()}")
         self._check_few(math.comb(self.k, self.size))
         return np.array(list(combinations(range(self.k), self.size)), dtype=code_type(self.k))
+
+
+def _ideal_of(k: Floats, size: Floats, epsilon: Floats) -> Ideal:
+    """Return p, q and the variance at share zero for sets of these sizes."""
+    shrunk, gap = np.exp(-epsilon), -np.expm1(-epsilon)
+    whole = size + (k - size) * shrunk
+    q = ((size - 1) + (k - size) * shrunk / whole) / (k - 1)
+    apart = size * (k - size) * gap / (whole * (k - 1))  # p - q
+    return Ideal(size / whole, q, q * (1 - q) / apart**2)

@@ -8,10 +8,16 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
+
 from evenhand.collect.protocols.dyadic import exp_above, exp_below, round_down, round_up
+from evenhand.collect.protocols.formulas import Ideal
 from evenhand.collect.protocols.unary import Unary
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evenhand.collect.protocols.formulas import Floats
     from evenhand.privacy.rational import Number
 
 __all__ = ["THE"]
@@ -76,16 +82,30 @@ class THE(Unary):
         super().__init__(k, epsilon)
         self._set(recalibrated=bool(recalibrated))
 
+    @classmethod
+    def ideal(cls, k: Floats, epsilon: Floats) -> Ideal:  # noqa: ARG003 - every formula has the same signature
+        r"""Return p, q and the variance at share zero in floats, at the best threshold in closed form.
+
+        With :math:`c = e^{-\varepsilon/2}` and :math:`x = e^{\varepsilon\theta/2}`,
+        :math:`p = 1 - c x / 2` and :math:`q = 1 / (2 x)`; the variance is least at the larger root of
+        :math:`3 c x^2 - 2 (1 + c) x + 1`.
+        """
+        shrunk, gap = np.exp(-epsilon / 2), -np.expm1(-epsilon / 2)
+        part = shrunk / (1 + np.sqrt(1 - gap + gap**2))
+        above = gap * (2 - part) / (3 * shrunk)  # x - 1
+        truth = gap * (1 + part) / 3  # 1 - c x, which is 2 p - 1
+        q = 0.5 / (1 + above)
+        apart = 0.5 * (truth + above / (1 + above))
+        return Ideal(0.5 + 0.5 * truth, q, q * (1 - q) / apart**2)
+
     @cached_property
     def noise_epsilon(self) -> float:
         """The epsilon of the noisy vector before the threshold."""
         if not self.recalibrated:
             return float(self.epsilon)
-        from scipy.optimize import brentq  # noqa: PLC0415 - slow to import
-
         target = float(self.epsilon)
         low, high = target / 2, 3 * target + 3  # the report has less than its noise, and at least half of it
-        return float(brentq(lambda noise: _exact_epsilon(noise) - target, low, high, xtol=1e-300))
+        return _root(lambda noise: _exact_epsilon(noise) - target, low, high, xtol=1e-300)
 
     @cached_property
     def threshold(self) -> float:
@@ -105,14 +125,12 @@ class THE(Unary):
 
 
 def _parts(noise: float, threshold: float) -> tuple[float, float]:
-    """Return 1 - 2 p and 2 q - 1, both below nought, without loss where p and q are near one half."""
+    """Return 1 - 2 p and 2 q - 1, both below zero, without loss where p and q are near one half."""
     return math.expm1(noise * (threshold - 1) / 2), math.expm1(-noise * threshold / 2)
 
 
 def _best_threshold(noise: float) -> float:
-    """Return where the derivative of the logarithm of q (1 - q) / (p - q)**2 is nought."""
-    from scipy.optimize import brentq  # noqa: PLC0415 - slow to import
-
+    """Return where the derivative of the logarithm of q (1 - q) / (p - q)**2 is zero."""
     if noise < _LEAST_NOISE:
         return 0.5
 
@@ -120,7 +138,14 @@ def _best_threshold(noise: float) -> float:
         missed, false = _parts(noise, threshold)
         return 2 * (false - missed) / (false + missed) + 2 * false / (1 - false)
 
-    return float(brentq(slope, 0.5, 1.0, xtol=1e-15))
+    return _root(slope, 0.5, 1.0, xtol=1e-15)
+
+
+def _root(function: Callable[[float], float], low: float, high: float, *, xtol: float) -> float:
+    """Return where the function is zero between `low` and `high`."""
+    from scipy.optimize import brentq  # noqa: PLC0415 - slow to import
+
+    return float(brentq(function, low, high, xtol=xtol))
 
 
 def _exact_epsilon(noise: float) -> float:

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from evenhand.collect import kernels
 from evenhand.collect.protocols.base import Protocol
-from evenhand.collect.protocols.codes import checked_codes, code_type
+from evenhand.collect.protocols.codes import check_codes, code_type
 from evenhand.collect.protocols.dyadic import GRID, exp_above, round_up
+from evenhand.collect.protocols.formulas import Ideal, response_log_gain
 from evenhand.collect.reports.layouts import BitsLayout
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.feeding import feed
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from evenhand.collect.protocols.formulas import Floats
     from evenhand.privacy.randomness import Source
 
 __all__ = ["OUE", "RAPPOR", "Unary"]
@@ -55,6 +58,10 @@ class Unary(Protocol):
                 got=str(self.epsilon),
             )
         return p, q
+
+    def both_supported(self) -> tuple[Fraction, Fraction]:
+        """Return the probabilities of two bits, which are independent."""
+        return self.p_exact * self.q_exact, self.q_exact**2
 
     def _worst_ratio(self) -> Fraction:
         p, q = self.p_exact, self.q_exact
@@ -136,6 +143,17 @@ class RAPPOR(Unary):
     name: ClassVar[str] = "rappor"
     title: ClassVar[str] = "symmetric unary encoding"
 
+    @classmethod
+    def ideal(cls, k: Floats, epsilon: Floats) -> Ideal:  # noqa: ARG003 - every formula has the same signature
+        """Return p, q and the variance at share zero in floats."""
+        shrunk, gap = np.exp(-epsilon / 2), -np.expm1(-epsilon / 2)
+        return Ideal(1 / (1 + shrunk), shrunk / (1 + shrunk), shrunk / gap**2)
+
+    @classmethod
+    def log_gain(cls, k: Floats, epsilon: Floats) -> Floats:
+        """Return the logarithm of minus the derivative of the variance."""
+        return response_log_gain(np.full_like(k, 2.0), epsilon / 2) - math.log(2)
+
     def _bit_probabilities(self) -> tuple[Fraction, Fraction]:
         shrunk = exp_above(-self.epsilon / 2)
         q = round_up(shrunk / (1 + shrunk))
@@ -183,6 +201,18 @@ class OUE(Unary):
 
     name: ClassVar[str] = "oue"
     title: ClassVar[str] = "optimized unary encoding"
+    is_among_best: ClassVar[bool] = True
+
+    @classmethod
+    def ideal(cls, k: Floats, epsilon: Floats) -> Ideal:  # noqa: ARG003 - every formula has the same signature
+        """Return p, q and the variance at share zero in floats."""
+        shrunk, gap = np.exp(-epsilon), -np.expm1(-epsilon)
+        return Ideal(np.full_like(epsilon, 0.5), shrunk / (1 + shrunk), 4 * shrunk / gap**2)
+
+    @classmethod
+    def log_gain(cls, k: Floats, epsilon: Floats) -> Floats:
+        """Return the logarithm of minus the derivative of the variance."""
+        return response_log_gain(np.full_like(k, 2.0), epsilon) + math.log(4)
 
     def _bit_probabilities(self) -> tuple[Fraction, Fraction]:
         shrunk = exp_above(-self.epsilon)
@@ -191,50 +221,45 @@ class OUE(Unary):
 
 def _padded(protocol: Unary, codes: npt.NDArray[Any], source: Source) -> npt.NDArray[np.uint8]:
     """Return reports drawn where they lie, padding and all, which is quicker where that is little."""
-    from evenhand.collect.kernels import bits as _kernels_bits  # noqa: PLC0415 - starts the compiler
-
     width = -(-protocol.k // 8)
     out = np.empty(_words_for(8 * width * codes.size), dtype=np.uint64)
     for start in range(0, codes.size, _REPORTS):
-        block = _checked_block(protocol, codes[start : start + _REPORTS])
+        block = _check_block(protocol, codes[start : start + _REPORTS])
         true_bits = np.empty(_words_for(block.size), dtype=np.uint64)
-        _draw_bits(_kernels_bits.bernoulli_words, true_bits, protocol.p_exact, source)
+        _draw_bits(kernels.bits.bernoulli_words, true_bits, protocol.p_exact, source)
         first = start * width // 8
         rows = out[first : first + _words_for(8 * width * block.size)]
-        _draw_bits(_kernels_bits.padded_rows, rows, protocol.q_exact, source, true_bits, block, protocol.k)
+        _draw_bits(kernels.bits.padded_rows, rows, protocol.q_exact, source, true_bits, block, protocol.k)
     little = out.astype("<u8", copy=False).view(np.uint8)
     return little[: width * codes.size].reshape(codes.size, width)
 
 
 def _cut(protocol: Unary, codes: npt.NDArray[Any], source: Source) -> npt.NDArray[np.uint8]:
     """Return reports cut from a stream of bits without gaps, so that few values waste no random words."""
-    from evenhand.collect.kernels import bits as _kernels_bits  # noqa: PLC0415 - starts the compiler
-
     k = protocol.k
     out = np.empty((codes.size, -(-k // 8)), dtype=np.uint8)
     rows = max(1, min(codes.size, _REPORTS, _BITS // k))
     room = np.empty(_words_for(rows * k + 64), dtype=np.uint64)  # the kernel asks for a word to spare
     for start in range(0, codes.size, rows):
-        block = _checked_block(protocol, codes[start : start + rows])
+        block = _check_block(protocol, codes[start : start + rows])
         false_bits = room[: _words_for(block.size * k + 64)]
         true_bits = np.empty(_words_for(block.size + 64), dtype=np.uint64)
-        _draw_bits(_kernels_bits.bernoulli_words, false_bits, protocol.q_exact, source)
-        _draw_bits(_kernels_bits.bernoulli_words, true_bits, protocol.p_exact, source)
-        _kernels_bits.fill_rows(false_bits, true_bits, block, k, out[start : start + rows])
+        _draw_bits(kernels.bits.bernoulli_words, false_bits, protocol.q_exact, source)
+        _draw_bits(kernels.bits.bernoulli_words, true_bits, protocol.p_exact, source)
+        kernels.bits.fill_rows(false_bits, true_bits, block, k, out[start : start + rows])
     return out
 
 
-def _checked_block(protocol: Unary, codes: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _check_block(protocol: Unary, codes: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return codes as the kernels take them, checked before and after: they write by them."""
-    given = checked_codes(codes, protocol.k, owner=type(protocol).__name__)
-    return checked_codes(given.astype(code_type(protocol.k)), protocol.k, owner=type(protocol).__name__)
+    given = check_codes(codes, protocol.k, owner=type(protocol).__name__)
+    return check_codes(given.astype(code_type(protocol.k)), protocol.k, owner=type(protocol).__name__)
 
 
 def _words_for(bits: int) -> int:
     """Return how many words, in whole groups, hold so many bits."""
-    from evenhand.collect.kernels import bits as _kernels_bits  # noqa: PLC0415 - starts the compiler
-
-    return -(-bits // (64 * _kernels_bits.GROUP)) * _kernels_bits.GROUP
+    group: int = kernels.bits.GROUP
+    return -(-bits // (64 * group)) * group
 
 
 def _draw_bits(
@@ -245,11 +270,9 @@ def _draw_bits(
     *parameters: Any,
 ) -> None:
     """Fill words with independent bits, each 1 with a probability that is a multiple of 2**-53 below 1."""
-    from evenhand.collect.kernels import bits as _kernels_bits  # noqa: PLC0415 - starts the compiler
-
     places, tail = divmod((probability * GRID).numerator, 1 << 45)
     digits = np.array([-(places >> place & 1) for place in range(7, -1, -1)]).astype(np.uint64)
-    open_ = np.empty(_kernels_bits.GROUP, dtype=np.uint64)
+    open_ = np.empty(kernels.bits.GROUP, dtype=np.uint64)
     parameters = (digits, np.uint64(tail), open_, *parameters)
     feed(kernel, out, parameters, source, units=np.uint64, words=8.25 if tail else 8.0)
 
@@ -260,19 +283,17 @@ def _column_sums(values: npt.NDArray[Any], k: int) -> npt.NDArray[np.int64]:
     Bits of a byte from `k` on are not looked at. Several short rows count as one long one, whose columns are
     added up at the end.
     """
-    from evenhand.collect.kernels import bits as _kernels_bits  # noqa: PLC0415 - starts the compiler
-
     n, width = values.shape
     step = 8 // math.gcd(8, width)
     together = step * max(1, -(-_LONG // (step * width)))
-    words, rows, bits = together * width // 8, together * _kernels_bits.ROWS, min(8, k)
+    words, rows, bits = together * width // 8, together * kernels.bits.ROWS, min(8, k)
     planes, counters = np.empty((5, words), dtype=np.uint64), np.empty((bits, words), dtype=np.uint64)
     totals = np.zeros((bits, 8 * words), dtype=np.int64)
     chunk, whole = rows * max(1, _CHUNK // (rows * width)), n - n % rows
-    last = np.zeros((rows, width), dtype=np.uint8)  # rows of noughts add nothing
+    last = np.zeros((rows, width), dtype=np.uint8)  # rows of zeros add nothing
     last[: n - whole] = values[whole:]
     for block in [*(values[at : min(at + chunk, whole)] for at in range(0, whole, chunk)), last]:
         seen = np.ascontiguousarray(block).reshape(-1).view(np.uint64)
         seen = seen if seen.flags.aligned else seen.copy()
-        _kernels_bits.add_columns(seen.reshape(-1, words), planes, counters, totals)
+        kernels.bits.add_columns(seen.reshape(-1, words), planes, counters, totals)
     return np.asarray(totals.reshape(bits, together, width).sum(axis=1).T.reshape(-1))

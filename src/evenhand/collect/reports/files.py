@@ -1,24 +1,213 @@
-"""Reports in Parquet files: flat columns, and a note of what they are in the file's metadata."""
+"""Reports in Parquet files and JSON texts, each with a note: form, protocol, guarantee, randomness."""
 
 from __future__ import annotations
 
 import io
 import json
+from collections.abc import Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from evenhand.collect.reports.notes import NOTES, in_written_order, note_of, parsed, read_note
-from evenhand.collect.reports.reports import Reports
-from evenhand.errors import InvalidParameterError, LimitExceededError, UnreadableFileError
-from evenhand.table.source import DEFAULT_LIMITS, Source, blocks, opened, refuse
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from evenhand._validate import boolean, one_of
+from evenhand.collect.protocols.homes import CLASSES
+from evenhand.errors import (
+    EvenhandError,
+    GuaranteeError,
+    InvalidParameterError,
+    LimitExceededError,
+    UnreadableFileError,
+)
+from evenhand.privacy.guarantees.guarantee import Guarantee
+from evenhand.privacy.guarantees.units import ROW_ORDER, Trust, Unit
+from evenhand.privacy.records import build_from_record
+from evenhand.table.parquet.read import read_parquet
+from evenhand.table.source import DEFAULT_LIMITS, Limits, Source, blocks, opened, over_limit, refuse
+from evenhand.table.write import replacing
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator
+    from types import UnionType
 
-    from evenhand.table.source import Limits, ReadableBuffer
+    import numpy.typing as npt
 
-__all__ = ["read_reports", "write_reports"]
+    from evenhand.collect.reports.layouts import Layout
+    from evenhand.table.source import ReadableBuffer
+
+__all__ = [
+    "FORMAT",
+    "FORMAT_NAME",
+    "NOTES",
+    "note_of",
+    "parse_json",
+    "read_json_text",
+    "read_note",
+    "read_reports",
+    "write_reports",
+]
+
+FORMAT_NAME = "evenhand reports"
+FORMAT = f"{FORMAT_NAME} 1"
+"""The form of the file; another number means another form."""
+
+NOTES = ("format", "evenhand", "rng", "protocol", "guarantee")
+"""The names of what is said. Only simulated reports have no guarantee."""
+
+_RNG = {False: "secure", True: "seeded"}
+_LONGEST_VERSION = 80
+
+
+def note_of(protocol: Any, *, simulated: bool, allowed: str, keep_order: bool, owner: str) -> dict[str, Any]:
+    """Return what a file of reports of `protocol` says about itself, or refuse to write simulated ones.
+
+    Parameters
+    ----------
+    protocol : Protocol
+        What made them.
+    simulated : bool
+        Whether they were drawn with a seed.
+    allowed : {"refuse", "allow"}
+        Whether simulated reports may be written; the parameter ``simulated`` of the caller.
+    keep_order : bool
+        Whether they are written in the order in which they were made.
+    owner : str
+        Who asks, for messages.
+    """
+    boolean("keep_order", keep_order, owner=owner)
+    if one_of("simulated", allowed, ("refuse", "allow"), owner=owner) == "refuse" and simulated:
+        raise GuaranteeError(
+            "Simulated reports were not written: they were drawn with a seed, and whoever has it can take "
+            "the noise off, so no guarantee holds for them. Hint: give privatize no rng to collect reports; "
+            "pass simulated='allow' to keep these for a study, marked 'rng: seeded'."
+        )
+    if CLASSES.get(protocol.name) is not type(protocol):
+        raise InvalidParameterError(
+            "reports",
+            owner=owner,
+            must_be=f"reports of one of the protocols {', '.join(CLASSES)}",
+            got=f"reports of {protocol!r}",
+            hint="a column decoded from a joint report is not sent alone: write the whole reports.",
+        )
+    note = {
+        "format": FORMAT,
+        "evenhand": import_module("evenhand").__version__,  # it stands above all layers
+        "rng": _RNG[simulated],
+        "protocol": protocol.to_dict(),
+    }
+    if simulated:
+        return note
+    promise = protocol.guarantee_for(in_clear=[ROW_ORDER] if keep_order else ())
+    return note | {"guarantee": promise.to_dict()}
+
+
+def read_note(note: Mapping[str, Any], name: str) -> tuple[Any, bool]:
+    """Return the protocol, and whether the reports are simulated, from what the file `name` says."""
+    form = note.get("format")
+    if not isinstance(form, str) or not form.startswith(f"{FORMAT_NAME} "):
+        refuse(name, "it holds no reports of evenhand, or does not say so.")
+    if form != FORMAT:
+        refuse(name, "its reports are in a form of another version. Hint: update evenhand.")
+    version = note.get("evenhand")
+    if not isinstance(version, str) or len(version) > _LONGEST_VERSION:
+        refuse(name, "it does not say which version of evenhand wrote it.")
+    rng = note.get("rng")
+    if not isinstance(rng, str) or rng not in _RNG.values():
+        refuse(name, "it does not say whether its reports are 'secure' or 'seeded'.")
+    simulated = rng == _RNG[True]
+    if simulated != (note.get("guarantee") is None):
+        refuse(name, "collected reports state a guarantee, simulated ones none; here it is otherwise.")
+    protocol = _read_record(_protocol_from, note.get("protocol"), name, "protocol")
+    if not simulated:
+        guarantee = _read_record(Guarantee.from_dict, note["guarantee"], name, "guarantee")
+        _check_guarantee(guarantee, protocol, name)
+    return protocol, simulated
+
+
+def parse_json(text: str | bytes) -> Any:
+    """Return what a JSON text holds; ValueError if it is none, or says something twice."""
+    try:
+        return json.loads(text, object_pairs_hook=_unique_names, parse_constant=_refuse_constant)
+    except RecursionError:
+        raise ValueError("too deep") from None
+
+
+def _protocol_from(record: Mapping[str, Any]) -> Any:
+    return build_from_record(record, CLASSES, kind="Protocol", owner="protocol_from")
+
+
+def _read_record(read: Callable[[Any], Any], record: Any, name: str, part: str) -> Any:
+    if not isinstance(record, Mapping):
+        refuse(name, f"its {part} is not a record.")
+    try:
+        return read(record)
+    except EvenhandError:
+        refuse(name, f"its {part} cannot be understood: a field is missing, unknown or of a wrong value.")
+
+
+def _check_guarantee(claimed: Guarantee, protocol: Any, name: str) -> None:
+    """Refuse a file that promises what its protocol does not keep."""
+    try:
+        least = protocol.realised_epsilon
+    except (EvenhandError, ArithmeticError, ValueError):
+        refuse(name, "its protocol cannot make reports.")
+    kept = (
+        claimed.epsilon is not None
+        and claimed.epsilon >= least
+        and claimed.unit is Unit.ONE_REPORT
+        and claimed.trust is Trust.LOCAL
+        and claimed.group_size == 1
+    )
+    if not kept:
+        refuse(name, "it states a guarantee that its protocol does not keep.")
+
+
+def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    record = dict(pairs)
+    if len(record) != len(pairs):
+        raise ValueError("a name twice")
+    return record
+
+
+def _refuse_constant(text: str) -> NoReturn:
+    raise ValueError(f"{text} is not JSON")
+
+
+_TEXT = "The text"
+_TEXT_LIMITS = Limits(bytes=20_000_000)  # parsed, a hostile text takes twenty times its size
+
+
+def read_json_text(text: str | bytes, *, limits: Limits | None = None) -> tuple[npt.NDArray[Any], Any, bool]:
+    """Return the reports of a JSON text, the protocol that made them, and whether they are simulated."""
+    limits = _TEXT_LIMITS if limits is None else limits
+    _check_type("limits", limits, Limits, "a Limits")
+    _check_type("text", text, str | bytes, "a text or its bytes in UTF-8")
+    if len(text) > limits.bytes:
+        over_limit(_TEXT, f"it is longer than {limits.bytes:,} bytes.", limit="bytes")
+    try:
+        record = parse_json(text if isinstance(text, str) else text.decode("utf-8"))
+    except ValueError:
+        refuse(_TEXT, "it is not JSON, or says something twice.")
+    if not isinstance(record, dict):
+        refuse(_TEXT, "it is not a JSON object.")
+    protocol, simulated = read_note(record, _TEXT)
+    if "reports" not in record or record.keys() - {*NOTES, "reports"}:
+        refuse(_TEXT, "it has no reports, or more than reports and what they are.")
+    try:
+        values = protocol.layout.from_json(record["reports"])
+    except InvalidParameterError as error:
+        refuse(_TEXT, f"its reports are not {error.must_be}.")
+    return values, protocol, simulated
+
+
+def _check_type(name: str, value: object, kind: type | UnionType, must_be: str) -> None:
+    if not isinstance(value, kind):
+        got = f"a value of type {type(value).__name__}"
+        raise InvalidParameterError(name, owner="Reports.from_json", must_be=must_be, got=got)
+
 
 _GROUP_BYTES = 64 << 20
 _GROUP_ROWS = 1 << 20
@@ -27,19 +216,11 @@ _LONGEST_NOTE = 1 << 16
 
 
 def write_reports(
-    reports: Reports, path: str | os.PathLike[str], *, simulated: str, keep_order: bool
+    values: npt.NDArray[Any], layout: Layout, note: Mapping[str, Any], path: str | os.PathLike[str]
 ) -> None:
-    """Write reports and what they are to a file, whole or not at all."""
-    import pyarrow as pa  # noqa: PLC0415 - slow to import
-    import pyarrow.parquet as pq  # noqa: PLC0415 - slow to import
-
-    from evenhand.table.write import replacing  # noqa: PLC0415 - imports pyarrow
-
-    note = note_of(reports, simulated=simulated, keep_order=keep_order, owner="Reports.write_parquet")
-    reports = in_written_order(reports, keep_order=keep_order)
+    """Write reports and the note of what they are to a file, whole or not at all."""
     metadata = {name: json.dumps(text) if name in _RECORDS else text for name, text in note.items()}
-    layout = reports.protocol.layout
-    table = pa.table(layout.to_columns(reports.values))
+    table = pa.table(layout.to_columns(values))
     rows = max(1, min(_GROUP_ROWS, _GROUP_BYTES // layout.bytes_per_report))
     plain = {"store_schema": False, "write_statistics": False, "use_dictionary": False}
     with (
@@ -52,13 +233,14 @@ def write_reports(
 
 def read_reports(
     path_or_buffer: str | os.PathLike[str] | ReadableBuffer, *, limits: Limits | None = None
-) -> Reports:
-    """Read reports and what they are from a file that :func:`write_reports` wrote."""
-    from evenhand.table.parquet.read import read_parquet  # noqa: PLC0415 - imports pyarrow
-
+) -> tuple[npt.NDArray[Any], Any, bool]:
+    """Return the reports of a file, the protocol that made them, and whether they are simulated."""
     limits = DEFAULT_LIMITS if limits is None else limits
-    with opened(path_or_buffer, limits=limits, owner="Reports.read_parquet") as given, _named(given):
-        source = _searchable(given, limits)
+    with (
+        opened(path_or_buffer, limits=limits, owner="Reports.read_parquet") as given,
+        _naming_the_file(given),
+    ):
+        source = _seekable(given, limits)
         table = read_parquet(source.stream, limits=limits)
         protocol, simulated = read_note(_note(source), source.name)
         columns = dict(zip(table.column_names, table.columns, strict=True))
@@ -66,10 +248,10 @@ def read_reports(
             values = protocol.layout.from_columns(columns)
         except InvalidParameterError as error:
             refuse(source.name, f"its reports are not {error.must_be}.")
-    return Reports._drawn(values, protocol, simulated=simulated)  # noqa: SLF001 - they were checked
+    return values, protocol, simulated
 
 
-def _searchable(given: Source, limits: Limits) -> Source:
+def _seekable(given: Source, limits: Limits) -> Source:
     """Return a source that can be read twice."""
     stream = given.stream
     if given.size is None and not (hasattr(stream, "seekable") and stream.seekable()):
@@ -79,26 +261,27 @@ def _searchable(given: Source, limits: Limits) -> Source:
 
 def _note(source: Source) -> Mapping[str, Any]:
     """Return what the metadata of a file says, after :func:`read_parquet` found the file in order."""
-    import pyarrow.parquet as pq  # noqa: PLC0415 - slow to import
-
     source.stream.seek(0)
     file = pq.ParquetFile(source.stream)
-    found, shown = file.metadata.metadata or {}, file.schema_arrow.metadata or {}
-    texts = {name: found[name.encode()] for name in NOTES if name.encode() in found}
+    metadata, schema_metadata = file.metadata.metadata or {}, file.schema_arrow.metadata or {}
+    texts = {name: metadata[name.encode()] for name in NOTES if name.encode() in metadata}
     keys = [name.encode() for name in NOTES]
-    if any(found.get(key) != shown.get(key) for key in keys) or _one_is_twice(keys, file.metadata):
+    if any(metadata.get(key) != schema_metadata.get(key) for key in keys) or _has_duplicate_key(
+        keys, file.metadata
+    ):
         refuse(source.name, "it says something about itself twice.")
     if any(len(text) > _LONGEST_NOTE for text in texts.values()):
         refuse(source.name, "what it says about itself is too long.")
     try:
         return {
-            name: parsed(text) if name in _RECORDS else text.decode("utf-8") for name, text in texts.items()
+            name: parse_json(text) if name in _RECORDS else text.decode("utf-8")
+            for name, text in texts.items()
         }
     except ValueError:
         refuse(source.name, "what it says about itself cannot be understood.")
 
 
-def _one_is_twice(keys: list[bytes], metadata: Any) -> bool:
+def _has_duplicate_key(keys: list[bytes], metadata: Any) -> bool:
     """Whether the footer has one of the keys twice: readers differ in which of the two they believe.
 
     Arrow shows only one of them. So it writes the footer again, in the one form it has for a text: the byte
@@ -110,7 +293,7 @@ def _one_is_twice(keys: list[bytes], metadata: Any) -> bool:
 
 
 @contextmanager
-def _named(source: Source) -> Iterator[None]:
+def _naming_the_file(source: Source) -> Iterator[None]:
     """Name the file in messages of a reader that was given its stream."""
     try:
         yield

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.collect.protocols.codes import code_type
-from evenhand.collect.reports.arrow_layouts import bytes_array, bytes_of, numbers_of, sole_array
 from evenhand.errors import InvalidParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from types import ModuleType
 
     import numpy.typing as npt
 
@@ -70,7 +70,7 @@ class Layout(ABC):
         InvalidParameterError
             If it has another type, a null, or what no report can be.
         """
-        return self.checked(self._from_arrow(sole_array(array, self.arrow_type, self.described)))
+        return self.checked(self._from_arrow(_arrow().sole_array(array, self.arrow_type, self.described)))
 
     def to_json(self, values: npt.NDArray[Any]) -> list[Any]:
         """Return one plain Python value per report, which :mod:`json` writes as it is."""
@@ -98,7 +98,9 @@ class Layout(ABC):
         wanted = self._column_types()
         if set(columns) != set(wanted):
             raise self._refused("other columns")
-        sole = {name: sole_array(columns[name], kind, self.described) for name, kind in wanted.items()}
+        sole = {
+            name: _arrow().sole_array(columns[name], kind, self.described) for name, kind in wanted.items()
+        }
         return self.checked(self._from_columns(sole))
 
     # --- what a layout defines ------------------------------------------------------------------
@@ -160,7 +162,7 @@ class IntegerLayout(Layout):
         return code_type(self.k)
 
     def _arrow_type(self) -> Any:
-        return _arrow_integer(self.dtype)
+        return _arrow().integer_type(self.dtype)
 
     def _described(self) -> str:
         return f"whole numbers from 0 to {self.k - 1}"
@@ -169,12 +171,10 @@ class IntegerLayout(Layout):
         return values.ndim == 1 and values.dtype.kind in "iu" and not _outside(values, self.k)
 
     def _to_arrow(self, values: npt.NDArray[Any]) -> Any:
-        import pyarrow as pa  # noqa: PLC0415 - slow to import
-
-        return pa.array(np.ascontiguousarray(values))
+        return _arrow().number_array(values)
 
     def _from_arrow(self, array: Any) -> npt.NDArray[Any]:
-        return numbers_of(array)
+        return _numbers_of(array)
 
     def _from_json(self, reports: list[Any]) -> npt.NDArray[Any]:
         if not _all_below(reports, self.k):
@@ -187,7 +187,7 @@ class BitsLayout(Layout):
     """A report is `k` bits, packed into bytes.
 
     Value ``v`` is bit ``v % 8``, counted from the low end, of byte ``v // 8``. Bits past the last value are
-    nought. In JSON the bytes are lowercase hexadecimal digits, two for each byte, byte 0 first.
+    zero. In JSON the bytes are lowercase hexadecimal digits, two for each byte, byte 0 first.
 
     >>> layout = BitsLayout(k=10)  # values 0, 2 and 9 are supported
     >>> layout.to_json(np.array([[0b00000101, 0b00000010]], dtype=np.uint8))
@@ -207,9 +207,7 @@ class BitsLayout(Layout):
         return np.dtype(np.uint8)
 
     def _arrow_type(self) -> Any:
-        import pyarrow as pa  # noqa: PLC0415 - slow to import
-
-        return pa.binary(self.width)
+        return _arrow().bytes_type(self.width)
 
     def _bytes(self) -> int:
         return self.width
@@ -223,10 +221,10 @@ class BitsLayout(Layout):
         return not (self.k % 8 and bool((values[:, -1] >> (self.k % 8)).any()))
 
     def _to_arrow(self, values: npt.NDArray[Any]) -> Any:
-        return bytes_array(values)
+        return _arrow().bytes_array(values)
 
     def _from_arrow(self, array: Any) -> npt.NDArray[Any]:
-        return bytes_of(array)
+        return _bytes_of(array)
 
     def _to_json(self, values: npt.NDArray[Any]) -> list[Any]:
         digits = np.ascontiguousarray(values).tobytes().hex()
@@ -234,7 +232,7 @@ class BitsLayout(Layout):
         return [digits[start : start + step] for start in range(0, len(digits), step)]
 
     def _from_json(self, reports: list[Any]) -> npt.NDArray[Any]:
-        right = all(type(each) is str and len(each) == 2 * self.width for each in reports)
+        right = all(type(report) is str and len(report) == 2 * self.width for report in reports)
         digits = "".join(reports) if right else ""
         if not right or not _HEX.fullmatch(digits):
             raise self._refused()
@@ -262,9 +260,7 @@ class SetLayout(Layout):
         return code_type(self.k)
 
     def _arrow_type(self) -> Any:
-        import pyarrow as pa  # noqa: PLC0415 - slow to import
-
-        return pa.list_(_arrow_integer(self.dtype), self.size)
+        return _arrow().list_type(self.dtype, self.size)
 
     def _bytes(self) -> int:
         return self.size * self.dtype.itemsize
@@ -277,30 +273,26 @@ class SetLayout(Layout):
         return right and not _outside(values, self.k) and not _repeated(values)
 
     def _to_arrow(self, values: npt.NDArray[Any]) -> Any:
-        import pyarrow as pa  # noqa: PLC0415 - slow to import
-
-        return pa.FixedSizeListArray.from_arrays(pa.array(np.ascontiguousarray(values).ravel()), self.size)
+        return _arrow().list_array(values)
 
     def _from_arrow(self, array: Any) -> npt.NDArray[Any]:
-        return numbers_of(array.flatten()).reshape(-1, self.size)
+        return _numbers_of(array.flatten()).reshape(-1, self.size)
 
     def _from_json(self, reports: list[Any]) -> npt.NDArray[Any]:
-        right = all(type(each) is list and len(each) == self.size for each in reports)
-        if not right or not all(_all_below(each, self.k) for each in reports):
+        right = all(type(report) is list and len(report) == self.size for report in reports)
+        if not right or not all(_all_below(report, self.k) for report in reports):
             raise self._refused()
         return np.array(reports, dtype=self.dtype).reshape(-1, self.size)
 
     def _to_columns(self, values: npt.NDArray[Any]) -> dict[str, Any]:
         packed = np.ascontiguousarray(values, dtype=self.dtype.newbyteorder("<"))
-        return {"report": bytes_array(packed.view(np.uint8))}
+        return {"report": _arrow().bytes_array(packed.view(np.uint8))}
 
     def _column_types(self) -> dict[str, Any]:
-        import pyarrow as pa  # noqa: PLC0415 - slow to import
-
-        return {"report": pa.binary(self.bytes_per_report)}
+        return {"report": _arrow().bytes_type(self.bytes_per_report)}
 
     def _from_columns(self, columns: Mapping[str, Any]) -> npt.NDArray[Any]:
-        return bytes_of(columns["report"]).view(self.dtype.newbyteorder("<"))
+        return _bytes_of(columns["report"]).view(self.dtype.newbyteorder("<"))
 
 
 @dataclass(frozen=True)
@@ -325,9 +317,7 @@ class HashedLayout(Layout):
         return np.dtype([("multiplier", word), ("offset", word), ("value", code_type(self.g))])
 
     def _arrow_type(self) -> Any:
-        import pyarrow as pa  # noqa: PLC0415 - slow to import
-
-        return pa.struct(list(self._column_types().items()))
+        return _arrow().struct_type(self._column_types())
 
     def _described(self) -> str:
         return f"records of multiplier and offset of {self.width} bits and a value from 0 to {self.g - 1}"
@@ -340,41 +330,36 @@ class HashedLayout(Layout):
         return values.ndim == 1 and values.dtype == self.dtype and not _outside(values["value"], self.g)
 
     def _to_arrow(self, values: npt.NDArray[Any]) -> Any:
-        import pyarrow as pa  # noqa: PLC0415 - slow to import
-
-        columns = self.to_columns(values)
-        return pa.StructArray.from_arrays(list(columns.values()), names=list(columns))
+        return _arrow().struct_array(self.to_columns(values))
 
     def _from_arrow(self, array: Any) -> npt.NDArray[Any]:
         return self._from_columns(dict(zip(self._parts, array.flatten(), strict=True)))
 
     def _column_types(self) -> dict[str, Any]:
-        return {name: _arrow_integer(self.dtype[name]) for name in self._parts}
+        return {name: _arrow().integer_type(self.dtype[name]) for name in self._parts}
 
     def _to_columns(self, values: npt.NDArray[Any]) -> dict[str, Any]:
-        import pyarrow as pa  # noqa: PLC0415 - slow to import
-
-        return {name: pa.array(np.ascontiguousarray(values[name])) for name in self._parts}
+        return {name: _arrow().number_array(values[name]) for name in self._parts}
 
     def _from_columns(self, columns: Mapping[str, Any]) -> npt.NDArray[Any]:
         out = np.empty(len(columns["value"]), dtype=self.dtype)
         for name, array in columns.items():
-            out[name] = numbers_of(array)
+            out[name] = _numbers_of(array)
         return out
 
     def _to_json(self, values: npt.NDArray[Any]) -> list[Any]:
         parts = [values[name].tolist() for name in self._parts]
         if self.width == 64:
             parts[:2] = [[str(word) for word in words] for words in parts[:2]]
-        return [dict(zip(self._parts, each, strict=True)) for each in zip(*parts, strict=True)]
+        return [dict(zip(self._parts, words, strict=True)) for words in zip(*parts, strict=True)]
 
     def _from_json(self, reports: list[Any]) -> npt.NDArray[Any]:
         parts = set(self._parts)
-        if not all(type(each) is dict and each.keys() == parts for each in reports):
+        if not all(type(report) is dict and report.keys() == parts for report in reports):
             raise self._refused()
         out = np.empty(len(reports), dtype=self.dtype)
         for name in self._parts:
-            numbers = [each[name] for each in reports]
+            numbers = [report[name] for report in reports]
             if name != "value" and self.width == 64:
                 right = all(type(word) is str and _DECIMAL.fullmatch(word) for word in numbers)
                 numbers = [int(word) for word in numbers] if right else [None]
@@ -384,10 +369,26 @@ class HashedLayout(Layout):
         return out
 
 
-def _arrow_integer(dtype: np.dtype[Any]) -> Any:
-    import pyarrow as pa  # noqa: PLC0415 - slow to import
+def _arrow() -> ModuleType:
+    from evenhand.collect.reports import arrow_layouts  # noqa: PLC0415 - pyarrow is slow to import
 
-    return pa.from_numpy_dtype(dtype.newbyteorder("="))
+    return arrow_layouts
+
+
+def _bytes_of(array: Any) -> npt.NDArray[np.uint8]:
+    """Return the rows of bytes of an array of binary values of one width."""
+    width = array.type.byte_width
+    memory = array.buffers()[1]
+    if len(array) == 0 or memory is None:
+        return np.empty((0, width), dtype=np.uint8)
+    rows = np.frombuffer(memory, dtype=np.uint8, count=len(array) * width, offset=array.offset * width)
+    return rows.reshape(-1, width)
+
+
+def _numbers_of(array: Any) -> npt.NDArray[Any]:
+    """Return the numbers of an array that has no nulls."""
+    numbers: npt.NDArray[Any] = array.to_numpy(zero_copy_only=True)
+    return numbers
 
 
 def _outside(values: npt.NDArray[Any], k: int) -> bool:
@@ -395,7 +396,7 @@ def _outside(values: npt.NDArray[Any], k: int) -> bool:
 
 
 def _all_below(numbers: list[Any], k: int) -> bool:
-    return all(type(each) is int and 0 <= each < k for each in numbers)
+    return all(type(number) is int and 0 <= number < k for number in numbers)
 
 
 def _repeated(values: npt.NDArray[Any]) -> bool:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
+import narwhals as nw
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from evenhand._validate import integer
-from evenhand.collect.protocols.assumptions import FRESH, TAKES_PART
 from evenhand.collect.protocols.base import Protocol
-from evenhand.collect.protocols.codes import checked_codes
-from evenhand.collect.reports.numbering import Numbering
-from evenhand.collect.reports.people import checked_people
+from evenhand.collect.protocols.codes import check_codes
+from evenhand.collect.protocols.law import FRESH, TAKES_PART
 from evenhand.collect.reports.reports import Reports
 from evenhand.collect.reports.streams import stream_for
 from evenhand.errors import GuaranteeError, InvalidParameterError
@@ -22,9 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy.typing as npt
-    import pyarrow as pa
 
-__all__ = ["Memo"]
+__all__ = ["Memo", "Numbering", "check_people"]
 
 _OWNER = "Memo.answer"
 
@@ -100,7 +102,7 @@ class Memo:
         codes : array of int
             Each person's value now, 0 to ``k - 1``.
         rng : None, int, Generator or Source
-            Where new answers come from. Nothing for the operating system's secure source. Anything else makes
+            Where new answers come from. None for the operating system's secure source. Anything else makes
             a simulation; a seed that is given in several rounds has a new stream in each.
 
         Returns
@@ -115,18 +117,18 @@ class Memo:
             If ids are missing or are not of one type, in all rounds; or if the codes are not whole numbers of
             the domain. Nothing is drawn then, and nothing is kept.
         """
-        held = checked_codes(codes, self.protocol.k, owner=_OWNER)
+        values = check_codes(codes, self.protocol.k, owner=_OWNER)
         with self._lock:  # two threads must not draw two answers for one person
-            ids = checked_people(people, kind=self._people.kind, owner=_OWNER)
-            if len(ids) != len(held):
+            ids = check_people(people, kind=self._people.kind, owner=_OWNER)
+            if len(ids) != len(values):
                 raise InvalidParameterError(
                     "people", owner=_OWNER, must_be="as many as there are codes", got="another number of them"
                 )
-            return self._answer(ids, held, rng)
+            return self._answer(ids, values, rng)
 
-    def _answer(self, ids: pa.Array, held: npt.NDArray[Any], rng: Any) -> Reports:
+    def _answer(self, ids: pa.Array, values: npt.NDArray[Any], rng: Any) -> Reports:
         persons, newcomers = self._people.find(ids)
-        places, unseen = self._pairs.find_integers(persons * self.protocol.k + held.astype(np.int64))
+        places, unseen = self._pairs.find_integers(persons * self.protocol.k + values.astype(np.int64))
         source = stream_for(rng, f"batch {self._batches}")
         if len(unseen):
             drawn = self.protocol.privatize(unseen.to_numpy() % self.protocol.k, rng=source)
@@ -169,21 +171,21 @@ class Memo:
         in which rounds a person has the same value as in which others is public, since the answers show it
         """
         owner = "Memo.guarantee_for"
-        held = integer("values_held", values_held, owner=owner, low=1, high=self.protocol.k)
+        most_values = integer("values_held", values_held, owner=owner, low=1, high=self.protocol.k)
         once = self.protocol.guarantee_for(protects=protects, in_clear=in_clear)
         return Guarantee(
-            epsilon=held * once.loss.amount,
+            epsilon=most_values * once.loss.amount,
             unit="one person",
             trust="local",
             protects=protects,
             in_clear=in_clear,
-            tight=once.tight and held == 1,
+            tight=once.tight and most_values == 1,
             proof=f"memoised {once.proof}",
             assumptions=(
-                *(each for each in once.assumptions if each not in {FRESH, TAKES_PART}),
+                *(assumption for assumption in once.assumptions if assumption not in {FRESH, TAKES_PART}),
                 "one answer per person and value is drawn, once, with fresh randomness",
                 "whether a person answers in a round does not depend on the value",
-                *_held_values(held),
+                *_held_values(most_values),
             ),
         )
 
@@ -197,10 +199,121 @@ class Memo:
         return f"Memo({self.protocol!r})"
 
 
-def _held_values(held: int) -> tuple[str, ...]:
-    if held == 1:
+def _held_values(values_held: int) -> tuple[str, ...]:
+    if values_held == 1:
         return ("each person holds one value throughout: a change of value shows when it happens",)
     return (
-        f"each person holds at most {held} different values",
+        f"each person holds at most {values_held} different values",
         "in which rounds a person has the same value as in which others is public, since the answers show it",
+    )
+
+
+class Numbering:
+    """Whole numbers or texts, each with the number of its first appearance.
+
+    Looking up costs time in proportion to what is looked up and what is known; nothing is a Python loop.
+    """
+
+    def __init__(self) -> None:
+        self._known: pa.Array | None = None
+
+    @property
+    def kind(self) -> Literal["integers", "text"] | None:
+        """What is numbered; None as long as there is no number."""
+        if self._known is None:
+            return None
+        return "integers" if pa.types.is_integer(self._known.type) else "text"
+
+    def find(self, things: pa.Array) -> tuple[npt.NDArray[np.int64], pa.Array]:
+        """Return the number of each, and the unknown ones, each once; those are numbered after the known."""
+        if self._known is None:
+            return _encoded(things)
+        numbers = _integers(pc.index_in(things, value_set=self._known).fill_null(-1))
+        unknown = numbers < 0
+        if not unknown.any():
+            return numbers, things[:0]
+        later, fresh = _encoded(things.filter(pa.array(unknown)))
+        numbers[unknown] = later + len(self._known)
+        return numbers, fresh
+
+    def find_integers(self, things: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], pa.Array]:
+        """Return what :meth:`find` returns, for an array of whole numbers."""
+        return self.find(pa.array(things, type=pa.int64()))
+
+    def add(self, fresh: pa.Array) -> None:
+        """Give numbers to the things that :meth:`find` found unknown."""
+        if len(fresh):
+            self._known = fresh if self._known is None else pa.concat_arrays([self._known, fresh])
+
+
+def _encoded(things: pa.Array) -> tuple[npt.NDArray[np.int64], pa.Array]:
+    encoded = things.dictionary_encode()
+    return _integers(encoded.indices), encoded.dictionary
+
+
+def _integers(array: pa.Array) -> npt.NDArray[np.int64]:
+    return np.array(array.to_numpy(zero_copy_only=False), dtype=np.int64)
+
+
+def check_people(people: Any, *, kind: str | None, owner: str) -> pa.Array:
+    """Return ids as an Arrow array of ``int64`` or ``large_string``, or refuse them without telling any.
+
+    Parameters
+    ----------
+    people : array, list or series
+        One id for each person.
+    kind : {"integers", "text"}, optional
+        What ids were before; they must stay so.
+    owner : str
+        Who asks, for messages.
+    """
+    try:
+        array = _arrow_ids(people)
+        wanted = pa.int64() if pa.types.is_integer(array.type) else pa.large_string()
+        readable = pa.types.is_integer(array.type) or _is_text(array.type)
+        ids = array.cast(wanted) if readable else None
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        ids = None
+    if _is_empty(people):  # of any type: an empty list has none
+        return pa.array([], type=pa.int64() if kind == "integers" else pa.large_string())
+    if ids is None:
+        raise _refused_people(owner, "something else")
+    if ids.null_count:
+        raise _refused_people(owner, "a missing id")
+    given = "integers" if pa.types.is_integer(ids.type) else "text"
+    if kind is not None and kind != given:
+        words = {"integers": "whole numbers", "text": "text"}
+        must_be = f"{words[kind]}, as in the rounds before"
+        raise InvalidParameterError("people", owner=owner, must_be=must_be, got=words[given])
+    return ids
+
+
+def _arrow_ids(people: Any) -> pa.Array:
+    unordered = isinstance(people, str | bytes | AbstractSet | Mapping)  # one text is no list of ids
+    if unordered or nw.dependencies.is_into_dataframe(people):
+        raise TypeError
+    series = nw.from_native(people, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        people = series.to_arrow()
+    if isinstance(people, np.ndarray) and people.ndim != 1:
+        raise ValueError  # a table of ids has no one id for each person
+    made = people if isinstance(people, pa.Array | pa.ChunkedArray) else pa.array(people)
+    flat = made.combine_chunks() if isinstance(made, pa.ChunkedArray) else made
+    return flat.dictionary_decode() if pa.types.is_dictionary(flat.type) else flat
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return kind in {pa.string(), pa.large_string(), pa.string_view()}
+
+
+def _is_empty(people: Any) -> bool:
+    return hasattr(people, "__len__") and len(people) == 0
+
+
+def _refused_people(owner: str, got: str) -> InvalidParameterError:
+    return InvalidParameterError(
+        "people",
+        owner=owner,
+        must_be="one id for each person, all whole numbers of 64 bits or all text",
+        got=got,
     )

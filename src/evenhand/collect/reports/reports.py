@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from evenhand.errors import InvalidParameterError
+from evenhand.privacy.randomness import SecureSource
+from evenhand.privacy.sampling import permutation
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
+    from types import ModuleType
 
     import numpy.typing as npt
 
-    from evenhand.collect.protocols.base import Protocol
+    from evenhand.collect.protocols.law import ExactLaw
     from evenhand.table.source import Limits, ReadableBuffer
 
 __all__ = ["Reports"]
@@ -53,27 +57,27 @@ class Reports:
 
     __slots__ = ("_protocol", "_simulated", "_values")
 
-    def __init__(self, values: npt.NDArray[Any], *, protocol: Protocol, simulated: bool) -> None:
+    def __init__(self, values: npt.NDArray[Any], *, protocol: ExactLaw, simulated: bool) -> None:
         kept = _checked(values, protocol)
         if kept is values or kept.base is not None:  # whoever has that array could change the reports
             kept = kept.copy()
         self._fill(kept, protocol, simulated=bool(simulated))
 
-    def _fill(self, values: npt.NDArray[Any], protocol: Protocol, *, simulated: bool) -> None:
+    def _fill(self, values: npt.NDArray[Any], protocol: ExactLaw, *, simulated: bool) -> None:
         self._values = values.view()  # the flag of a view: the array it looks at stays as it was
         self._values.flags.writeable = False
         self._protocol = protocol
         self._simulated = simulated
 
     @classmethod
-    def _drawn(cls, values: npt.NDArray[Any], protocol: Protocol, *, simulated: bool) -> Reports:
+    def _drawn(cls, values: npt.NDArray[Any], protocol: ExactLaw, *, simulated: bool) -> Reports:
         """Return reports of values that the protocol itself made, without looking at them again."""
         made = object.__new__(cls)
         made._fill(values, protocol, simulated=simulated)
         return made
 
     @classmethod
-    def of(cls, reports: Any, protocol: Protocol) -> Reports:
+    def of(cls, reports: Any, protocol: ExactLaw) -> Reports:
         """Return `reports`, or the reports in a bare array, if they can be reports of `protocol`.
 
         A bare array counts as simulated: nobody knows where it came from. It is looked at, not copied.
@@ -113,7 +117,7 @@ class Reports:
         return self._values
 
     @property
-    def protocol(self) -> Protocol:
+    def protocol(self) -> ExactLaw:
         """What made the reports."""
         return self._protocol
 
@@ -136,11 +140,11 @@ class Reports:
         return len(self.values)
 
     def __getitem__(self, which: Any) -> Any:
-        found = self.values[which]
+        part = self.values[which]
         rows = isinstance(which, slice) or (not isinstance(which, tuple) and np.ndim(which) == 1)
-        if rows and found.dtype == self.dtype:  # a list of names takes parts of every report
-            return Reports._drawn(found, self.protocol, simulated=self.simulated)
-        return found
+        if rows and part.dtype == self.dtype:  # a list of names takes parts of every report
+            return Reports._drawn(part, self.protocol, simulated=self.simulated)
+        return part
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> npt.NDArray[Any]:
         return np.array(self.values, dtype=dtype, copy=copy)
@@ -174,7 +178,7 @@ class Reports:
         return self.protocol.layout.to_arrow(self.values)
 
     @classmethod
-    def from_arrow(cls, array: Any, protocol: Protocol, *, simulated: bool = True) -> Reports:
+    def from_arrow(cls, array: Any, protocol: ExactLaw, *, simulated: bool = True) -> Reports:
         """Return the reports of an Arrow array, chunked or not.
 
         Parameters
@@ -223,9 +227,10 @@ class Reports:
         UnwritableFileError
             If the file cannot be written; nothing is left behind.
         """
-        from evenhand.collect.reports.files import write_reports  # noqa: PLC0415 - imports this module
-
-        write_reports(self, path, simulated=simulated, keep_order=keep_order)
+        note = self._note(simulated, keep_order=keep_order, owner="Reports.write_parquet")
+        _files().write_reports(
+            self._in_written_order(keep_order=keep_order), self.protocol.layout, note, path
+        )
 
     @classmethod
     def read_parquet(
@@ -247,9 +252,8 @@ class Reports:
         LimitExceededError
             If it passes a limit.
         """
-        from evenhand.collect.reports.files import read_reports  # noqa: PLC0415 - imports this module
-
-        return read_reports(path_or_buffer, limits=limits)
+        values, protocol, simulated = _files().read_reports(path_or_buffer, limits=limits)
+        return cls._drawn(values, protocol, simulated=simulated)
 
     def to_json(self, *, simulated: Literal["refuse", "allow"] = "refuse", keep_order: bool = False) -> str:
         """Return the reports as a JSON text that says what :meth:`write_parquet` would, in such an order.
@@ -261,9 +265,9 @@ class Reports:
         >>> Reports.from_json(text)
         <2 reports of GRR(k=5, epsilon=1), simulated>
         """
-        from evenhand.collect.reports.json_text import reports_text  # noqa: PLC0415 - imports this module
-
-        return reports_text(self, simulated=simulated, keep_order=keep_order)
+        note = self._note(simulated, keep_order=keep_order, owner="Reports.to_json")
+        written = self._in_written_order(keep_order=keep_order)
+        return json.dumps(note | {"reports": self.protocol.layout.to_json(written)})
 
     @classmethod
     def from_json(cls, text: str | bytes, *, limits: Limits | None = None) -> Reports:
@@ -283,12 +287,29 @@ class Reports:
         LimitExceededError
             If it passes the limit.
         """
-        from evenhand.collect.reports.json_text import reports_from_text  # noqa: PLC0415 - imports this module
+        values, protocol, simulated = _files().read_json_text(text, limits=limits)
+        return cls._drawn(values, protocol, simulated=simulated)
 
-        return reports_from_text(text, limits=limits)
+    def _note(self, allowed: str, *, keep_order: bool, owner: str) -> dict[str, Any]:
+        note: dict[str, Any] = _files().note_of(
+            self.protocol, simulated=self.simulated, allowed=allowed, keep_order=keep_order, owner=owner
+        )
+        return note
+
+    def _in_written_order(self, *, keep_order: bool) -> npt.NDArray[Any]:
+        """Return the values as they are written: in a uniform order from the secure source, unless told."""
+        if keep_order:
+            return self.values
+        return np.asarray(self.values[permutation(len(self), source=SecureSource())])
 
 
-def _checked(values: Any, protocol: Protocol) -> npt.NDArray[Any]:
+def _files() -> ModuleType:
+    from evenhand.collect.reports import files  # noqa: PLC0415 - pyarrow is slow to import
+
+    return files
+
+
+def _checked(values: Any, protocol: ExactLaw) -> npt.NDArray[Any]:
     """Return an array of what can be reports of `protocol`, in its type, or refuse it."""
     layout = protocol.layout
     try:
@@ -298,5 +319,5 @@ def _checked(values: Any, protocol: Protocol) -> npt.NDArray[Any]:
     return layout.checked(array)
 
 
-def _rebuilt(values: npt.NDArray[Any], protocol: Protocol, simulated: bool) -> Reports:  # noqa: FBT001 - for copies
+def _rebuilt(values: npt.NDArray[Any], protocol: ExactLaw, simulated: bool) -> Reports:  # noqa: FBT001 - for copies
     return Reports._drawn(values, protocol, simulated=simulated)  # noqa: SLF001 - of the same module

@@ -25,7 +25,7 @@ def stream_for(rng: Any, batch: str) -> Source:
     Parameters
     ----------
     rng : None, int, SeedSequence, Generator or Source
-        Nothing for the operating system's secure source.
+        None for the operating system's secure source.
     batch : str
         Name of the batch, such as ``"collection 0"``.
 

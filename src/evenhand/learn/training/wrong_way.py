@@ -6,7 +6,7 @@ from typing import Any
 
 import narwhals as nw
 
-from evenhand.collect.privatizer.privatized import is_privatized
+from evenhand.collect.privatizer.output import is_privatized
 from evenhand.collect.privatizer.transformer import LocalPrivatizer
 from evenhand.errors import InvalidParameterError
 

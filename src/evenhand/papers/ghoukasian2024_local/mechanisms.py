@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from evenhand.collect.fairest.measures import printed_channel
 from evenhand.collect.fairest.optimum import fairest_channel
+from evenhand.collect.fairest.population import printed_channel
 from evenhand.papers.ghoukasian2024_local.data import DATA, population
 from evenhand.papers.ghoukasian2024_local.plans import BUDGETED, EPSILONS, GRR, OPT, SS
 from evenhand.papers.trials import Trials

@@ -12,7 +12,6 @@ from scipy.stats import binomtest, norm
 
 from evenhand.collect.estimates.frequencies import Frequencies
 from evenhand.collect.protocols.channel import Channel
-from evenhand.collect.protocols.covariance import both_supported
 from evenhand.collect.protocols.grr import GRR
 from evenhand.collect.protocols.hashing import BLH, OLH
 from evenhand.collect.protocols.registry import PROTOCOLS
@@ -303,7 +302,7 @@ def test_shares_of_all_values_together_have_no_noise_in_randomized_response():
 
 
 def test_two_values_are_never_chosen_together_by_subsets_of_one():
-    assert both_supported(SS(k=2, epsilon=1)) == (0, 0)
+    assert SS(k=2, epsilon=1).both_supported() == (0, 0)
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 
 from evenhand.collect import GRR, OUE, RAPPOR, SS
-from evenhand.collect.estimates.fieller import rate_variance, separated
 from evenhand.collect.estimates.group_moments import GroupMoments
 from evenhand.collect.estimates.outcome_counts import OutcomeCounts
-from evenhand.collect.protocols.channel import Channel
-from evenhand.collect.protocols.matrix_channel import MatrixChannel
+from evenhand.collect.estimates.ratio_limits import is_separated, rate_variance
+from evenhand.collect.protocols.channel import Channel, MatrixChannel
 
 P, Q = Fraction(3, 4), Fraction(1, 8)
 ADDED = 2  # people for each outcome, spread evenly over all reports
@@ -70,8 +69,8 @@ def test_shares_are_means_of_scores(k):
         above = sum(y * _scores(bits)[v] for y, bits in people) / n
         below = sum(_scores(bits)[v] for _, bits in people) / n
 
-        assert moments.above[v] == pytest.approx(float(above), rel=1e-13)
-        assert moments.below[v] == pytest.approx(float(below), rel=1e-13)
+        assert moments.numerators[v] == pytest.approx(float(above), rel=1e-13)
+        assert moments.denominators[v] == pytest.approx(float(below), rel=1e-13)
     assert moments.overall == sum(y for y, _ in people) / n
 
 
@@ -176,7 +175,7 @@ def test_estimates_have_no_bias_and_the_stated_variance_over_all_reports_of_thre
 @pytest.mark.parametrize("protocol", PROTOCOLS, ids=repr)
 @pytest.mark.parametrize(("share", "rate", "overall"), [("1/4", "1/3", "2/5"), ("1/2", "4/5", "1/2")])
 def test_the_variance_at_a_true_rate_is_that_of_all_people_and_reports(protocol, share, rate, overall):
-    """The sum over group, outcome and report of (y - r)**2 s**2: the mean is nought at the true rate."""
+    """The sum over group, outcome and report of (y - r)**2 s**2: the mean is zero at the true rate."""
     share, rate, overall = Fraction(share), Fraction(rate), Fraction(overall)
     p, q = protocol.p_exact, protocol.q_exact
     law = _law(protocol)
@@ -205,8 +204,8 @@ def test_a_group_is_separated_by_the_variance_of_its_own_share():
     for v in (0, 1):
         spread = _covariance([[_scores(bits)[v]] for _, bits, _ in weighted], [w for *_, w in weighted])[0][0]
         variance = float(spread / len(PEOPLE[2] * 30))
-        limit = moments.below[v] / variance**0.5
+        limit = moments.denominators[v] / variance**0.5
 
         assert moments.separated(limit * (1 - 1e-9))[v]
         assert not moments.separated(limit * (1 + 1e-9))[v]
-        assert separated(moments.below[v], variance, 0.0)
+        assert is_separated(moments.denominators[v], variance, 0.0)

@@ -43,7 +43,7 @@ def test_every_protocol_gives_the_true_rates_back(name):
     moments = GroupMoments.of(expected_counts(protocol, shares, rates), channel_of(protocol))
 
     assert moments.rates == pytest.approx(rates, abs=1e-9)
-    assert moments.below == pytest.approx(shares, abs=1e-9)
+    assert moments.denominators == pytest.approx(shares, abs=1e-9)
 
 
 @pytest.mark.parametrize("name", [name for name in PROTOCOLS if name != "optimal"])
@@ -74,7 +74,7 @@ def test_counts_give_what_scores_give(name):
 )
 def test_blocks_count_as_the_whole_does(protocol, monkeypatch):
     monkeypatch.setattr("evenhand.collect.estimates.outcome_counts._CELLS_AT_ONCE", 35)
-    monkeypatch.setattr("evenhand.collect.protocols.covariance._CELLS_AT_ONCE", 15)
+    monkeypatch.setattr("evenhand.collect.estimates.covariance._CELLS_AT_ONCE", 15)
     outcome = np.arange(100) % 3 == 0
     reports = protocol.privatize(np.arange(100) % 5, rng=2)
     bits = protocol.indicators(reports).astype(np.int64)

@@ -11,8 +11,7 @@ import pytest
 from scipy.stats import binom
 
 from evenhand.collect.estimates.group_rates import GroupRates, group_rates
-from evenhand.collect.estimates.independence import RARE, _at_least, impossible_groups
-from evenhand.collect.estimates.outcome_counts import OutcomeCounts
+from evenhand.collect.estimates.outcome_counts import RARE, OutcomeCounts, _at_least, impossible_groups
 from evenhand.collect.protocols.channel import Channel
 from evenhand.collect.protocols.grr import GRR
 from evenhand.collect.protocols.registry import PROTOCOLS

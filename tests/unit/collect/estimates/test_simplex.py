@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from evenhand.collect.estimates.frequencies import Frequencies
-from evenhand.collect.estimates.simplex import onto_simplex
+from evenhand.collect.protocols.channel import onto_simplex
 from evenhand.collect.protocols.grr import GRR
 from evenhand.errors import InvalidParameterError
 

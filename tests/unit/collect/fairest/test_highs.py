@@ -10,8 +10,7 @@ from evenhand.collect.fairest import highs as channel_highs
 from evenhand.collect.fairest.highs import Solver
 from evenhand.collect.fairest.optimum import fairest_channel
 from evenhand.collect.fairest.population import population
-from evenhand.collect.fairest.program import ChannelProgram
-from evenhand.collect.fairest.rows import Program, Rows
+from evenhand.collect.fairest.program import ChannelProgram, Program, Rows
 from evenhand.errors import InvalidParameterError
 
 

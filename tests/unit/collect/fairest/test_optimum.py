@@ -9,9 +9,8 @@ import pytest
 from evenhand.collect.fairest import highs as channel_highs
 from evenhand.collect.fairest import optimum as channel_fairest
 from evenhand.collect.fairest.frontier import error_range
-from evenhand.collect.fairest.measures import channel_unfairness, grr_matrix, printed_channel
-from evenhand.collect.fairest.optimum import clear_channels, fairest_channel
-from evenhand.collect.fairest.population import population
+from evenhand.collect.fairest.optimum import Recent, clear_channels, fairest_channel
+from evenhand.collect.fairest.population import channel_unfairness, grr_matrix, population, printed_channel
 from evenhand.errors import InvalidParameterError
 from property._channel_instances import is_channel, slow_error, slow_unfairness
 
@@ -324,3 +323,22 @@ def test_a_choice_that_costs_fairness_is_not_taken(monkeypatch):
 
     assert found.unfairness == pytest.approx(right.unfairness, abs=1e-8)
     assert is_channel(found.matrix, 1)
+
+
+# --- The last few answers are kept, and no more ---
+
+
+def test_the_oldest_answer_is_forgotten_first():
+    """Memory must not grow with the number of questions."""
+    kept, made = Recent(2), []
+
+    def ask(key):
+        return kept.get(key, lambda: made.append(key) or key)
+
+    for key in "abacab":
+        ask(key)
+
+    assert made == ["a", "b", "c", "b"]
+    kept.clear()
+    ask("a")
+    assert made[-1] == "a"

@@ -1,12 +1,22 @@
 """The programs of a channel, against the plain matrix."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
-from evenhand.collect.fairest.choice import choose
 from evenhand.collect.fairest.highs import Solver
+from evenhand.collect.fairest.optimum import choose
 from evenhand.collect.fairest.population import population
-from evenhand.collect.fairest.program import ChannelProgram
+from evenhand.collect.fairest.program import (
+    ChannelProgram,
+    Program,
+    Rows,
+    exact_products,
+    stacked,
+    sums_by_place,
+)
 from property._channel_instances import groups, random_channel, slow_error
 
 
@@ -86,3 +96,123 @@ def test_a_choice_that_fails_leaves_what_was_found():
     assert choose(small, Failing(0), [], found) is found
     assert choose(large, Failing(0), [], many) is many
     assert np.diagonal(choose(small, Failing(1), [], found))[0] > 0.6
+
+
+# --- Rows of a linear program, and the lower bound that any duals give ---
+
+
+def random_program(seed):
+    draw = np.random.default_rng(seed)
+    dense = draw.normal(size=(4, 5))
+    point = draw.random(5)
+    least = np.where(draw.random(4) < 0.5, -np.inf, dense @ point - draw.random(4))
+    most = np.where(np.isinf(least), dense @ point + draw.random(4), np.inf)
+    blocks = [Rows.table(np.arange(5)[None, :], dense[[i]], least=least[i], most=most[i]) for i in range(4)]
+    return dense, Program(cost=draw.normal(size=5), least=np.zeros(5), most=np.ones(5), rows=stacked(blocks))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_no_duals_give_more_than_the_optimum(seed):
+    """A certificate must hold whatever a solver returns for duals, nonsense included."""
+    dense, program = random_program(seed)
+    upper = np.isfinite(program.rows.most)
+    found = linprog(
+        program.cost,
+        A_ub=np.where(upper[:, None], dense, -dense),
+        b_ub=np.where(upper, program.rows.most, -program.rows.least),
+        bounds=(0, 1),
+    )
+    duals = np.where(upper, 1, -1) * found.ineqlin.marginals
+    draw = np.random.default_rng(seed)
+
+    assert program.lower_bound(duals) == pytest.approx(found.fun, abs=1e-9)
+    for size in (1e-3, 1.0, 100.0):
+        assert program.lower_bound(duals + size * draw.normal(size=4)) <= found.fun + 1e-12
+
+
+def test_a_violation_is_the_largest_of_all_limits():
+    """What a solver calls feasible is measured again."""
+    dense, program = random_program(1)
+    inside = np.random.default_rng(1)
+    for values in inside.normal(size=(5, 5)):
+        sums = dense @ values
+        over = [*(program.rows.least - sums), *(sums - program.rows.most), *-values, 0]
+
+        assert program.violation(values) == pytest.approx(max(over))
+
+
+def test_rows_are_weighed_like_a_matrix():
+    """Sparse and dense must be the same matrix."""
+    dense, program = random_program(0)
+    factors = np.array([1.0, -2.0, 0.0, 3.0])
+
+    assert program.rows.reduced(program.cost, factors) == pytest.approx(program.cost - factors @ dense)
+
+
+def slow_bound(program, duals):
+    """The bound that the duals give, in fractions; every row and every variable has finite limits."""
+    rows, value = program.rows, Fraction(0)
+    reduced = [Fraction(each) for each in program.cost]
+    entries = iter(zip(rows.columns, rows.values, strict=True))
+    for dual, size, least, most in zip(duals, rows.sizes, rows.least, rows.most, strict=True):
+        value += Fraction(dual) * Fraction(least if dual > 0 else most)
+        for column, entry in (next(entries) for _ in range(size)):
+            reduced[column] -= Fraction(dual) * Fraction(entry)
+    limits = zip(reduced, program.least, program.most, strict=True)
+    return value + sum(min(each * Fraction(low), each * Fraction(high)) for each, low, high in limits)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_large_duals_that_cancel_cost_no_digits(seed):
+    """With duals of millions, what rounding might have done was larger than the gap to be proved."""
+    draw = np.random.default_rng(seed)
+    table = draw.random((6, 30))
+    duals = 1e6 * draw.normal(size=6)
+    blocks = [
+        Rows.table(np.arange(30)[None, :], table[[i]], least=table[i].sum() / 2, most=table[i].sum() / 2)
+        for i in range(6)
+    ]
+    program = Program(
+        cost=duals @ table + draw.normal(size=30), least=np.zeros(30), most=np.ones(30), rows=stacked(blocks)
+    )
+    gap = slow_bound(program, duals) - Fraction(program.lower_bound(duals))
+    allowed = np.abs(duals) @ (program.rows.most + 1) + np.abs(duals @ table).sum()
+
+    assert 0 <= gap <= 2 * np.finfo(float).eps * allowed
+
+
+# --- Sums of products without a lost digit, against fractions ---
+
+
+def wide(draw, size):
+    return draw.normal(size=size) * 10.0 ** draw.uniform(-40, 40, size)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_product_and_its_rest_are_exact(seed):
+    """The rest is what a certificate would otherwise have to allow for."""
+    left, right = wide(np.random.default_rng(seed), (2, 200))
+    product, rest = exact_products(left, right)
+
+    for one, other, rounded, lost in zip(left, right, product, rest, strict=True):
+        assert Fraction(rounded) + Fraction(lost) == Fraction(one) * Fraction(other)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_sums_are_rounded_once(seed):
+    """Large parts that cancel must leave the small ones whole."""
+    draw = np.random.default_rng(seed)
+    parts, places = wide(draw, 100), draw.integers(0, 7, 100)
+    parts = np.concatenate([parts, -parts, draw.normal(size=20)])
+    places = np.concatenate([places, places, draw.integers(0, 7, 20)])
+    found = sums_by_place(places, parts, 9)
+    slow = [sum(map(Fraction, parts[places == place]), Fraction(0)) for place in range(9)]
+
+    assert found.tolist() == [float(each) for each in slow]
+    assert np.bincount(places, parts, minlength=9).tolist() != found.tolist()  # the quick way is another
+
+
+def test_no_parts_sum_to_nought():
+    """Duals may all be zero."""
+    assert sums_by_place(np.array([], dtype=int), np.array([]), 2).tolist() == [0, 0]
+    assert sums_by_place(np.array([1, 1]), np.array([0.0, 0.0]), 2).tolist() == [0, 0]

@@ -6,11 +6,20 @@ import numpy as np
 import pytest
 
 from evenhand.collect.fairest import search as channel_search
-from evenhand.collect.fairest.difference import least_difference
 from evenhand.collect.fairest.highs import Solver
 from evenhand.collect.fairest.population import population
 from evenhand.collect.fairest.program import ChannelProgram
-from evenhand.collect.fairest.search import extremes, least_limit, sides, start, step_bound, tilted
+from evenhand.collect.fairest.search import (
+    _Look,
+    _weakest,
+    extremes,
+    largest_deviations,
+    least_difference,
+    least_limit,
+    mix_extremes,
+    step_bound,
+    weighted_limit,
+)
 
 OWNER = {"owner": "test"}
 
@@ -25,7 +34,7 @@ def test_any_start_leads_to_the_same_limit():
     ends = extremes(program, solver, **OWNER)
     found = [
         least_limit(program, solver, first, 0.5, **OWNER).limit
-        for first in (start(ends, 0.5), start(ends, 0.45), ends.truthful)
+        for first in (mix_extremes(ends, 0.5), mix_extremes(ends, 0.45), ends.truthful)
     ]
 
     assert np.ptp(found) < 1e-9
@@ -35,11 +44,11 @@ def test_the_tilt_weighs_both_sides():
     """The difference is found along the line of all tilts."""
     program, solver = three(), Solver()
     ends = extremes(program, solver, **OWNER)
-    found = least_limit(program, solver, start(ends, 0.5), 0.5, tilt=(0.9, 0.1), **OWNER)
-    above, below = sides(program, found.matrix)
+    found = least_limit(program, solver, mix_extremes(ends, 0.5), 0.5, tilt=(0.9, 0.1), **OWNER)
+    above, below = largest_deviations(program, found.matrix)
 
     assert found.limit == pytest.approx(max(above / 0.9, below / 0.1))
-    assert tilted((above, below), (0.9, 0.1)) == found.limit
+    assert weighted_limit((above, below), (0.9, 0.1)) == found.limit
     assert found.limit - found.bound < 1e-8
 
 
@@ -47,10 +56,14 @@ def test_the_difference_is_the_least_along_the_whole_line():
     """A grid of tilts is the slow and obvious way."""
     program, solver = three(), Solver()
     ends = extremes(program, solver, **OWNER)
-    first = start(ends, 0.45)
+    first = mix_extremes(ends, 0.45)
     found = least_difference(program, solver, first, 0.45, **OWNER)
     grid = [
-        sum(sides(program, least_limit(program, solver, first, 0.45, tilt=(1 - at, at), **OWNER).matrix))
+        sum(
+            largest_deviations(
+                program, least_limit(program, solver, first, 0.45, tilt=(1 - at, at), **OWNER).matrix
+            )
+        )
         for at in np.linspace(0.05, 0.95, 19)
     ]
 
@@ -63,7 +76,7 @@ def test_the_difference_is_the_least_along_the_whole_line():
 def test_a_search_that_is_cut_short_says_how_far_it_may_be(monkeypatch):
     """The bound is honest after any number of steps."""
     program, solver = three(), Solver()
-    first = start(extremes(program, solver, **OWNER), 0.5)
+    first = mix_extremes(extremes(program, solver, **OWNER), 0.5)
     best = least_limit(program, solver, first, 0.5, **OWNER)
     monkeypatch.setattr(channel_search, "_STEPS", 1)
     short = least_limit(program, solver, first, 0.5, **OWNER)
@@ -82,7 +95,7 @@ def test_a_proof_that_is_too_coarse_is_made_again_at_a_corner(monkeypatch):
             answer = super().solve(linear, **options)
             return answer if options["corner"] else dataclasses.replace(answer, duals=0.9999 * answer.duals)
 
-    first = start(extremes(program, Solver(), **OWNER), 0.5)
+    first = mix_extremes(extremes(program, Solver(), **OWNER), 0.5)
     monkeypatch.setattr(channel_search, "_BY_POINTS", 2)
     monkeypatch.setattr(channel_search, "step_bound", lambda *a: step_bound(*a) - (not asked[-1]) * 1e-3)
     found = least_limit(program, Coarse(), first, 0.5, **OWNER)
@@ -93,7 +106,7 @@ def test_a_proof_that_is_too_coarse_is_made_again_at_a_corner(monkeypatch):
 
 
 def test_duals_without_fairness_certify_nothing():
-    """Nought is always a lower bound."""
+    """Zero is always a lower bound."""
     program = three()
     step = program.fairness(0.5, 0.3, np.ones(3))
 
@@ -114,3 +127,19 @@ def test_a_fair_end_that_cannot_be_found_is_sought_again_without_the_smallest_gr
 
     assert ends.fair_error == pytest.approx(0.577681201748, abs=1e-9)
     assert len(calls) == 1
+
+
+# --- The search for the least difference looks where its bound is weakest ---
+
+
+def test_between_two_looks_that_bound_nothing_the_next_is_halfway():
+    seen = [_Look(0.1, 1.0), _Look(0.25, 0.0), _Look(0.75, 0.0), _Look(0.9, 1.0)]
+
+    assert _weakest(seen) == (0.0, 0.5)
+
+
+def test_the_next_look_is_where_the_bound_is_weakest():
+    """The bound of a look falls toward both ends of the line, so it may be weakest beyond the last look."""
+    bound, share = _weakest([_Look(0.25, 6.0), _Look(0.75, 2.0)])
+
+    assert (bound, share) == (min(6 * 0.75, 2 * 0.75, 6 * 0.25 + 2 * 0.25), 1 - 0.25 / 3)

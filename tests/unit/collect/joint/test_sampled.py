@@ -1,4 +1,4 @@
-"""One question of several, drawn by lot: the lots are exact, and everybody counts where they were asked."""
+"""One question of several, drawn at random: the draws are exact, and everybody counts where asked."""
 
 import math
 from fractions import Fraction

@@ -132,7 +132,7 @@ def test_limits_are_for_rules_that_split_a_budget(how):
     "target", ["1e-300", "1e-17", "1e-9", "0.5", "0.999999999", "0.99999999999999999999"]
 )
 def test_extreme_shares_and_targets_have_an_epsilon_too(share, target):
-    """A limit of nought would be refused by the split, and a division by nought is no answer."""
+    """A limit of zero would be refused by the split, and a division by zero is no answer."""
     found = fair_epsilon(share, target)
 
     assert 0 < found <= 700

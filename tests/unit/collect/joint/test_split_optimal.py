@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from evenhand.collect.joint import split_optimal
-from evenhand.collect.joint.split_optimal import CONVEX, Attributes, optimal_split
-from evenhand.collect.protocols.formulas import FORMULAS, ideal
+from evenhand.collect.joint.split_optimal import Attributes, optimal_split
+from evenhand.collect.protocols.registry import PROTOCOLS, convex_names, formula_names, ideal
 
-ALL = tuple(FORMULAS)
+ALL = formula_names()
+CONVEX = convex_names()
 
 
 def attributes(sizes, name="grr", weights=None):
@@ -30,7 +31,7 @@ def test_the_logarithm_of_the_gain_is_that_of_the_derivative(name):
     }[name]
     for epsilon in (1e-3, 0.3, 1.0, 7.0, 30.0):
         truth = float(mpmath.log(-mpmath.diff(variance, mpmath.mpf(epsilon))))
-        found = CONVEX[name](np.array([7.0]), np.array([epsilon]))
+        found = PROTOCOLS[name].log_gain(np.array([7.0]), np.array([epsilon]))
 
         assert found[0] == pytest.approx(truth, rel=1e-12, abs=1e-12)
 
@@ -40,7 +41,7 @@ def test_what_is_called_convex_is_convex(name):
     """A falling gain is what makes the split with equal gains the best one."""
     epsilons = np.geomspace(1e-6, 700, 20_000)
     for k in (2.0, 3.0, 100_000.0):
-        assert (np.diff(CONVEX[name](np.full_like(epsilons, k), epsilons)) < 0).all()
+        assert (np.diff(PROTOCOLS[name].log_gain(np.full_like(epsilons, k), epsilons)) < 0).all()
 
 
 @pytest.mark.parametrize("name", sorted(set(ALL) - set(CONVEX) - {"the"}))

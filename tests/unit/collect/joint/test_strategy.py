@@ -10,7 +10,7 @@ from evenhand.collect.joint import strategy as strategy_module
 from evenhand.collect.joint.combined import Combined
 from evenhand.collect.joint.independent import Independent, Single
 from evenhand.collect.joint.sampled import Sampled
-from evenhand.collect.joint.strategy import checked_names, streams
+from evenhand.collect.joint.strategy import check_column_names, streams
 from evenhand.collect.protocols.grr import GRR
 from evenhand.collect.protocols.subset import SS
 from evenhand.collect.protocols.unary import OUE
@@ -238,7 +238,7 @@ def test_names_must_be_different_texts(wrong):
 
 
 def test_a_single_name_is_a_list_of_one():
-    assert checked_names("age", parameter="in_clear", owner="test") == ("age",)
+    assert check_column_names("age", parameter="in_clear", owner="test") == ("age",)
 
 
 @pytest.mark.parametrize("make", [Independent, Sampled])

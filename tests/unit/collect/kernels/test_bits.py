@@ -103,7 +103,7 @@ def test_a_lane_is_settled_by_its_first_digit_that_differs(kernels, digits, tail
 
 def test_all_lanes_may_be_open_at_once(kernels):
     """One more word for each lane, in the order of the lanes."""
-    probability = Fraction(3, GRID)  # eight digits of nought, then a tail of 3
+    probability = Fraction(3, GRID)  # eight digits of zero, then a tail of 3
     tails = [(lane % 5) << 19 for lane in range(64 * GROUP)]
     found = _drawn(probability, GROUP, ScriptedSource([0] * 8 * GROUP + tails, then=SeededSource(3)))
     bits = np.unpackbits(found.astype("<u8").view(np.uint8), bitorder="little")
@@ -201,11 +201,11 @@ def test_padded_rows_do_not_depend_on_how_words_are_cut(k, monkeypatch):
 
 @pytest.mark.parametrize("bits", [2, 8])
 @pytest.mark.parametrize(("rows", "words"), [(ROWS, 3), (256 * ROWS, 1), (511 * ROWS, 1)])
-@pytest.mark.parametrize("fill", ["random", "ones", "noughts"])
+@pytest.mark.parametrize("fill", ["random", "ones", "zeros"])
 def test_columns_are_added_without_overflow(kernels, rows, words, bits, fill):
     """All ones is the worst case: every counter of every width is full, and passed on in time."""
     seen = SeededSource(7).words(rows * words).reshape(rows, words)
-    seen = {"random": seen, "ones": np.full_like(seen, 2**64 - 1), "noughts": np.zeros_like(seen)}[fill]
+    seen = {"random": seen, "ones": np.full_like(seen, 2**64 - 1), "zeros": np.zeros_like(seen)}[fill]
     totals = np.ones((bits, 8 * words), dtype=np.int64)
     room = np.full((5, words), 7, dtype=np.uint64), np.full((bits, words), 7, dtype=np.uint64)
     _kernels_bits.add_columns(seen, *room, totals)

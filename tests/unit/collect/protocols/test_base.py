@@ -7,8 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from evenhand.collect.protocols.base import MOST_INDICATOR_BYTES
 from evenhand.collect.protocols.grr import GRR
+from evenhand.collect.protocols.law import MOST_INDICATOR_BYTES
 from evenhand.collect.protocols.thresholded import THE
 from evenhand.collect.protocols.unary import OUE
 from evenhand.collect.reports.reports import Reports

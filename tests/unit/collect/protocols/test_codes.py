@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evenhand.collect.protocols.codes import checked_codes, code_type
+from evenhand.collect.protocols.codes import check_codes, code_type
 from evenhand.collect.protocols.grr import GRR
 from evenhand.collect.protocols.thresholded import THE
 from evenhand.collect.protocols.unary import OUE, RAPPOR
@@ -40,7 +40,7 @@ def test_reports_take_the_smallest_type(k, name):
 def test_every_integer_type_is_taken_as_it_is(dtype):
     codes = np.array([0, 4, 2], dtype=dtype)
 
-    assert checked_codes(codes, 5, owner="test") is codes
+    assert check_codes(codes, 5, owner="test") is codes
 
 
 @pytest.mark.parametrize("dtype", INTEGERS)
@@ -53,10 +53,10 @@ def test_the_limits_hold_for_every_type(dtype, k):
             continue
         codes = np.array([0, code, 0], dtype=dtype)
         if 0 <= code < k:
-            assert checked_codes(codes, k, owner="test") is codes
+            assert check_codes(codes, k, owner="test") is codes
         else:
             with pytest.raises(InvalidParameterError, match="codes outside"):
-                checked_codes(codes, k, owner="test")
+                check_codes(codes, k, owner="test")
 
 
 def test_a_code_outside_is_found_in_any_block():
@@ -64,17 +64,17 @@ def test_a_code_outside_is_found_in_any_block():
     codes[-1] = 5
 
     with pytest.raises(InvalidParameterError, match="codes outside"):
-        checked_codes(codes, 5, owner="test")
+        check_codes(codes, 5, owner="test")
 
 
 def test_booleans_are_two_codes():
-    assert checked_codes([True, False], 2, owner="test").tolist() == [1, 0]
+    assert check_codes([True, False], 2, owner="test").tolist() == [1, 0]
 
 
 def test_a_column_of_a_table_is_taken():
     table = np.arange(10).reshape(5, 2) % 3
 
-    assert checked_codes(table[:, 1], 3, owner="test").tolist() == [1, 0, 2, 1, 0]
+    assert check_codes(table[:, 1], 3, owner="test").tolist() == [1, 0, 2, 1, 0]
 
 
 @pytest.mark.parametrize("codes", [[], np.empty(0), np.empty(0, dtype="i4")])

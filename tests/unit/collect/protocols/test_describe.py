@@ -4,7 +4,6 @@ from html.parser import HTMLParser
 
 import pytest
 
-from evenhand.collect.protocols.describe import protocol_html, protocol_text
 from evenhand.collect.protocols.grr import GRR
 from evenhand.collect.protocols.hashing import OLH
 from evenhand.collect.protocols.thresholded import THE
@@ -25,7 +24,7 @@ class Tags(HTMLParser):
 
 
 def test_the_text_has_the_figures():
-    assert protocol_text(OLH(k=10, epsilon=1)).splitlines() == [
+    assert OLH(k=10, epsilon=1).describe().splitlines() == [
         "OLH(k=10, epsilon=1): optimal local hashing",
         "  supports the true value  p = 0.475367",
         "  supports another value   q = 0.25",
@@ -36,24 +35,24 @@ def test_the_text_has_the_figures():
 
 
 def test_less_than_asked_is_shown_as_less():
-    assert "epsilon = 0.895989, pure, local, for one report, tight" in protocol_text(THE(k=10, epsilon=1))
+    assert "epsilon = 0.895989, pure, local, for one report, tight" in THE(k=10, epsilon=1).describe()
 
 
 @pytest.mark.parametrize(("epsilon", "shown"), [("1/3", "0.333334"), ("1.0000001", "1.00001"), (0.1, "0.1")])
 def test_no_epsilon_is_shown_smaller_than_it_is(epsilon, shown):
     """Rounded to the nearest, the text would promise more than the proof."""
-    assert f"epsilon = {shown}, pure" in protocol_text(GRR(k=5, epsilon=epsilon))
+    assert f"epsilon = {shown}, pure" in GRR(k=5, epsilon=epsilon).describe()
 
 
 def test_one_bit_is_one_bit():
-    assert "1 bit; 1 byte in a file" in protocol_text(GRR(k=2, epsilon=1))
+    assert "1 bit; 1 byte in a file" in GRR(k=2, epsilon=1).describe()
 
 
 def test_the_table_says_what_the_text_says():
-    table = Tags(protocol_html(GRR(k=5, epsilon=1)))
+    table = Tags(GRR(k=5, epsilon=1)._repr_html_())
 
     assert set(table.tags) == {"table", "caption", "tbody", "tr", "th", "td"}
-    for line in protocol_text(GRR(k=5, epsilon=1)).splitlines()[1:]:
+    for line in GRR(k=5, epsilon=1).describe().splitlines()[1:]:
         assert line.split("  ")[-1].strip() in table.said
 
 
@@ -61,7 +60,7 @@ def test_the_table_says_what_the_text_says():
 def test_text_stays_text(monkeypatch, title):
     """Whoever names a protocol must not be able to run code in the notebook of another."""
     monkeypatch.setattr(GRR, "title", title)
-    table = Tags(protocol_html(GRR(k=5, epsilon=1)))
+    table = Tags(GRR(k=5, epsilon=1)._repr_html_())
 
     assert not {"script", "img"} & set(table.tags)
     assert any(title in each for each in table.said)
@@ -72,5 +71,5 @@ def test_a_protocol_that_cannot_draw_is_still_shown():
     made = GRR(k=2**31 - 1, epsilon=1)
     monkeyed = type("Broken", (GRR,), {"_probabilities": GRR._probabilities})(k=2**31 - 1, epsilon="1e-12")
 
-    assert "<table" in protocol_html(made)
-    assert protocol_html(monkeyed).startswith(("<pre>Broken(", "<table"))
+    assert "<table" in made._repr_html_()
+    assert monkeyed._repr_html_().startswith(("<pre>Broken(", "<table"))

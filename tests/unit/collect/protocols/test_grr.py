@@ -8,7 +8,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from evenhand.collect.protocols import value_reports as module
+from evenhand.collect.protocols import grr as module
 from evenhand.collect.protocols.dyadic import GRID
 from evenhand.collect.protocols.grr import GRR, flip_probability, respond
 from evenhand.errors import InvalidParameterError, LimitExceededError, PrivacyWarning

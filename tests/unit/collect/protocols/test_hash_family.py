@@ -6,8 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from evenhand.collect.protocols.hash_family import LARGEST_DOMAIN, MOST_BUCKETS, HashFamily
-from evenhand.collect.protocols.hashing import OLH
+from evenhand.collect.protocols.hashing import LARGEST_DOMAIN, MOST_BUCKETS, OLH, HashFamily
 from unit.collect._hash_and_subset_twins import slow_bucket
 
 EVERY = np.arange(256)  # every word of the small family

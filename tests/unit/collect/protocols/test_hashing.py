@@ -200,7 +200,7 @@ def test_reports_are_those_of_the_slow_version(kernels, protocol):
 
 @pytest.mark.parametrize("first", range(0, 256, 15))
 def test_a_byte_that_settles_nothing_is_followed_by_six_more(kernels, first):
-    """The rare branch, for every kind of first byte, with the rest all noughts, all ones and in between."""
+    """The rare branch, for every kind of first byte, with the rest all zeros, all ones and in between."""
     for rest in (0, 2**48 - 1, 2**45 - 1, 0x1234_5678_9ABC):
         number = bytes([first]) + rest.to_bytes(6, "little")
         tape = (number * 48)[: 48 * 7]

@@ -191,7 +191,7 @@ def test_rates_of_nought_have_a_difference_but_no_ratio():
 
 def test_nothing_is_solved_before_it_is_needed(monkeypatch):
     """A list of many candidates must not wait for each of them."""
-    monkeypatch.setattr("evenhand.collect.fairest.optimum.fairest_channel", None)
+    monkeypatch.setattr("evenhand.collect.protocols.optimal.fairest_channel", None)
     protocol = Optimal(**THREE)
     assert protocol == Optimal(**THREE)
     assert hash(protocol) == hash(Optimal(**THREE))
@@ -264,7 +264,7 @@ def test_whoever_reads_a_record_uses_the_law_that_is_written_there(three, monkey
     record = three.to_dict()
     record["law"][0][0] -= 5
     record["law"][0][1] += 5
-    monkeypatch.setattr("evenhand.collect.fairest.optimum.fairest_channel", None)
+    monkeypatch.setattr("evenhand.collect.protocols.optimal.fairest_channel", None)
     other = protocol_from(record)
 
     assert other.matrix(exact=True)[0, 0] == Fraction(record["law"][0][0], GRID)
@@ -347,7 +347,7 @@ def test_groups_that_are_made_alike_are_named():
 
 
 def test_an_estimate_that_hangs_by_a_thread_says_so():
-    """Between the two there is a matrix that can be undone on paper only."""
+    """Between the two there is a matrix that has an inverse on paper only."""
     protocol = Optimal(**TWO, error=0.4999)
     reports = protocol.privatize(np.arange(1_000) % 2, rng=3)
 

@@ -103,7 +103,7 @@ def test_reports_are_read_by_the_matrix_that_made_them(optimal, tmp_path, monkey
     sent = optimal.privatize(np.arange(60) % 3)
     sent.write_parquet(tmp_path / "reports.parquet")
     text = sent.to_json()
-    monkeypatch.setattr("evenhand.collect.fairest.optimum.fairest_channel", None)
+    monkeypatch.setattr("evenhand.collect.protocols.optimal.fairest_channel", None)
     for got in (Reports.read_parquet(tmp_path / "reports.parquet"), Reports.from_json(text)):
         assert got.protocol == optimal
         assert np.array_equal(got.protocol.channel.matrix, optimal.channel.matrix)

@@ -182,7 +182,7 @@ def test_reports_are_those_of_the_slow_version(kernels, protocol):
 @pytest.mark.parametrize("unit", [0, 1, 2**32 - 1, 2**31, 2**32 // 3])
 @pytest.mark.parametrize("protocol", SHAPES[:5], ids=IDS[:5])
 def test_units_that_would_favour_an_outcome_are_thrown_away(kernels, protocol, unit):
-    """Nought is thrown away by every bound that is no power of two; the script says so for many units."""
+    """Zero is thrown away by every bound that is no power of two; the script says so for many units."""
     script = [unit | unit << 32] * 40
     codes = _codes(protocol, 12)
     fast = protocol.privatize(codes, rng=ScriptedSource(script, then=SeededSource(3))).values

@@ -117,7 +117,7 @@ def test_recalibration_lowers_the_variance_and_not_below_the_best_unary_code(eps
 @pytest.mark.parametrize("epsilon", ["1e-14", "1e-9", "1e-6", 100, 700, 1_500, 20_000])
 @pytest.mark.parametrize("recalibrated", [False, True])
 def test_extreme_epsilons_are_computed_too(epsilon, recalibrated):
-    """No overflow, no bracket without a root, no division by nought."""
+    """No overflow, no bracket without a root, no division by zero."""
     the = THE(10, epsilon, recalibrated=recalibrated)
 
     assert 0.5 <= the.threshold < 1
@@ -141,6 +141,6 @@ def test_a_large_epsilon_warns():
 @pytest.mark.parametrize("epsilon", ["1e-295", "1e-320", "1e-400"])
 @pytest.mark.parametrize("recalibrated", [False, True])
 def test_an_epsilon_that_is_nought_as_a_float_is_refused_in_words(epsilon, recalibrated):
-    """The equation of the threshold would divide by nought."""
+    """The equation of the threshold would divide by zero."""
     with pytest.raises(InvalidParameterError, match="large enough that a bit can tell two values apart"):
         THE(4, epsilon, recalibrated=recalibrated).privatize([0])

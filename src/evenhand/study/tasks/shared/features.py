@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand.collect.protocols.grr import Naming
 from evenhand.collect.protocols.registry import protocol_named
-from evenhand.collect.protocols.value_reports import Naming
 from evenhand.errors import InvalidParameterError
 
 if TYPE_CHECKING:

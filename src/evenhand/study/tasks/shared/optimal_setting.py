@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from evenhand.collect.fairest.group_outcomes import GroupOutcomes, checked_budget
-from evenhand.collect.joint.combined_optimal import MOST_PRODUCT_CELLS
-from evenhand.collect.joint.optimal_strategy import epsilons_for
+from evenhand.collect.joint.build import epsilons_for
+from evenhand.collect.joint.combined import MOST_PRODUCT_CELLS
 from evenhand.collect.protocols.grr import GRR
 from evenhand.collect.protocols.optimal import MOST_EPSILON, Optimal
 from evenhand.errors import EvenhandError, InvalidParameterError, PlanError

@@ -6,14 +6,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from evenhand.collect.fairest.group_outcomes import GroupOutcomes
-from evenhand.collect.joint.build import strategy_for
+from evenhand.collect.joint.build import epsilons_for, strategy_for
 from evenhand.collect.joint.combined import Combined
 from evenhand.collect.joint.independent import Independent, Single
-from evenhand.collect.joint.optimal_strategy import epsilons_for
 from evenhand.collect.joint.sampled import Sampled
 from evenhand.collect.joint.split import split_budget
-from evenhand.collect.protocols.assumptions import VALUES_PUBLIC
 from evenhand.collect.protocols.grr import GRR
+from evenhand.collect.protocols.law import VALUES_PUBLIC
 from evenhand.collect.protocols.optimal import Optimal
 from evenhand.collect.protocols.registry import protocol_named
 from evenhand.errors import InvalidParameterError
@@ -23,7 +22,7 @@ from evenhand.study.plan.cells import UNPROTECTED
 from evenhand.study.tasks.shared.optimal_setting import NAME, OptimalWay
 
 if TYPE_CHECKING:
-    from evenhand.collect.joint.build import Strategy
+    from evenhand.collect.joint.strategy import Strategy
     from evenhand.schema import Schema
     from evenhand.study.plan.cells import Setting
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from evenhand.collect.estimates.group_rates import group_rates
 from evenhand.collect.fairest.group_outcomes import GroupOutcomes
-from evenhand.collect.joint.optimal_strategy import optimal_strategy
+from evenhand.collect.joint.build import optimal_strategy
 from evenhand.study.tasks.shared.optimal_setting import OptimalWay
 from evenhand.study.tasks.shared.protection import strategy_of
 
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand.collect.joint.reports import JointReports
-    from evenhand.collect.joint.strategy import Strategy
+    from evenhand.collect.joint.strategy import JointReports, Strategy
     from evenhand.privacy.randomness import SeededSource
     from evenhand.schema import Schema
     from evenhand.study.plan.cells import Setting

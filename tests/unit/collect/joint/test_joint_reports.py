@@ -7,8 +7,8 @@ import pytest
 
 from evenhand.collect.joint.combined import Combined
 from evenhand.collect.joint.independent import Independent
-from evenhand.collect.joint.reports import JointReports
 from evenhand.collect.joint.sampled import Sampled
+from evenhand.collect.joint.strategy import JointReports
 from evenhand.collect.protocols.grr import GRR
 from evenhand.collect.protocols.unary import OUE
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError

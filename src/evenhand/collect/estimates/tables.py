@@ -1,4 +1,4 @@
-"""Labels of values and limits, as tables of estimates show them."""
+"""Labels, limits and frames, as tables of estimates show them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from evenhand.errors import InvalidParameterError
 from evenhand.measure.columns import is_label
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-__all__ = ["as_labels", "label_column", "limits_text"]
+    from evenhand.table.frames import Backend
+
+__all__ = ["as_labels", "estimates_frame", "label_column", "limits_text"]
 
 
 def limits_text(low: float, high: float) -> str:
@@ -42,3 +44,10 @@ def label_column(labels: Sequence[Any]) -> list[Any]:
     """
     kinds = {type(label) for label in labels if label is not None}
     return list(labels) if len(kinds) <= 1 and tuple not in kinds else list(map(str, labels))
+
+
+def estimates_frame(columns: Mapping[str, Sequence[Any]], backend: Backend | None) -> Any:
+    """Return columns as a frame of the library that is asked for."""
+    from evenhand.table.frames import make_frame  # noqa: PLC0415 - pyarrow is slow to import
+
+    return make_frame(columns, backend=backend)

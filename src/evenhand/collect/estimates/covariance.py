@@ -14,59 +14,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.collect.protocols.matrix_channel import MatrixChannel
+from evenhand.collect.protocols.channel import MatrixChannel
 from evenhand.errors import InvalidParameterError, LimitExceededError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from fractions import Fraction
 
     import numpy.typing as npt
 
     from evenhand.collect.protocols.channel import Channel
 
-__all__ = ["MOST_TOGETHER", "both_supported", "check_few", "count_together", "from_law", "from_reports"]
+__all__ = ["MOST_TOGETHER", "check_table_size", "count_together", "from_law", "from_reports"]
 
 MOST_TOGETHER = 4_096
 """Values whose supports are counted two by two: a table of 128 MiB."""
 
 _CELLS_AT_ONCE = 1 << 22
-
-
-def both_supported(protocol: Any) -> tuple[Fraction, Fraction]:
-    """Return the probabilities that a report supports two given values: one of them true, and neither.
-
-    Raises
-    ------
-    InvalidParameterError
-        For local hashing, where they depend on which values they are: three values in equal steps share a
-        bucket more often than independent ones would. Those of other protocols are not known either.
-
-    Examples
-    --------
-    >>> from evenhand.collect.protocols.grr import GRR
-    >>> both_supported(GRR(k=5, epsilon=1))
-    (Fraction(0, 1), Fraction(0, 1))
-    """
-    from evenhand.collect.protocols.grr import GRR  # noqa: PLC0415 (they import the estimate, which needs this)
-    from evenhand.collect.protocols.subset import SS  # noqa: PLC0415
-    from evenhand.collect.protocols.unary import Unary  # noqa: PLC0415
-
-    if isinstance(protocol, Unary):
-        return protocol.p_exact * protocol.q_exact, protocol.q_exact**2
-    if isinstance(protocol, GRR):
-        return 0 * protocol.p_exact, 0 * protocol.p_exact
-    if isinstance(protocol, SS):
-        k, size, p = protocol.k, protocol.size, protocol.p_exact
-        beside = p * (size - 1) / (k - 1)
-        pairs = (p * (size - 1) * (size - 2) + (1 - p) * size * (size - 1)) / max(1, (k - 1) * (k - 2))
-        return beside, pairs
-    raise InvalidParameterError(
-        "reports",
-        owner="Frequencies.covariance",
-        must_be="given for this protocol, whose supports are counted two by two",
-        got="no reports",
-    )
 
 
 def from_law(
@@ -75,12 +38,20 @@ def from_law(
     """Return the covariance of the estimates about the people who reported, from the protocol's law."""
     if isinstance(channel, MatrixChannel):
         return channel.covariance(shares, n)
-    with_one, with_none = both_supported(protocol)
+    supported = protocol.both_supported() if hasattr(protocol, "both_supported") else None
+    if supported is None:
+        raise InvalidParameterError(
+            "reports",
+            owner="Frequencies.covariance",
+            must_be="given for this protocol, whose supports are counted two by two",
+            got="no reports",
+        )
+    with_one, with_none = supported
     one, none = float(with_one - channel.p * channel.q), float(with_none - channel.q**2)
     pairs = shares[:, None] + shares[None, :]
-    found: npt.NDArray[Any] = (pairs * one + (1 - pairs) * none) / (n * channel.width**2)
-    np.fill_diagonal(found, channel.variance(shares, n))
-    return found
+    covariance: npt.NDArray[Any] = (pairs * one + (1 - pairs) * none) / (n * channel.width**2)
+    np.fill_diagonal(covariance, channel.variance(shares, n))
+    return covariance
 
 
 def from_reports(
@@ -88,8 +59,8 @@ def from_reports(
 ) -> npt.NDArray[Any]:
     """Return the covariance of the estimates about the population, from supports counted two by two."""
     supported = np.diag(together) / n
-    found: npt.NDArray[Any] = together / n - np.outer(supported, supported)
-    return channel.undone(found) / n
+    moment: npt.NDArray[Any] = together / n - np.outer(supported, supported)
+    return channel.invert_moment(moment) / n
 
 
 def count_together(chunks: Iterable[npt.NDArray[np.uint8]], k: int) -> npt.NDArray[np.int64]:
@@ -98,7 +69,7 @@ def count_together(chunks: Iterable[npt.NDArray[np.uint8]], k: int) -> npt.NDArr
     >>> count_together([np.array([[1, 1, 0], [1, 0, 0]], dtype=np.uint8)], 3).tolist()
     [[2, 1, 0], [1, 1, 0], [0, 0, 0]]
     """
-    check_few(k)
+    check_table_size(k)
     total = np.zeros((k, k), dtype=np.int64)
     rows = max(1, _CELLS_AT_ONCE // k)  # below 2**24, so that sums of 32-bit floats are exact
     for chunk in chunks:
@@ -108,7 +79,7 @@ def count_together(chunks: Iterable[npt.NDArray[np.uint8]], k: int) -> npt.NDArr
     return total
 
 
-def check_few(k: int) -> None:
+def check_table_size(k: int) -> None:
     """Refuse a table of more than MOST_TOGETHER values squared."""
     if k > MOST_TOGETHER:
         raise LimitExceededError(

@@ -6,8 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from evenhand.collect.estimates.fieller import fieller_limits, rate_variance, separated
-from evenhand.collect.estimates.quadric import distance, reach
+from evenhand.collect.estimates.ratio_limits import (
+    distance,
+    fieller_limits,
+    find_limit,
+    is_separated,
+    rate_variance,
+)
 from evenhand.collect.protocols.channel import Channel
 from evenhand.collect.protocols.registry import PROTOCOLS
 
@@ -50,7 +55,7 @@ def test_a_rate_outside_gets_the_interval_of_the_edge(above, edge):
 
 
 def test_separation_needs_a_share_above_nought():
-    found = separated(np.array([0.3, 0.3, -0.3]), np.array([0.01, 0.04, 0.01]), Z)
+    found = is_separated(np.array([0.3, 0.3, -0.3]), np.array([0.01, 0.04, 0.01]), Z)
 
     assert found.tolist() == [True, False, False]
 
@@ -145,7 +150,7 @@ def test_reach_finds_the_ends_of_a_fieller_interval():
 
     start = np.array([above / below])
     low, high = (
-        float(reach(point, covariance, equation, start, np.array([end]), Z)[0]) for end in (0.0, 1.0)
+        float(find_limit(point, covariance, equation, start, np.array([end]), Z)[0]) for end in (0.0, 1.0)
     )
 
     assert (low, high) == pytest.approx(_limits(above, below, [variance, 0, variance]), abs=1e-10)
@@ -157,12 +162,12 @@ def test_reach_goes_no_further_than_it_should():
     def equation(ratio):
         return np.zeros((*ratio.shape, 2, 2)), np.stack([np.ones_like(ratio), -ratio], axis=-1)
 
-    assert reach(point, covariance, equation, np.array([0.3]), np.array([0.31]), Z).tolist() == [0.31]
+    assert find_limit(point, covariance, equation, np.array([0.3]), np.array([0.31]), Z).tolist() == [0.31]
 
 
 def test_the_search_ends_in_any_case(monkeypatch):
     """Numbers that are no numbers never settle; the search must not go on for ever."""
-    monkeypatch.setattr("evenhand.collect.estimates.quadric._STEPS", 3)
+    monkeypatch.setattr("evenhand.collect.estimates.ratio_limits._STEPS", 3)
     found = distance(np.array([np.nan, 0.7]), np.eye(2), np.array([[0, 0.5], [0.5, 0]]), np.zeros(2))
 
     assert np.isnan(found)
@@ -176,18 +181,18 @@ def test_the_search_for_an_end_stops_where_it_found_it():
         looks.append(ratio)
         return np.zeros((*ratio.shape, 2, 2)), np.stack([np.ones_like(ratio), -ratio], axis=-1)
 
-    reach(np.array([[0.12, 0.4]]), 1e-4 * np.eye(2)[None], equation, np.array([0.3]), np.array([1.0]), Z)
+    find_limit(np.array([[0.12, 0.4]]), 1e-4 * np.eye(2)[None], equation, np.array([0.3]), np.array([1.0]), Z)
 
     assert len(looks) < 20
 
 
 def test_the_search_for_an_end_ends_in_any_case(monkeypatch):
     """Cut short, it still gives a value between where it began and where it was to go."""
-    monkeypatch.setattr("evenhand.collect.estimates.quadric._LOOKS", 1)
+    monkeypatch.setattr("evenhand.collect.estimates.ratio_limits._LOOKS", 1)
 
     def equation(ratio):
         return np.zeros((*ratio.shape, 2, 2)), np.stack([np.ones_like(ratio), -ratio], axis=-1)
 
     point, covariance = np.array([[0.12, 0.4]]), 1e-4 * np.eye(2)[None]
 
-    assert 0.3 < reach(point, covariance, equation, np.array([0.3]), np.array([1.0]), Z)[0] < 1
+    assert 0.3 < find_limit(point, covariance, equation, np.array([0.3]), np.array([1.0]), Z)[0] < 1

@@ -5,8 +5,13 @@ import math
 import numpy as np
 import pytest
 
-from evenhand.collect.fairest.measures import channel_error, channel_unfairness, grr_matrix, printed_channel
-from evenhand.collect.fairest.population import population
+from evenhand.collect.fairest.population import (
+    channel_error,
+    channel_unfairness,
+    grr_matrix,
+    population,
+    printed_channel,
+)
 from evenhand.errors import InvalidParameterError
 from property._channel_instances import slow_error, slow_unfairness
 
@@ -28,7 +33,7 @@ def test_unfairness_is_that_of_the_definition(kind):
 
 
 def test_a_report_that_nobody_makes_does_not_count():
-    """Nought divided by nought is no unfairness."""
+    """Zero divided by zero is no unfairness."""
     assert channel_unfairness([[1, 0], [1, 0]], [0.5, 0.5], [0.2, 0.8]) == pytest.approx(0, abs=1e-15)
 
 
