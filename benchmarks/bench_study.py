@@ -22,10 +22,10 @@ from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
 from evenhand.study.run.execute import STEPS, execute
 from evenhand.study.run.prepare import prepare
-from evenhand.study.tasks.collect.features import feature_matrix, layout
-from evenhand.study.tasks.collect.models import classifier, number_type
-from evenhand.study.tasks.collect.parts import parts
-from evenhand.study.tasks.collect.task import Classify
+from evenhand.study.tasks.collect.task import CollectTask
+from evenhand.study.tasks.shared.features import feature_matrix, layout
+from evenhand.study.tasks.shared.models import classifier, number_type
+from evenhand.study.tasks.shared.parts import parts
 
 MODELS = {
     "lsac": {"max_depth": 9, "learning_rate": 0.18177994587365698, "n_estimators": 1100},
@@ -46,7 +46,7 @@ TARGET = 0.1
 def study_of(dataset, trees):
     """Return the plan of one data set and its rows."""
     parameters = {**MODELS[dataset], "n_estimators": max(1, round(trees * MODELS[dataset]["n_estimators"]))}
-    task = Classify(model="lightgbm", encoder="one-hot", parameters=parameters)
+    task = CollectTask(model="lightgbm", encoder="one-hot", parameters=parameters)
     plan = Plan(data=DataSource(dataset=dataset), task=task)
     return plan, prepare(plan)
 
@@ -108,7 +108,9 @@ def main():
     trained, spent, notes = 0.0, 0.0, []
     for dataset in chosen:
         plan, prepared = study_of(dataset, 0.1 if options.quick else 1)
-        short = plan.with_(task=Classify(model="lightgbm", encoder="one-hot", parameters={"n_estimators": 1}))
+        short = plan.with_(
+            task=CollectTask(model="lightgbm", encoder="one-hot", parameters={"n_estimators": 1})
+        )
         for setting in SETTINGS:
             execute(Cell(setting, 0), plan=short, prepared=prepared)
             times = times_of(setting, plan, prepared, options.repeats)

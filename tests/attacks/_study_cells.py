@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -23,8 +23,7 @@ from evenhand.study.run.events import CellDone, CellFailed
 from evenhand.study.run.steps import Runner
 from evenhand.study.store.outcome import Outcome
 from evenhand.study.store.store import Store
-from evenhand.study.tasks.collect.grid import Collect
-from evenhand.study.tasks.collect.task import Classify
+from evenhand.study.tasks.collect.task import CollectTask
 
 LOG = "EVENHAND_TEST_LOG"
 PAUSE = "EVENHAND_TEST_PAUSE"
@@ -34,9 +33,9 @@ WORKERS = "EVENHAND_TEST_WORKERS"
 def small_plan(epsilons=(1, 2), *, repeats=2, protocols=("grr",), seed=7, **more):
     """Return a plan of ``(1 + protocols x epsilons) x repeats`` cells on a few rows."""
     data = DataSource(dataset="causal", options={"n": 60})
-    task = more.pop("task", Classify(model="logistic"))
-    collect = Collect(list(protocols), list(epsilons))
-    return Plan(data=data, collect=collect, task=task, repeats=repeats, seed=seed, **more)
+    task = more.pop("task", CollectTask(model="logistic"))
+    task = replace(task, protocols=list(protocols), epsilons=list(epsilons))
+    return Plan(data=data, task=task, repeats=repeats, seed=seed, **more)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from evenhand.schema import Column, Domain, Schema
 from evenhand.study.intake.opening import open_data
 from evenhand.study.intake.setup import Words, set_up
 from evenhand.study.plan.cells import Setting
-from evenhand.study.tasks.collect.protection import promise_of
+from evenhand.study.tasks.shared.protection import promise_of
 
 FRAME = pd.DataFrame({"race": ["white", "black", "white"] * 4, "hired": ["yes", "no", "no"] * 4})
 DECLARED = Schema(

@@ -10,7 +10,7 @@ from evenhand.collect import LocalPrivatizer, strategy_for
 from evenhand.engine import arrow, privatize_file
 from evenhand.errors import SchemaError
 from evenhand.schema import Column, Domain, Schema
-from evenhand.study import Collect, DataSource, Plan
+from evenhand.study import CollectTask, DataSource, Plan
 from evenhand.study.run.prepare import prepare
 from evenhand.table import Table
 
@@ -115,7 +115,7 @@ def test_a_privatizer_refuses_it_with_the_same_words(rule):
 def test_a_study_of_collection_refuses_it_with_the_same_words(rule):
     """Its page states the guarantee of the reports, which must hold for everybody."""
     plan = Plan(
-        data=DataSource(path="people.csv"), schema=dropping(rule), collect=Collect("grr", 1), repeats=1
+        data=DataSource(path="people.csv"), schema=dropping(rule), task=CollectTask("grr", 1), repeats=1
     )
 
     with pytest.raises(

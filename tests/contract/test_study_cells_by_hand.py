@@ -21,8 +21,7 @@ from evenhand.study.plan.cells import Cell, Setting
 from evenhand.study.plan.plan import Plan
 from evenhand.study.run.execute import execute
 from evenhand.study.run.prepare import prepare
-from evenhand.study.tasks.collect.grid import Collect
-from evenhand.study.tasks.collect.task import Classify
+from evenhand.study.tasks.collect.task import CollectTask
 
 EDGES = (0, 20, 40, 60, 100)
 SEED, REPEAT = 17, 3
@@ -202,8 +201,8 @@ def test_a_cell_is_what_comes_out_by_hand(
     """Every table, figure and sentence of a study is made of these numbers."""
     rows, schema = _people(target), _schema(order, sensitive, protected, target)
     named = "logistic" if model is _logistic else _tree(0)
-    task = Classify(model=named, encoder=encoder, test=0.25, folds=folds)
-    plan = Plan(schema=schema, collect=_collect(setting), task=task, seed=SEED, repeats=4)
+    task = _task(setting, model=named, encoder=encoder, test=0.25, folds=folds)
+    plan = Plan(schema=schema, task=task, seed=SEED, repeats=4)
     outcome = execute(Cell(setting, REPEAT), plan=plan, prepared=prepare(plan, frame=pa.table(rows)))
     measures, rates, data = _by_hand(rows, schema, setting, encoder=encoder, folds=folds, model=model)
 
@@ -213,8 +212,8 @@ def test_a_cell_is_what_comes_out_by_hand(
         assert found == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
 
-def _collect(setting):
+def _task(setting, **how):
     if not setting.is_protected:
-        return Collect()
+        return CollectTask(**how)
     split = "uniform" if setting.split == "none" else setting.split
-    return Collect(setting.protocol, setting.epsilon, splits=split, strategies=setting.strategy)
+    return CollectTask(setting.protocol, setting.epsilon, splits=split, strategies=setting.strategy, **how)

@@ -21,8 +21,7 @@ from evenhand.study.run.steps import Runner
 from evenhand.study.run.whole import run
 from evenhand.study.store.canonical import canonical_table, table_hash
 from evenhand.study.store.store import Store
-from evenhand.study.tasks.collect.grid import Collect
-from evenhand.study.tasks.collect.task import Classify
+from evenhand.study.tasks.collect.task import CollectTask
 
 TESTS = Path(cells.__file__).parent.parent
 
@@ -104,7 +103,7 @@ def test_a_grown_grid_computes_only_what_is_new(tmp_path):
 
 def test_one_bad_cell_is_one_bad_cell(tmp_path):
     """E5. A night of computing must not be lost to a cell that fails."""
-    plan = Plan(collect=Collect("grr", [1]), repeats=50, seed=7)
+    plan = Plan(task=CollectTask("grr", [1]), repeats=50, seed=7)
     runner = LightRunner(plan, out=tmp_path, workers=1, execute=_some_fail)
     events = list(runner.events())
     with Store.open(tmp_path) as store:
@@ -130,9 +129,10 @@ MODELS = ["gradient-boosting", "random-forest", "logistic", "lightgbm"]
 @pytest.mark.parametrize("model", MODELS)
 def test_reruns_with_models_are_identical(tmp_path, model):
     """E3 with what people use: threads and orders of summation must not show."""
-    task = Classify(model=model, parameters={} if model == "logistic" else {_size(model): 20})
+    parameters = {} if model == "logistic" else {_size(model): 20}
+    task = CollectTask(["grr", "oue"], [1, 4], model=model, parameters=parameters)
     data = DataSource(dataset="causal", options={"n": 3000})
-    plan = Plan(data=data, collect=Collect(["grr", "oue"], [1, 4]), task=task, repeats=2)
+    plan = Plan(data=data, task=task, repeats=2)
     counts = (1, 8) if model == "gradient-boosting" else (1, 2)
     hashes = {table_hash(run(plan, workers=workers, progress=False).outcomes) for workers in counts}
     events = Runner(plan, out=tmp_path, workers=2).events()
@@ -152,7 +152,7 @@ def _size(model):
 def test_stored_cells_can_be_replayed(tmp_path):
     """E6. Whoever doubts a number can compute it again from what is stored."""
     data = DataSource(dataset="causal", options={"n": 4000})
-    plan = Plan(data=data, collect=Collect(["grr", "oue", "ss"], [0.5, 1, 2]), repeats=5, seed=11)
+    plan = Plan(data=data, task=CollectTask(["grr", "oue", "ss"], [0.5, 1, 2]), repeats=5, seed=11)
     run(plan, out=tmp_path, workers=2, progress=False)
     with Store.open(tmp_path) as store:
         records, stored, facts = store.records(), store.plan, store.facts

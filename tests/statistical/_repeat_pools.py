@@ -4,10 +4,10 @@ from pathlib import Path
 
 import numpy as np
 
-from evenhand.study import Classify, Collect, DataSource, Plan
+from evenhand.study import CollectTask, DataSource, Plan
 from evenhand.study.results.intervals import means
-from evenhand.study.results.measure_names import spread_of, spread_of_rate
 from evenhand.study.run.whole import run
+from evenhand.study.tasks.measure import CLASSIFIER_MEASURES, CLASSIFIER_RATES
 
 LEARNERS = {"logistic": {}, "gradient-boosting": {"max_iter": 20}}
 SIZES = (400, 2000)
@@ -23,8 +23,7 @@ def run_pool(folder, learner, size, file):
     if not path.exists():
         plan = Plan(
             data=DataSource(dataset="causal", options={"n": size, "seed": file}),
-            collect=Collect("grr", [1]),
-            task=Classify(model=learner, parameters=LEARNERS[learner]),
+            task=CollectTask("grr", [1], model=learner, parameters=LEARNERS[learner]),
             repeats=REPEATS[learner],
             seed=1000 * file,
         )
@@ -46,7 +45,7 @@ def run_pool(folder, learner, size, file):
 def pool_values(pool):
     """Yield what is measured, its arm, how it is spread, and its values that are defined, one per repeat."""
     columns = [
-        (str(name), spread_of(str(name)), pool["of_measures"][..., at])
+        (str(name), CLASSIFIER_MEASURES[str(name)].spread, pool["of_measures"][..., at])
         for at, name in enumerate(pool["measures"])
     ]
     for at, group in enumerate(pool["groups"]):
@@ -57,7 +56,9 @@ def pool_values(pool):
         ]
     for name, spread, (before, after) in columns:
         for arm, runs in zip(ARMS, (before, after, after - before), strict=True):
-            rule = spread or spread_of_rate(name.partition(" ")[0], protected=arm != "unprotected")
+            rule = spread or CLASSIFIER_RATES[name.partition(" ")[0]].spread_of(
+                protected=arm != "unprotected"
+            )
             yield name, arm, rule, runs[np.isfinite(runs)]
 
 

@@ -11,8 +11,7 @@ from evenhand.study.plan.facts import Facts
 from evenhand.study.plan.plan import Plan
 from evenhand.study.results.results import Results
 from evenhand.study.store.outcome import Failure, Outcome
-from evenhand.study.tasks.collect.grid import Collect
-from evenhand.study.tasks.collect.task import Classify
+from evenhand.study.tasks.collect.task import CollectTask
 
 NOTHING = Setting()
 
@@ -73,9 +72,8 @@ def study(values, *, repeats=None, **plan):
     lengths = {len(runs) for measures in values.values() for runs in measures.values()}
     made = Plan(
         **{
-            "collect": Collect(["grr"], epsilons or [1]),
+            "task": CollectTask(["grr"], epsilons or [1]),
             "repeats": repeats or max(lengths),
-            "task": Classify(),
             **plan,
         }
     )

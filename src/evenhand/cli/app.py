@@ -170,7 +170,7 @@ def _say_refusal(error: OSError, *, as_json: bool) -> None:
 def in_options(error: EvenhandError) -> str:
     """Return what an error says, of the option that was typed where it is about a parameter.
 
-    >>> in_options(InvalidParameterError("epsilons", owner="Collect", must_be="a number > 0", got="0"))
+    >>> in_options(InvalidParameterError("epsilons", owner="CollectTask", must_be="a number > 0", got="0"))
     "--epsilon must be a number > 0. Got '0' instead."
     """
     said = str(error)

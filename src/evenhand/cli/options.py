@@ -164,9 +164,9 @@ Task = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="classify (train on protected rows), release (publish a table) or learn (train a private "
-        "classifier). [classify]",
-        autocompletion=_completed(("classify", "release", "learn")),
+        help="collect (train on protected rows), release (publish a table) or learn (train a private "
+        "classifier). [collect]",
+        autocompletion=_completed(("collect", "release", "learn")),
     ),
 ]
 TableColumns = Annotated[

@@ -11,12 +11,11 @@ from evenhand.study.run.events import Cancel, Cancelled, CellDone, CellFailed, F
 from evenhand.study.run.steps import WorkerDied, follow
 from evenhand.study.run.whole import run
 from evenhand.study.store.outcome import Failure, Outcome
-from evenhand.study.tasks.collect.grid import Collect, Mechanism
-from evenhand.study.tasks.collect.task import Classify
+from evenhand.study.tasks.collect.task import CollectTask, Mechanism
 from evenhand.study.tasks.decide.task import DecideTask
 from evenhand.study.tasks.learn.task import LearnTask
-from evenhand.study.tasks.release.grid import TableMechanism
 from evenhand.study.tasks.release.task import ReleaseTask
+from evenhand.study.tasks.shared.table_mechanisms import TableMechanism
 
 __all__ = [
     "Cancel",
@@ -24,8 +23,7 @@ __all__ = [
     "Cell",
     "CellDone",
     "CellFailed",
-    "Classify",
-    "Collect",
+    "CollectTask",
     "Comparison",
     "DataSource",
     "DecideTask",

@@ -26,7 +26,7 @@ from evenhand.study.run.attempt import DIED
 from evenhand.study.run.events import Cancel, Cancelled, CellDone, CellFailed, Finished
 from evenhand.study.run.steps import WorkerDied
 from evenhand.study.store.store import Store
-from evenhand.study.tasks.collect.task import Classify
+from evenhand.study.tasks.collect.task import CollectTask
 
 PLAN = small_plan()
 TESTS = Path(cells.__file__).parent.parent
@@ -117,7 +117,7 @@ def test_a_study_with_hanging_cells_stops_within_two_seconds(ordeal):
 @pytest.mark.slow
 def test_a_classifier_that_cannot_be_loaded_in_a_worker_is_a_recorded_failure():
     """Each cell says why, instead of a study that starts processes for ever."""
-    plan = small_plan([1], repeats=1, task=Classify(model=Stubborn()))
+    plan = small_plan([1], repeats=1, task=CollectTask(model=Stubborn()))
     runner = LightRunner(plan, workers=2, execute=cheap)
     events = list(runner.events())
 
@@ -126,7 +126,7 @@ def test_a_classifier_that_cannot_be_loaded_in_a_worker_is_a_recorded_failure():
 
 
 def test_a_classifier_that_cannot_be_sent_is_refused_before_anything_runs():
-    plan = small_plan([1], repeats=1, task=Classify(model=Clinging()))
+    plan = small_plan([1], repeats=1, task=CollectTask(model=Clinging()))
 
     with pytest.raises(InvalidParameterError, match=r"sent to worker processes.*workers=1"):
         list(LightRunner(plan, workers=2, execute=cheap).events())

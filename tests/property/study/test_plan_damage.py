@@ -8,8 +8,7 @@ from evenhand.errors import PlanError
 from evenhand.schema import Column, Domain, Schema
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
-from evenhand.study.tasks.collect.grid import Collect
-from evenhand.study.tasks.collect.task import Classify
+from evenhand.study.tasks.collect.task import CollectTask
 from property._damage import TOKENS, VALUES, Damage
 
 SCHEMA = Schema(
@@ -23,8 +22,14 @@ SCHEMA = Schema(
 WHOLE = Plan(
     data=DataSource(path="people.csv", rows=500),
     schema=SCHEMA,
-    collect=Collect(["grr", {"name": "olh", "as_printed": True}], [1, "1/3"], splits=["uniform", "sample"]),
-    task=Classify(model="logistic", parameters={"C": 0.5}, folds=5),
+    task=CollectTask(
+        ["grr", {"name": "olh", "as_printed": True}],
+        [1, "1/3"],
+        splits=["uniform", "sample"],
+        model="logistic",
+        parameters={"C": 0.5},
+        folds=5,
+    ),
     measures=("acc", "sp_gap"),
     repeats=3,
     seed=7,

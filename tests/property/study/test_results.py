@@ -15,7 +15,7 @@ from evenhand.study.plan.plan import Plan
 from evenhand.study.results.estimates import estimate, paired_change
 from evenhand.study.results.frontier import frontier
 from evenhand.study.results.results import Results
-from evenhand.study.tasks.collect.grid import Collect
+from evenhand.study.tasks.collect.task import CollectTask
 from unit._study_results import facts, failed, outcome
 
 pytestmark = pytest.mark.figures
@@ -34,7 +34,7 @@ def studies(draw, measures=("acc", "sp_gap", "spd"), states=STATES, values=VALUE
     """Return results with cells that failed, were not run or are undefined."""
     protocols = draw(st.sampled_from([["grr"], ["grr", "oue"]]))
     epsilons = draw(st.sampled_from([[1], ["1/3", 1], [2, 1]]))
-    plan = Plan(collect=Collect(protocols, epsilons), repeats=draw(st.integers(1, 5)))
+    plan = Plan(task=CollectTask(protocols, epsilons), repeats=draw(st.integers(1, 5)))
     outcomes = []
     for cell in plan.cells():
         state = draw(states)

@@ -5,8 +5,8 @@ import pytest
 from scipy.special import stdtrit
 
 from evenhand.study.results.estimates import estimate, paired_change
-from evenhand.study.results.intervals import means, overlap
-from evenhand.study.tasks.collect.task import Classify
+from evenhand.study.results.intervals import means
+from evenhand.study.tasks.collect.task import CollectTask
 from statistical._exact import ALPHA, Event, exact_events_pvalue
 from unit._study_results import NOTHING, grr, study
 
@@ -122,7 +122,7 @@ def test_the_interval_over_seeds_is_about_these_rows_and_too_short_for_new_peopl
 def test_the_corrected_interval_makes_up_for_overlapping_tests(tests_of_new_people):
     """For the plainest measure, a mean over test rows, the correction is exact; with another it is not."""
     runs, _ = tests_of_new_people
-    extra = overlap(Classify(test=TESTED / PEOPLE), "corrected")
+    extra = CollectTask(test=TESTED / PEOPLE).overlap
     found = means(runs, level=0.95, extra=extra)
     twice = means(runs, level=0.95, extra=2 * extra)
 

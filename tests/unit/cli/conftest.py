@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from evenhand.cli.app import app
 from evenhand.study.plan.plan import Plan
 from evenhand.study.results.results import Results
-from evenhand.study.tasks.collect.grid import Collect
+from evenhand.study.tasks.collect.task import CollectTask
 from unit._study_results import facts, outcome
 
 ROLES = ["--target", "hired", "--positive", "yes", "--protected", "sex", "--privileged", "male"]
@@ -55,7 +55,7 @@ def call():
 
 def finished(plan=None, failures=(), groups=("women", "men"), *, undefined=False):
     """Return results whose numbers are made up: each protected cell loses a point."""
-    plan = plan or Plan(collect=Collect(["grr", "oue"], ["1/2", 1]), repeats=3)
+    plan = plan or Plan(task=CollectTask(["grr", "oue"], ["1/2", 1]), repeats=3)
     made = []
     for at, cell in enumerate(plan.cells()):
         loss = 0.01 * cell.setting.is_protected + 0.001 * (at % 2)

@@ -127,7 +127,7 @@ def test_a_narrow_terminal_has_intervals_below():
         (["--delta", "0.01"], "--delta must be a number > 0 and < 0.01, from which on nothing"),
         (["--delta", "tiny"], "--delta must be a number > 0 and < 0.01, from which on nothing"),
         (["--gap", "2"], "--gap must be a number from 0 to 1"),
-        (["--protocol", "grr"], "--protocol belongs to --task classify; this is --task learn"),
+        (["--protocol", "grr"], "--protocol belongs to --task collect; this is --task learn"),
         (["--columns", "sex", "--k", "3"], "--columns, --k belong to --task release; this is --task learn"),
         (["--ways", "dp", "--sensitive", "age"], "--sensitive is of use to the way local only"),
         (["--unit", "one row"], "--unit must be one of"),
@@ -172,7 +172,7 @@ def test_a_missing_package_is_named_with_its_extra(call, people, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--ways", "dp"], "--ways belongs to --task learn; this is --task classify"),
+        (["--ways", "dp"], "--ways belongs to --task learn; this is --task collect"),
         (
             ["--task", "release", "--columns", "sex", "--group-as-input"],
             "--group-as-input belongs to --task learn",

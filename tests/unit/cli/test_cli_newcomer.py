@@ -87,7 +87,7 @@ def test_one_column_is_not_one_columns(call, tmp_path):
     ],
 )
 def test_a_wrong_value_is_said_of_the_option_that_was_typed(call, file, typed, said):
-    """Nobody at a command line knows what a parameter of Collect is."""
+    """Nobody at a command line knows what a parameter of CollectTask is."""
     done = call("audit", file, *WHOLE, *typed)
 
     assert done.exit_code == 2

@@ -14,8 +14,8 @@ def test_the_demo_has_five_protocols_at_three_epsilons(call, fake):
 
     plan = fake[0]["plan"]
     assert done.exit_code == 0
-    assert len(plan.collect.protocols) == 5
-    assert len(plan.collect.epsilons) == 3
+    assert len(plan.task.protocols) == 5
+    assert len(plan.task.epsilons) == 3
     assert str(fake[0]["out"]) == "evenhand-demo"
     assert "Made-up people" in done.stderr
 

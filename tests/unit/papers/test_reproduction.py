@@ -23,13 +23,11 @@ from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
 from evenhand.study.results.estimates import estimate
 from evenhand.study.run.events import Cancel, Cancelled, CellDone, Finished, Started
-from evenhand.study.tasks.collect.grid import Collect
-from evenhand.study.tasks.collect.task import Classify
+from evenhand.study.tasks.collect.task import CollectTask
 
 PLAN = Plan(
     data=DataSource(dataset="causal", options={"n": 300}),
-    collect=Collect("grr", [1]),
-    task=Classify(model="logistic"),
+    task=CollectTask("grr", [1], model="logistic"),
     repeats=2,
 )
 

@@ -12,8 +12,7 @@ from evenhand.papers.reproduction import examine, reproduce
 from evenhand.papers.trials import Trials
 from evenhand.study.plan.plan import Plan
 from evenhand.study.run.events import Cancel, Event, Finished, Started
-from evenhand.study.tasks.collect.grid import Collect
-from evenhand.study.tasks.collect.task import Classify
+from evenhand.study.tasks.collect.task import CollectTask
 
 
 def counted(number=3, name="squares"):
@@ -89,8 +88,7 @@ def test_a_file_of_something_else_is_refused(tmp_path, text):
 # --- in a reproduction ----------------------------------------------------------------------------
 
 PLAN = Plan(
-    collect=Collect("grr", [1]),
-    task=Classify(model="logistic"),
+    task=CollectTask("grr", [1], model="logistic"),
     repeats=1,
     name="made up",
 )

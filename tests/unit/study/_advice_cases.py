@@ -15,7 +15,7 @@ from evenhand.study.profile.dependence import Bounded, Dependence
 from evenhand.study.profile.profiling import GroupProfile, Profile
 from evenhand.study.results.results import Results
 from evenhand.study.store.outcome import Outcome
-from evenhand.study.tasks.collect.grid import Collect
+from evenhand.study.tasks.collect.task import CollectTask
 
 NOTHING = Setting()
 GROUPS = ("women", "men")
@@ -90,7 +90,7 @@ def facts(columns=2):
 
 def grid(protocols=("grr", "oue"), epsilons=(1, 4), *, splits=("uniform",), strategies=("independent",)):
     """Return what is tried."""
-    return Collect(list(protocols), list(epsilons), splits=list(splits), strategies=list(strategies))
+    return CollectTask(list(protocols), list(epsilons), splits=list(splits), strategies=list(strategies))
 
 
 def results(values, *, collect=None, repeats=5, columns=2, spread=SPREAD, leave_out=()):
@@ -99,7 +99,7 @@ def results(values, *, collect=None, repeats=5, columns=2, spread=SPREAD, leave_
     Figures are measures, ``"women selection"`` and the like, and ``"reported"``. Runs of `spread` are shifted
     from setting to setting, so that paired differences vary too. The settings in `leave_out` are not run.
     """
-    plan = Plan(collect=collect or grid(), repeats=repeats)
+    plan = Plan(task=collect or grid(), repeats=repeats)
     outcomes = []
     for place, each in enumerate(plan.settings()):
         if each in leave_out:

@@ -3,6 +3,7 @@
 import functools
 import hashlib
 import re
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -15,8 +16,7 @@ from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
 from evenhand.study.results.results import Results
 from evenhand.study.store.outcome import Failure, Outcome
-from evenhand.study.tasks.collect.grid import Collect
-from evenhand.study.tasks.collect.task import Classify
+from evenhand.study.tasks.collect.task import CollectTask
 
 NOTHING = Setting()
 WOMEN, MEN = "women", "men"
@@ -105,9 +105,8 @@ def made(
     made_plan = Plan(
         **{
             "data": DataSource(path="people.csv"),
-            "collect": collect or Collect("grr", 1),
+            "task": replace(collect or CollectTask("grr", 1), model="logistic"),
             "repeats": repeats,
-            "task": Classify(model="logistic"),
             **(plan or {}),
         }
     )
@@ -160,7 +159,7 @@ NEVER = re.compile(r"\b(?:[Ss]afe|[Aa]nonym\w*|[Ss]ignifican\w*|[Uu]nbiased|nan|
 """What no page says; and no minus that is a hyphen."""
 
 BEFORE = two(0.30, 0.60)
-FULL = Collect(["grr", "oue", "ss"], [0.5, 1, 4], splits=["uniform", "k-based"])
+FULL = CollectTask(["grr", "oue", "ss"], [0.5, 1, 4], splits=["uniform", "k-based"])
 
 
 FACTORS = {
@@ -230,9 +229,10 @@ def sweep():
             accuracy=(0.8 + scale * effects[3], 0.8 + scale * effects[0]),
         )
         repeats = (1, 2, 5, 12)[number % 4]
-        collect = (Collect("grr", [1, 2]), Collect(["grr", "oue"], [1, 8], splits=["uniform", "k-based"]))[
-            number % 2
-        ]
+        collect = (
+            CollectTask("grr", [1, 2]),
+            CollectTask(["grr", "oue"], [1, 8], splits=["uniform", "k-based"]),
+        )[number % 2]
         noise = (0.001, 0.01)[number % 5 == 0]
         studies.append(made(against(before, after), collect=collect, repeats=repeats, noise=noise))
     return tuple(studies)

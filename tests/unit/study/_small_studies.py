@@ -1,12 +1,13 @@
 """Small rows with known structure, and a classifier that keeps what it was shown."""
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 
 from evenhand.schema import Column, Domain, Schema
 from evenhand.study.plan.plan import Plan
-from evenhand.study.tasks.collect.grid import Collect
-from evenhand.study.tasks.collect.task import Classify
+from evenhand.study.tasks.collect.task import CollectTask
 
 GROUPS = ("north", "east", "south")
 
@@ -46,13 +47,18 @@ def schema(**roles):
     return Schema(columns, **{**given, **roles})
 
 
+def with_grid(task, grid):
+    """Return a task that tries what another tries."""
+    tried = {name: getattr(grid, name) for name in ("protocols", "epsilons", "splits", "strategies")}
+    return replace(task, **tried)
+
+
 def plan(*, collect=None, roles=None, **parts):
     """Return a plan for these rows."""
-    task = parts.pop("task", Classify(model="logistic"))
+    task = parts.pop("task", CollectTask(model="logistic"))
     return Plan(
         schema=schema(**(roles or {})),
-        collect=Collect("grr", 1) if collect is None else collect,
-        task=task,
+        task=task if collect is None else with_grid(task, collect),
         **{"repeats": 2, "seed": 11, **parts},
     )
 

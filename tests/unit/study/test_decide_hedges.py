@@ -5,7 +5,7 @@ import math
 import pytest
 
 from evenhand.report.drawing import Drawing
-from evenhand.study.page.findings import answers
+from evenhand.study.page.page import answers
 from evenhand.study.tasks.decide.answers import helps_answer
 from evenhand.study.tasks.decide.page.page import decision_page
 from evenhand.study.tasks.decide.reading import read_decision

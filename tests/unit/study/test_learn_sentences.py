@@ -5,8 +5,7 @@ import math
 import pytest
 
 from evenhand.errors import InvalidParameterError
-from evenhand.study.page.findings import answers
-from evenhand.study.page.page import page_of
+from evenhand.study.page.page import answers, page_of
 from evenhand.study.tasks.learn.reading import read_learning
 from unit.study._learn_studies import JITTER, made, measures, sections, usual
 

@@ -8,7 +8,7 @@ from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
 from evenhand.study.run.execute import execute
 from evenhand.study.run.prepare import prepare
-from evenhand.study.tasks.collect.task import Classify
+from evenhand.study.tasks.collect.task import CollectTask
 
 ADULT = {"max_depth": 38, "learning_rate": 0.02255696731716368, "n_estimators": 1100}
 MEASURES = ("acc", "f1", "balanced_accuracy", "spd", "di", "eod", "oad")
@@ -26,7 +26,7 @@ def test_the_unprotected_baseline_of_arcolezi2023_comes_out_digit_by_digit(seed)
     """Rows, split, features, their order and the model are all as in the paper, or this differs."""
     if not Path(os.environ.get("EVENHAND_DATA", "")).joinpath("adult_reconstructed_clean.csv.gz").exists():
         pytest.skip("EVENHAND_DATA names no folder with the data of Adult")
-    task = Classify(model="lightgbm", encoder="one-hot", parameters=ADULT)
+    task = CollectTask(model="lightgbm", encoder="one-hot", parameters=ADULT)
     study = Plan(data=DataSource(dataset="adult"), task=task)
     found = execute(Cell(Setting(), seed), plan=study, prepared=prepare(study)).measures
 

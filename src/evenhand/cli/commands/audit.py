@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evenhand.cli import options as given
@@ -100,8 +100,8 @@ def audit(  # noqa: PLR0913 - one option each
     terminal = Terminal(as_json=as_json, quiet=quiet)
     typed = dict(locals())
     refuse_empty(typed, *_LISTS)
-    if task not in {None, "classify", "release", "learn"}:
-        wrong_use(f"--task must be classify, release or learn. Got {task!r} instead.")
+    if task not in {None, "collect", "release", "learn"}:
+        wrong_use(f"--task must be collect, release or learn. Got {task!r} instead.")
     folder = checked(free_folder(out, resume=resume), workers=workers, resume=resume)
     if plan is not None or (resume and data is None):
         job = _planned(terminal, typed, plan or folder / "plan.toml")
@@ -124,10 +124,10 @@ def _new(terminal: Terminal, typed: dict[str, Any]) -> _Job:
     from evenhand.schema import Schema  # noqa: PLC0415 - as above
     from evenhand.study.intake.opening import open_data  # noqa: PLC0415 - as above
     from evenhand.study.intake.setup import plan_for  # noqa: PLC0415 - as above
-    from evenhand.study.tasks.collect.task import Classify  # noqa: PLC0415 - as above
+    from evenhand.study.tasks.collect.task import CollectTask  # noqa: PLC0415 - as above
 
     refuse_strangers(typed, release=False)
-    task = Classify(model=typed["model"] or "gradient-boosting", encoder=typed["encoder"] or "narrow")
+    task = CollectTask(model=typed["model"] or "gradient-boosting", encoder=typed["encoder"] or "narrow")
     declared = None if typed["schema"] is None else Schema.load(typed["schema"])
     opened = open_data(typed["data"], schema=declared)
     told_reading(terminal, opened)
@@ -176,7 +176,6 @@ def _planned(terminal: Terminal, typed: dict[str, Any], path: Path) -> _Job:
     """Return the study of a plan file, with what was typed besides."""
     from evenhand.cli.planned import planned  # noqa: PLC0415 - used here alone
     from evenhand.cli.tasks.release_audit import changed_release, refuse_any, refuse_strangers  # noqa: PLC0415 - starts numpy
-    from evenhand.study.tasks.collect.grid import Collect  # noqa: PLC0415 - starts numpy
 
     plan, frame = planned(terminal, typed, path)
     release = plan.task.kind == "release"
@@ -192,11 +191,12 @@ def _planned(terminal: Terminal, typed: dict[str, Any], path: Path) -> _Job:
     refuse_strangers(typed, release=release)
     if release:
         return _Job(changed_release(plan, typed), frame)
+    task: Any = plan.task
     lists = {
-        "protocols": given.listed(typed["protocol"]) or plan.collect.protocols,
-        "epsilons": given.listed(typed["epsilon"]) or plan.collect.epsilons,
-        "splits": given.listed(typed["split"]) or plan.collect.splits,
-        "strategies": given.listed(typed["strategy"]) or plan.collect.strategies,
+        "protocols": given.listed(typed["protocol"]) or task.protocols,
+        "epsilons": given.listed(typed["epsilon"]) or task.epsilons,
+        "splits": given.listed(typed["split"]) or task.splits,
+        "strategies": given.listed(typed["strategy"]) or task.strategies,
     }
-    task = {name: typed[name] for name in ("model", "encoder") if typed[name] is not None}
-    return _Job(plan.with_(collect=Collect(**lists), task=replace(plan.task, **task)), frame)
+    model = {name: typed[name] for name in ("model", "encoder") if typed[name] is not None}
+    return _Job(plan.with_(task=task.with_(**lists, **model)), frame)

@@ -44,13 +44,13 @@ def demo(
     from evenhand.cli.conduct import checked, conduct, finish, free_folder  # noqa: PLC0415 - starts numpy
     from evenhand.study.plan.plan import Plan  # noqa: PLC0415 - as above
     from evenhand.study.plan.source import DataSource  # noqa: PLC0415 - as above
-    from evenhand.study.tasks.collect.grid import Collect  # noqa: PLC0415 - as above
+    from evenhand.study.tasks.collect.task import CollectTask  # noqa: PLC0415 - as above
 
     terminal = Terminal(as_json=as_json, quiet=quiet)
     folder = checked(free_folder(out, name="evenhand-demo"), workers=workers)
     plan = Plan(
         data=DataSource(dataset="causal", options={"n": _PEOPLE}),
-        collect=Collect(_PROTOCOLS, _EPSILONS),
+        task=CollectTask(_PROTOCOLS, _EPSILONS),
         repeats=_REPEATS,
         name="The demo",
     )

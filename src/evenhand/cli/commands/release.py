@@ -102,7 +102,7 @@ def _mechanism(typed: dict[str, Any]) -> ReleaseMechanism:
     """Return the mechanism that was asked for; what it lacks, and what does not go with it, is refused."""
     from evenhand.cli.tasks.release_options import parameters_of  # noqa: PLC0415 - starts numpy
     from evenhand.privacy.rational import exact  # noqa: PLC0415 - as above
-    from evenhand.study.tasks.release.grid import TableMechanism  # noqa: PLC0415 - as above
+    from evenhand.study.tasks.shared.table_mechanisms import TableMechanism  # noqa: PLC0415 - as above
 
     name = typed["mechanism"].strip().lower()
     parameters = parameters_of(name, typed)
@@ -117,7 +117,7 @@ def _mechanism(typed: dict[str, Any]) -> ReleaseMechanism:
 
 
 def _steps(post: list[str] | None) -> list[Any]:
-    from evenhand.study.tasks.release.steps import checked_step, steps_of  # noqa: PLC0415 - starts numpy
+    from evenhand.study.tasks.shared.steps import checked_step, steps_of  # noqa: PLC0415 - starts numpy
 
     return steps_of([checked_step(step) for step in given.listed(post)])
 
@@ -179,8 +179,9 @@ def _counted(opened: Opened, schema: Schema, typed: dict[str, Any]) -> Histogram
 
 def _tell(terminal: Terminal, published: Release, out: Path) -> None:
     from evenhand.study.page.wording import counted  # noqa: PLC0415 - as above
-    from evenhand.study.tasks.release.names import NO_GUARANTEE, title_of  # noqa: PLC0415 - starts numpy
-    from evenhand.study.tasks.release.wording import delta_text, rounded_up  # noqa: PLC0415 - as above
+    from evenhand.study.tasks.release.wording import delta_text  # noqa: PLC0415 - as above
+    from evenhand.study.tasks.shared.claims import rounded_up  # noqa: PLC0415 - as above
+    from evenhand.study.tasks.shared.table_mechanisms import NO_GUARANTEE, title_of  # noqa: PLC0415 - starts numpy
 
     guarantee, histogram, name = published.guarantee, published.histogram, published.mechanism.name
     nothing = str(guarantee.trust) == "none" or guarantee.delta >= NO_GUARANTEE

@@ -31,7 +31,7 @@ _REPEATS = 5
 
 def refuse_for_learning(typed: dict[str, Any]) -> None:
     """Refuse options that belong to other tasks."""
-    refuse_others(typed, _CLASSIFY_ONLY, task="learn", owner="classify")
+    refuse_others(typed, _CLASSIFY_ONLY, task="learn", owner="collect")
     refuse_others(typed, _RELEASE_ONLY, task="learn", owner="release")
 
 
@@ -72,7 +72,7 @@ def changed_learning(plan: Plan, typed: dict[str, Any]) -> Plan:
     """Return a plan that was written before, with what was typed besides."""
     refuse_for_learning(typed)
     task: Any = plan.task
-    changes = {**task.plain, **_typed_parts(typed)}
+    changes = {**task.to_toml(), **_typed_parts(typed)}
     del changes["kind"]
     changed = LearnTask(**changes)
     _check_extra(changed)

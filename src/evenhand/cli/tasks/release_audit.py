@@ -15,9 +15,8 @@ from evenhand.errors import SchemaError
 from evenhand.study.intake.opening import open_data
 from evenhand.study.intake.setup import Words, column_named, set_up
 from evenhand.study.plan.plan import Plan
-from evenhand.study.tasks.release.grid import TableMechanism
-from evenhand.study.tasks.release.names import KINDS
 from evenhand.study.tasks.release.task import ReleaseTask
+from evenhand.study.tasks.shared.table_mechanisms import KINDS, TableMechanism
 
 if TYPE_CHECKING:
     from evenhand.cli.terminal.console import Terminal
@@ -52,10 +51,10 @@ def refuse_strangers(typed: dict[str, Any], *, release: bool) -> None:
     names = _CLASSIFY_ONLY if release else RELEASE_ONLY
     strange = [f"--{name}" for name in names if typed[name]]
     if strange:
-        task, other = ("release", "classify") if release else ("classify", "release")
+        task, other = ("release", "collect") if release else ("collect", "release")
         verb = "belongs" if len(strange) == 1 else "belong"
         wrong_use(f"{', '.join(strange)} {verb} to --task {other}; this is --task {task}.")
-    refuse_others(typed, LEARN_ONLY, task="release" if release else "classify", owner="learn")
+    refuse_others(typed, LEARN_ONLY, task="release" if release else "collect", owner="learn")
 
 
 def refuse_any(typed: dict[str, Any], kind: str) -> None:
@@ -96,7 +95,7 @@ def release_plan(terminal: Terminal, typed: dict[str, Any]) -> tuple[Plan, Any]:
 def changed_release(plan: Plan, typed: dict[str, Any]) -> Plan:
     """Return a plan that was written before, with what was typed besides."""
     task: Any = plan.task
-    changes = {**task.plain}
+    changes = {**task.to_toml()}
     del changes["kind"]
     names = given.listed(typed["mechanism"])
     mechanisms = [TableMechanism(name, typed_parameters(name, typed)) for name in names]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evenhand.cli.terminal.console import wrong_use
-from evenhand.study.tasks.release.names import KINDS
+from evenhand.study.tasks.shared.table_mechanisms import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from evenhand.study.tasks.release.grid import TableMechanism
+    from evenhand.study.tasks.shared.table_mechanisms import TableMechanism
 
 __all__ = ["PARAMETERS", "parameters_of", "refuse_unused", "typed_parameters"]
 

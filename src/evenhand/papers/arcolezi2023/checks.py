@@ -8,7 +8,7 @@ import numpy as np
 
 from evenhand.study.plan.cells import Setting
 from evenhand.study.results.estimates import estimated
-from evenhand.study.results.measure_names import goodness
+from evenhand.study.tasks.measure import CLASSIFIER_MEASURES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -78,8 +78,8 @@ def improvements(results: Results, settings: Iterable[Setting], measures: Sequen
     return [
         _mean(
             results,
-            goodness(measure, values(results, setting, measure))
-            - goodness(measure, values(results, Setting(), measure)),
+            CLASSIFIER_MEASURES[measure].goodness(values(results, setting, measure))
+            - CLASSIFIER_MEASURES[measure].goodness(values(results, Setting(), measure)),
         )
         for setting in settings
         for measure in measures
@@ -156,8 +156,8 @@ def best_split(results: Results, measures: Sequence[str], *, better: str = "k-ba
     return [
         _mean(
             results,
-            goodness(measure, values(results, setting, measure))
-            - goodness(measure, values(results, _other(setting, worse), measure)),
+            CLASSIFIER_MEASURES[measure].goodness(values(results, setting, measure))
+            - CLASSIFIER_MEASURES[measure].goodness(values(results, _other(setting, worse), measure)),
         )
         for setting in chosen(results, split=better)
         for measure in measures
@@ -190,8 +190,8 @@ def ahead(results: Results, protocol: str, measures: Sequence[str], *, sign: int
             results,
             sign
             * (
-                goodness(measure, values(results, own, measure))
-                - goodness(measure, values(results, other, measure))
+                CLASSIFIER_MEASURES[measure].goodness(values(results, own, measure))
+                - CLASSIFIER_MEASURES[measure].goodness(values(results, other, measure))
             ),
         )
         for own, others in _matched(results, protocol)
@@ -220,8 +220,8 @@ def _beats(results: Results, first: Setting, second: Setting, measure: str) -> i
     """Return 1 if the first is clearly better, -1 if it is clearly worse, else 0."""
     apart = _mean(
         results,
-        goodness(measure, values(results, first, measure))
-        - goodness(measure, values(results, second, measure)),
+        CLASSIFIER_MEASURES[measure].goodness(values(results, first, measure))
+        - CLASSIFIER_MEASURES[measure].goodness(values(results, second, measure)),
     )
     return (1 if apart.value > 0 else -1) if apart.is_clear else 0
 

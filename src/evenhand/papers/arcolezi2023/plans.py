@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from evenhand.papers.paper import Study
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
-from evenhand.study.tasks.collect.grid import Collect, Mechanism
-from evenhand.study.tasks.collect.task import Classify
+from evenhand.study.tasks.collect.task import CollectTask, Mechanism
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -154,9 +153,14 @@ def plan_for(
     source = DATA[name]
     return Plan(
         data=DataSource(dataset=source.dataset, options=source.options),
-        collect=Collect(PROTOCOLS, epsilons, splits=SPLITS),
-        task=Classify(
-            model="lightgbm", parameters=parameters or source.parameters, encoder="one-hot", test=0.2
+        task=CollectTask(
+            PROTOCOLS,
+            epsilons,
+            splits=SPLITS,
+            model="lightgbm",
+            parameters=parameters or source.parameters,
+            encoder="one-hot",
+            test=0.2,
         ),
         measures=MEASURES,
         repeats=seeds,

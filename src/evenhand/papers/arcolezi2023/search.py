@@ -12,7 +12,7 @@ from evenhand.papers.arcolezi2023.plans import DATA, plan_for
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evenhand.study.tasks.collect.task import Classify
+    from evenhand.study.tasks.collect.task import CollectTask
 
 __all__ = ["SPACE", "Searched", "draw", "searched"]
 
@@ -94,14 +94,14 @@ def _rows(name: str) -> tuple[Any, Any, Any, Any]:
     from sklearn.model_selection import train_test_split  # noqa: PLC0415 - slow to import
 
     from evenhand.study.run.prepare import prepare  # noqa: PLC0415
-    from evenhand.study.tasks.collect.features import feature_matrix, layout  # noqa: PLC0415 - as above
-    from evenhand.study.tasks.collect.models import number_type  # noqa: PLC0415
-    from evenhand.study.tasks.collect.parts import parts  # noqa: PLC0415
+    from evenhand.study.tasks.shared.features import feature_matrix, layout  # noqa: PLC0415 - as above
+    from evenhand.study.tasks.shared.models import number_type  # noqa: PLC0415
+    from evenhand.study.tasks.shared.parts import parts  # noqa: PLC0415
 
     plan = plan_for(name, seeds=1)
-    task = cast("Classify", plan.task)
+    task = cast("CollectTask", plan.task)
     prepared = prepare(plan)
-    ((train, _test),) = parts(task, prepared.target, seed=_SEED)
+    ((train, _test),) = parts(prepared.target, test=task.test, seed=_SEED)
     kept, held = train_test_split(
         train, test_size=_VALIDATION, stratify=prepared.target[train], random_state=_SEED
     )
@@ -115,6 +115,6 @@ def _rows(name: str) -> tuple[Any, Any, Any, Any]:
 
 
 def _model(name: str, parameters: Mapping[str, Any]) -> Any:
-    from evenhand.study.tasks.collect.models import classifier  # noqa: PLC0415 - slow to import
+    from evenhand.study.tasks.shared.models import classifier  # noqa: PLC0415 - slow to import
 
-    return classifier(cast("Classify", plan_for(name, seeds=1, parameters=parameters).task), seed=_SEED)
+    return classifier(cast("CollectTask", plan_for(name, seeds=1, parameters=parameters).task), seed=_SEED)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evenhand.papers.ghoukasian2024_local.plans import way_of
 from evenhand.study.plan.cells import Setting
@@ -57,9 +57,10 @@ def epsilons(
     results: Results, *, least: Fraction | None = None, most: Fraction | None = None
 ) -> tuple[Fraction, ...]:
     """Return the epsilons of a study between two limits."""
+    task: Any = results.plan.task
     return tuple(
         each
-        for each in sorted(results.plan.collect.epsilons)
+        for each in sorted(task.epsilons)
         if (least is None or each >= least) and (most is None or each <= most)
     )
 

@@ -11,8 +11,7 @@ from evenhand.papers.ghoukasian2024_local.data import DATA, loaded
 from evenhand.papers.paper import Study
 from evenhand.study.plan.cells import UNPROTECTED, Setting
 from evenhand.study.plan.plan import Plan
-from evenhand.study.tasks.collect.grid import Collect, Mechanism
-from evenhand.study.tasks.collect.task import Classify
+from evenhand.study.tasks.collect.task import CollectTask, Mechanism
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -131,9 +130,14 @@ def plan_for(name: str, *, epsilons: Sequence[str] = EPSILONS, seeds: int = SEED
     """
     source = DATA[name]
     return Plan(
-        collect=Collect(tuple(mechanisms(name).values()), epsilons, strategies="single"),
-        task=Classify(
-            model="lightgbm", parameters=MODELS[source.dataset].parameters, encoder="one-hot", test=0.2
+        task=CollectTask(
+            tuple(mechanisms(name).values()),
+            epsilons,
+            strategies="single",
+            model="lightgbm",
+            parameters=MODELS[source.dataset].parameters,
+            encoder="one-hot",
+            test=0.2,
         ),
         measures=MEASURES,
         repeats=seeds,

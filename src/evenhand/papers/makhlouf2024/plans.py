@@ -9,8 +9,7 @@ from evenhand.papers.makhlouf2024.forest import DistinctRowsForest
 from evenhand.papers.paper import Study
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
-from evenhand.study.tasks.collect.grid import Collect
-from evenhand.study.tasks.collect.task import Classify
+from evenhand.study.tasks.collect.task import CollectTask
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -139,8 +138,15 @@ def plan_for(name: str, *, epsilons: Sequence[str] = EPSILONS, repeats: int = RE
         options["version"] = "stored" if _is_stored() else "generated"
     return Plan(
         data=DataSource(dataset=source.dataset, options=options),
-        collect=Collect("grr", epsilons, splits="k-based", strategies=STRATEGIES),
-        task=Classify(model=DistinctRowsForest(), encoder="codes", folds=FOLDS),
+        task=CollectTask(
+            "grr",
+            epsilons,
+            splits="k-based",
+            strategies=STRATEGIES,
+            model=DistinctRowsForest(),
+            encoder="codes",
+            folds=FOLDS,
+        ),
         measures=MEASURES,
         repeats=repeats,
         seed=0,

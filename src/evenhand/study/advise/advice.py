@@ -117,10 +117,10 @@ def advise(
 
     Examples
     --------
-    >>> from evenhand.study import Classify, Collect, DataSource, Plan
+    >>> from evenhand.study import CollectTask, DataSource, Plan
     >>> from evenhand.study.run.whole import run
     >>> data = DataSource(dataset="causal", options={"n": 300})
-    >>> plan = Plan(data=data, collect=Collect("grr", [1, 4]), task=Classify(model="logistic"), repeats=1)
+    >>> plan = Plan(data=data, task=CollectTask("grr", [1, 4], model="logistic"), repeats=1)
     >>> advice = advise(run(plan, workers=1, progress=False), max_gap=0.1)
     >>> advice.recommendation is None, advice.outcome
     (True, 'no-intervals')
@@ -134,6 +134,7 @@ def advise(
             must_be = "Results" if parameter == "results" else "a Profile"
             got = f"a value of type {type(given).__name__}"
             raise InvalidParameterError(parameter, owner="advise", must_be=must_be, got=got)
+    results.plan.task.advised(owner="advise", parameter="results")
     level = check_level(level, owner="advise")
     limits = Limits(max_gap=max_gap, max_accuracy_loss=max_accuracy_loss, epsilon=epsilon)
     rows = _profile(results, profile)

@@ -33,8 +33,7 @@ from evenhand.privacy.rational import exact
 from evenhand.study.advise.verdicts import full_settings
 from evenhand.study.results.estimates import estimate, paired_change
 from evenhand.study.results.intervals import means
-from evenhand.study.results.measure_names import spread_of
-from evenhand.study.tasks.collect.protection import strategy_of
+from evenhand.study.tasks.shared.protection import strategy_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -188,7 +187,8 @@ def _signs(
     arrays = results.arrays
     places = [results.place(each.setting) for each in candidates]
     runs = arrays.of_measures[places, :, arrays.measures.index(measure)]
-    found = means(runs[:, None] - runs[None], level=level, spread=spread_of(measure))
+    spread = results.plan.task.measure(measure).spread
+    found = means(runs[:, None] - runs[None], level=level, spread=spread)
     return (found.low > 0).astype(np.intp) - (found.high < 0)
 
 

@@ -9,13 +9,12 @@ from evenhand.collect.joint.combined import Combined
 from evenhand.errors import EvenhandError, InvalidParameterError
 from evenhand.study.advise.predictions import LARGE, SMALL
 from evenhand.study.plan.plan import Plan
-from evenhand.study.tasks.collect.grid import Collect
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
     from evenhand.schema import Schema
-    from evenhand.study.run.prepare import Prepared
+    from evenhand.study.tasks.base import Prepared
 
 __all__ = ["advice_plan"]
 
@@ -46,35 +45,37 @@ def advice_plan(plan: Plan, prepared: Prepared | None = None) -> Plan:
 
     Examples
     --------
-    >>> from evenhand.study import Collect, DataSource
-    >>> plan = Plan(data=DataSource(dataset="causal", options={"n": 2000}), collect=Collect("grr", [2]))
+    >>> from evenhand.study import CollectTask, DataSource
+    >>> plan = Plan(data=DataSource(dataset="causal", options={"n": 2000}), task=CollectTask("grr", [2]))
     >>> small = advice_plan(plan)
-    >>> small.repeats, [str(each) for each in small.collect.epsilons]
+    >>> small.repeats, [str(each) for each in small.task.epsilons]
     (8, ['1', '2', '4'])
-    >>> small.collect.strategies
+    >>> small.task.strategies
     ('independent', 'single', 'combined')
     """
     given: object = plan
     if not isinstance(given, Plan):
         must_be, got = "a Plan", f"a value of type {type(given).__name__}"
         raise InvalidParameterError("plan", owner="advice_plan", must_be=must_be, got=got)
+    task = plan.task.advised(owner="advice_plan", parameter="plan")
     schema = plan.schema if prepared is None else prepared.facts.schema
     if schema is None and plan.data is not None and plan.data.dataset is not None:
         from evenhand.datasets import load  # noqa: PLC0415 - only for a data set without rows at hand
 
         schema = load(plan.data.dataset, backend="pyarrow", **plan.data.options).schema
-    epsilons = _epsilons(plan.collect.epsilons)
+    epsilons = _epsilons(task.epsilons)
     several = schema is not None and len(schema.sensitive) > 1
     strategies = ["independent"]
     if several and schema is not None:
         strategies += ["single"] if schema.protected in schema.sensitive else []
         strategies += ["combined"] if _can_combine(schema, epsilons) else []
-    collect = Collect(_PROTOCOLS, epsilons, splits=_SPLITS if several else _SPLITS[:1], strategies=strategies)
+    splits = _SPLITS if several else _SPLITS[:1]
+    tried = task.with_(protocols=_PROTOCOLS, epsilons=epsilons, splits=splits, strategies=strategies)
     data = plan.data
     people = None if prepared is None else prepared.facts.people
     if data is not None and (people is None or people > _ROWS):
         data = replace(data, rows=min(data.rows or _ROWS, _ROWS))
-    return plan.with_(data=data, collect=collect, repeats=min(plan.repeats, _REPEATS))
+    return plan.with_(data=data, task=tried, repeats=min(plan.repeats, _REPEATS))
 
 
 def _epsilons(given: tuple[Fraction, ...]) -> list[Fraction]:

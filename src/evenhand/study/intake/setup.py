@@ -11,8 +11,7 @@ from evenhand.schema.infer import open_frame
 from evenhand.schema.text import listed
 from evenhand.study.intake.draft import drafted
 from evenhand.study.plan.plan import Plan
-from evenhand.study.tasks.collect.grid import Collect
-from evenhand.study.tasks.collect.task import Classify
+from evenhand.study.tasks.collect.task import CollectTask
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -372,7 +371,7 @@ def plan_for(  # noqa: PLR0913 - one keyword for each choice
     epsilons: Sequence[Any] = (),
     splits: Sequence[str] = (),
     strategies: Sequence[str] = (),
-    task: Classify | None = None,
+    task: CollectTask | None = None,
     rows: int | None = None,
     repeats: int = 10,
     seed: int = 0,
@@ -390,13 +389,12 @@ def plan_for(  # noqa: PLR0913 - one keyword for each choice
     return Plan(
         data=replace(opened.source, rows=rows),
         schema=schema,
-        collect=Collect(
-            list(protocols) or list(_DEFAULT_PROTOCOLS),
-            list(epsilons) or list(_DEFAULT_EPSILONS),
+        task=(task or CollectTask()).with_(
+            protocols=list(protocols) or list(_DEFAULT_PROTOCOLS),
+            epsilons=list(epsilons) or list(_DEFAULT_EPSILONS),
             splits=list(splits) or ["uniform"],
             strategies=list(strategies) or ["independent"],
         ),
-        task=task or Classify(),
         repeats=repeats,
         seed=seed,
         notes=tuple(notes),

@@ -11,8 +11,8 @@ from evenhand.privacy.rational import text_above
 from evenhand.report.page import Fact, Note, Section, Table
 from evenhand.report.words import epsilon_of
 from evenhand.study.page.wording import counted, epsilon_text, listed, percent, plain, way_name
-from evenhand.study.tasks.collect.optimal_setting import NAME, OptimalWay
-from evenhand.study.tasks.collect.protection import promise_of, strategy_of
+from evenhand.study.tasks.shared.optimal_setting import NAME, OptimalWay
+from evenhand.study.tasks.shared.protection import promise_of, strategy_of
 
 if TYPE_CHECKING:
     from evenhand.collect.joint.strategy import Strategy

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evenhand.report.words import epsilon_of
 from evenhand.study.page.wording import counted, listed, outcome_name, plain
@@ -49,20 +49,21 @@ def method(reading: Reading) -> tuple[str, ...]:
     """Return how the study was done."""
     results = reading.results
     plan, facts = results.plan, results.facts
+    task: Any = plan.task
     sizes = listed(
         [f"{reading.named(group)}: {size:,}" for group, size in zip(facts.groups, facts.sizes, strict=True)]
     )
     dropped = f" {counted(facts.dropped, 'row')} left out by the schema's rules." if facts.dropped else ""
     seeds = f"{plan.seed}" if plan.repeats == 1 else f"{plan.seed} to {plan.seed + plan.repeats - 1}"
-    parameters = ", ".join(f"{name} = {value}" for name, value in plan.task.parameters.items())
-    model = f"{plain(plan.task.model_name)}{f', {plain(parameters, longest=200)}' if parameters else ''}"
+    parameters = ", ".join(f"{name} = {value}" for name, value in task.parameters.items())
+    model = f"{plain(task.model_name)}{f', {plain(parameters, longest=200)}' if parameters else ''}"
     privileged = reading.named(facts.groups[facts.privileged])
     said = [f"{plain(facts.label)}: {counted(facts.people, 'person', 'people')} ({sizes}).{dropped}"]
     said.append(
         f"The model ({model}) learns {outcome_name(facts.schema)} from protected rows and predicts for "
-        f"clean ones: {plan.task.validation.replace(' %', '%')}."
+        f"clean ones: {task.validation.replace(' %', '%')}."
     )
-    said.append(f"Features: {_ENCODERS.get(plan.task.encoder, plan.task.encoder)}.")
+    said.append(f"Features: {_ENCODERS.get(task.encoder, task.encoder)}.")
     said.append(
         f"{counted(plan.repeats, 'repeat').capitalize()}, with seeds {seeds} for rows and model; what is "
         "drawn to protect depends on the seed, the setting and the repeat. Settings of one repeat share "

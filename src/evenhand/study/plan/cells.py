@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from evenhand.privacy.rational import as_text
 from evenhand.report.words import epsilon_of
 from evenhand.study.tasks.learn.methods import WAYS
-from evenhand.study.tasks.release.names import title_of
+from evenhand.study.tasks.shared.table_mechanisms import title_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -22,7 +22,7 @@ def plain_mapping(name: str, given: object, *, owner: str, hint: str = "") -> di
 
     Examples
     --------
-    >>> plain_mapping("parameters", {"max_depth": np.int64(3), "columns": (1, 2)}, owner="Classify")
+    >>> plain_mapping("parameters", {"max_depth": np.int64(3), "columns": (1, 2)}, owner="CollectTask")
     {'max_depth': 3, 'columns': [1, 2]}
     """
     if not isinstance(given, Mapping):

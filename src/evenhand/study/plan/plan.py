@@ -7,37 +7,24 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand._validate import integer, one_of
 from evenhand.errors import InvalidParameterError
-from evenhand.measure import MEASURES
 from evenhand.schema import Schema
 from evenhand.study.plan.cells import Cell, Setting
 from evenhand.study.plan.source import DataSource
 from evenhand.study.plan.toml import plan_from, read_plan, written
-from evenhand.study.tasks.collect.grid import Collect
-from evenhand.study.tasks.collect.task import Classify
-from evenhand.study.tasks.decide.task import DecideTask
-from evenhand.study.tasks.learn.task import LearnTask
-from evenhand.study.tasks.registry import Task
-from evenhand.study.tasks.release.task import ReleaseTask
+from evenhand.study.tasks.base import Task
+from evenhand.study.tasks.registry import DEFAULT_KIND, task_of_kind
 
 if TYPE_CHECKING:
     from os import PathLike
+    from pathlib import Path
 
 __all__ = ["Plan"]
 
 _OWNER = "Plan"
 
 
-class _Usually(int):
-    """A number that nobody asked for, so that a task may have another one."""
-
-
-_USUALLY = _Usually(10)
-_FEWER = {DecideTask.kind: 1, LearnTask.kind: 5}
-_WHERE = {
-    ReleaseTask.kind: "a table is published",
-    DecideTask.kind: "something is decided",
-    LearnTask.kind: "classifiers are trained",
-}
+def _default_task() -> Task:
+    return task_of_kind(DEFAULT_KIND)()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,16 +37,12 @@ class Plan:
         A file or a data set. Without one the study is given its frame when it is run.
     schema : Schema, optional
         Domains and roles. A data set brings its own; a file needs one.
-    collect : Collect
-        The mechanisms, epsilons, splits and strategies that are tried. Only for :class:`Classify`; a
-        :class:`ReleaseTask`, a :class:`DecideTask` and a :class:`LearnTask` have their own.
-    task : Classify, ReleaseTask, DecideTask or LearnTask
-        What is done with the protected rows, which table is published, what is decided from counts, or which
-        classifiers are trained.
-    measures : tuple of str
-        Of :data:`evenhand.measure.MEASURES`, or of the task's own: what reports and tables show. All of them
-        are stored.
-    repeats : int
+    task : CollectTask, ReleaseTask, LearnTask or DecideTask
+        What is compared: reports that people randomise, tables that are published, classifiers that are
+        trained, or decisions from counts.
+    measures : tuple of str, optional
+        Of the task's own: what reports and tables show. By default all, and all of them are stored.
+    repeats : int, optional
         How many times each setting is run, with other splits, models and draws. By default 10; 1 where
         something is decided, since those results are exact; and 5 where private classifiers are trained.
     seed : int
@@ -71,9 +54,10 @@ class Plan:
 
     Examples
     --------
+    >>> from evenhand.study import CollectTask
     >>> plan = Plan(
     ...     data=DataSource(dataset="causal", options={"n": 2000}),
-    ...     collect=Collect(["grr", "oue"], [1, 4]),
+    ...     task=CollectTask(["grr", "oue"], [1, 4]),
     ...     repeats=3,
     ... )
     >>> len(plan.cells())
@@ -84,10 +68,9 @@ class Plan:
 
     data: DataSource | None = None
     schema: Schema | None = None
-    collect: Collect = field(default_factory=Collect)
-    task: Task = field(default_factory=Classify)
-    measures: tuple[str, ...] = MEASURES
-    repeats: int = _USUALLY
+    task: Task = field(default_factory=_default_task)
+    measures: tuple[str, ...] = ()
+    repeats: int = None  # type: ignore[assignment]  # the task's own number
     seed: int = 0
     name: str = ""
     notes: tuple[str, ...] = ()
@@ -96,7 +79,6 @@ class Plan:
         kinds = {
             "data": DataSource | None,
             "schema": Schema | None,
-            "collect": Collect,
             "task": Task,
         }
         for parameter, kind in kinds.items():
@@ -106,11 +88,9 @@ class Plan:
                 got = f"a value of type {type(given).__name__}"
                 raise InvalidParameterError(parameter, owner=_OWNER, must_be=must_be, got=got)
         object.__setattr__(self, "measures", self._measures())
-        if not isinstance(self.task, Classify) and self.collect != Collect():
-            must_be = f"left out where {_WHERE[self.task.kind]}, for the task names the mechanisms"
-            raise InvalidParameterError("collect", owner=_OWNER, must_be=must_be, got="one")
-        usual = _FEWER.get(self.task.kind) if isinstance(self.repeats, _Usually) else None
-        repeats = integer("repeats", usual or self.repeats, owner=_OWNER, low=1, high=100_000)
+        asked: object = self.repeats
+        repeats = self.task.default_repeats if asked is None else self.repeats
+        repeats = integer("repeats", repeats, owner=_OWNER, low=1, high=100_000)
         object.__setattr__(self, "repeats", repeats)
         object.__setattr__(self, "seed", integer("seed", self.seed, owner=_OWNER, low=0, high=2**31))
         if not _is_text(self.name):
@@ -121,20 +101,15 @@ class Plan:
         object.__setattr__(self, "notes", tuple(said))
 
     def _measures(self) -> tuple[str, ...]:
-        """Return the measures that were asked for; those of classification stand for all of the task's."""
+        """Return the measures that are asked for, or all of the task's."""
         named: object = self.measures
         listed = [named] if isinstance(named, str) else list(self.measures)
-        if not isinstance(self.task, Classify):
-            known = self.task.measures
-            listed = [] if listed == list(MEASURES) else listed
-        else:
-            known = MEASURES
-        return tuple(one_of("measures", each, known, owner=_OWNER) for each in listed) or known
+        known = tuple(self.task.measures)
+        return tuple(one_of("measures", name, known, owner=_OWNER) for name in listed) or known
 
     def settings(self) -> tuple[Setting, ...]:
         """Return every setting, the unprotected one first."""
-        grid = self.collect if isinstance(self.task, Classify) else self.task
-        return (Setting(), *grid.settings())
+        return (Setting(), *self.task.settings())
 
     def cells(self) -> tuple[Cell, ...]:
         """Return every cell, repeat by repeat, so that a study that is stopped has whole repeats."""
@@ -147,6 +122,8 @@ class Plan:
         >>> Plan().with_(repeats=2).repeats
         2
         """
+        if "task" in changes and self.measures == tuple(self.task.measures):
+            changes = {"measures": (), **changes}  # all of the other task's, as all of this one's
         return replace(self, **changes)
 
     # --- files ------------------------------------------------------------------------------------
@@ -156,9 +133,9 @@ class Plan:
         return written(self)
 
     @classmethod
-    def from_toml(cls, text: str) -> Plan:
-        """Return the plan that a TOML text describes, see :meth:`load`."""
-        return cls(**plan_from(text))
+    def from_toml(cls, text: str, *, folder: Path | None = None) -> Plan:
+        """Return the plan that a TOML text describes, see :meth:`load`; its paths are taken from `folder`."""
+        return plan_from(text, build=cls, folder=folder)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the plan to a TOML file; an old file stays whole until the new one is."""
@@ -180,7 +157,7 @@ class Plan:
         UnreadableFileError
             If the file cannot be read.
         """
-        return cls(**read_plan(path))
+        return read_plan(path, build=cls)
 
 
 def _is_text(given: object) -> bool:

@@ -12,14 +12,12 @@ import numpy as np
 
 from evenhand.errors import InvalidParameterError
 from evenhand.study.store.outcome_json import canonical
-from evenhand.study.tasks.collect.task import Classify
 
 if TYPE_CHECKING:
     from evenhand.study.plan.facts import Facts
-    from evenhand.study.plan.plan import Plan
-    from evenhand.study.tasks.registry import Task
+    from evenhand.study.tasks.base import StudyPlan
 
-__all__ = ["Spec"]
+__all__ = ["Spec", "plain_value"]
 
 _FORMAT = 1
 _DEEPEST = 20
@@ -41,14 +39,14 @@ class Spec:
     parts: Mapping[str, Any]
 
     @classmethod
-    def of(cls, plan: Plan, facts: Facts) -> Spec:
+    def of(cls, plan: StudyPlan, facts: Facts) -> Spec:
         """Return the spec of a plan whose data are known."""
         return cls(
             {
                 "format": _FORMAT,
                 "data": facts.fingerprint,
                 "schema": facts.schema.fingerprint,
-                "task": _task(plan.task),
+                "task": plan.task.fixed,
                 "seed": plan.seed,
             }
         )
@@ -73,22 +71,12 @@ class Spec:
         return tuple(name for name in sorted(names) if self.parts.get(name) != other.parts.get(name))
 
 
-def _task(task: Task) -> dict[str, Any]:
-    if not isinstance(task, Classify):
-        return task.fixed
-    rows = {"test": task.test} if task.folds is None else {"folds": task.folds}
-    own = not isinstance(task.model, str)
-    return {
-        "kind": task.kind,
-        "model": _plain(task.model, _DEEPEST),
-        "parameters": {} if own else _plain(dict(task.parameters), _DEEPEST),
-        "encoder": task.encoder,
-        **rows,
-    }
+def plain_value(value: Any) -> Any:
+    """Return a parameter in JSON's types, such that different values never look the same."""
+    return _plain(value, _DEEPEST)
 
 
 def _plain(value: Any, depth: int) -> Any:
-    """Return a parameter in JSON's types, such that different values never look the same."""
     if value is None or isinstance(value, str | bool):
         return value
     if isinstance(value, Real):
@@ -139,7 +127,7 @@ def _parts(value: Any) -> Any:
 
 def _unfit(value: object) -> InvalidParameterError:
     must_be = "a classifier whose parameters are numbers, texts, lists, mappings, arrays or such objects"
-    return InvalidParameterError("model", owner="Classify", must_be=must_be, got=_name_of(value))
+    return InvalidParameterError("model", owner="CollectTask", must_be=must_be, got=_name_of(value))
 
 
 def _name_of(value: object) -> str:

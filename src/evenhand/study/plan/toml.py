@@ -4,83 +4,44 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar
 
 import tomli_w
 
-from evenhand.errors import EvenhandError, PlanError, RuleError, SchemaError, UnknownNameError
-from evenhand.privacy.rational import as_text
+from evenhand.errors import EvenhandError, PlanError, SchemaError, UnknownNameError
 from evenhand.schema import Schema
 from evenhand.schema.parsing import MAX_BYTES, parsed, read_text
 from evenhand.schema.text import brief
 from evenhand.study.plan.source import DataSource
-from evenhand.study.tasks.collect.grid import Collect
-from evenhand.study.tasks.collect.task import OWN, Classify
-from evenhand.study.tasks.registry import TASKS, Task
+from evenhand.study.tasks.base import StudyPlan
+from evenhand.study.tasks.registry import DEFAULT_KIND, KINDS, task_of_kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
     from os import PathLike
 
-    from evenhand.study.plan.plan import Plan
-    from evenhand.study.tasks.collect.grid import Mechanism
+    from evenhand.study.tasks.base import Task
 
 __all__ = ["FORMAT", "plan_from", "read_plan", "written"]
 
+P = TypeVar("P")
+
 FORMAT = 1
 _PLAIN = ("name", "seed", "repeats", "measures", "notes")
-_TABLES = ("data", "collect", "task", "schema")
-_UNNAMED = {"collect": "protocols", "task": "mechanisms"}
-_KEYS = {
-    "data": ("path", "dataset", "options", "rows"),
-    "collect": ("protocols", "epsilons", "splits", "strategies"),
-    "classify": ("kind", "model", "parameters", "encoder", "test", "folds"),
-    "release": (
-        "kind",
-        "columns",
-        "mechanisms",
-        "epsilons",
-        "unit",
-        "bound",
-        "post",
-        "classify",
-        "test",
-        "draws",
-    ),
-    "decide": (
-        "kind",
-        "rule",
-        "count",
-        "weight",
-        "budget",
-        "name",
-        "groups",
-        "mechanisms",
-        "epsilons",
-        "touches",
-        "unit",
-        "post",
-        "mitigations",
-        "draws",
-        "currency",
-    ),
-    "learn": (
-        "kind",
-        "ways",
-        "epsilons",
-        "delta",
-        "gap",
-        "unit",
-        "holdout",
-        "test",
-        "group_as_input",
-        "strength",
-        "epochs",
-    ),
-}
+_TABLES = ("data", "task", "schema")
+_DATA = ("path", "dataset", "options", "rows")
+_OLD_KIND = "classify"
 
 
-def written(plan: Plan) -> str:
+class WrittenPlan(StudyPlan, Protocol):
+    """A plan with the measures that it shows."""
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """What reports and tables show."""
+
+
+def written(plan: WrittenPlan) -> str:
     """Return the one text that stands for `plan`."""
     document: dict[str, Any] = {"format": FORMAT}
     document |= {"name": plan.name} if plan.name else {}
@@ -88,47 +49,37 @@ def written(plan: Plan) -> str:
     document |= {"notes": list(plan.notes)} if plan.notes else {}
     if plan.data is not None:
         document["data"] = {key: value for key, value in vars(plan.data).items() if value not in (None, {})}
-    if not isinstance(plan.task, Classify):
-        document["task"] = plan.task.plain
-    else:
-        document["collect"] = {
-            "protocols": [_mechanism(each) for each in plan.collect.protocols],
-            "epsilons": [as_text(each) for each in plan.collect.epsilons],
-            "splits": list(plan.collect.splits),
-            "strategies": list(plan.collect.strategies),
-        }
-        document["task"] = _task(plan.task)
+    document["task"] = plan.task.to_toml()
     if plan.schema is not None:
         document["schema"] = tomllib.loads(plan.schema.to_toml())
     return tomli_w.dumps(document)
 
 
-def _mechanism(mechanism: Mechanism) -> str | dict[str, Any]:
-    return {"name": mechanism.name, **mechanism.parameters} if mechanism.parameters else mechanism.name
-
-
-def _task(task: Classify) -> dict[str, Any]:
-    model = task.model if isinstance(task.model, str) else f"{OWN}{task.model_name}"
-    rows = {"test": task.test} if task.folds is None else {"folds": task.folds}
-    parameters = {"parameters": dict(task.parameters)} if task.parameters else {}
-    return {"kind": task.kind, "model": model, "encoder": task.encoder, **rows, **parameters}
-
-
-def read_plan(path: str | PathLike[str]) -> dict[str, Any]:
-    """Return the parts of the plan in a file; paths in it are taken from the file's folder."""
+def read_plan(path: str | PathLike[str], *, build: Callable[..., P]) -> P:
+    """Return the plan in a file; paths in it are taken from the file's folder."""
     try:
         text = read_text(path, max_bytes=MAX_BYTES, what="plan")
     except SchemaError as error:
         raise PlanError(str(error), field="file") from None
-    return plan_from(text, folder=Path(path).parent)
+    return plan_from(text, build=build, folder=Path(path).parent)
 
 
-def plan_from(text: str, *, folder: Path | None = None) -> dict[str, Any]:
-    """Return the parts of a plan, as arguments of Plan."""
+def plan_from(text: str, *, build: Callable[..., P], folder: Path | None = None) -> P:
+    """Return the plan that a text describes.
+
+    Parameters
+    ----------
+    text : str
+    build : callable
+        From the parts of a plan, by keyword, to the plan: :class:`evenhand.study.Plan`.
+    folder : path, optional
+        From where relative paths are taken.
+    """
     try:
         document = parsed(text, max_bytes=MAX_BYTES, what="plan")
     except SchemaError as error:
         raise PlanError(str(error), field="file") from None
+    _refuse_old_form(document)
     _known(document, ("format", *_PLAIN, *_TABLES), prefix="")
     if "format" not in document:
         _refuse("format", "is missing.")
@@ -137,22 +88,16 @@ def plan_from(text: str, *, folder: Path | None = None) -> dict[str, Any]:
     parts: dict[str, Any] = {key: document[key] for key in _PLAIN if key in document}
     if "data" in document:
         parts["data"] = _read_data(_table(document, "data"), folder)
-    if "collect" in document:
-        table = _table(document, "collect")
-        _known(table, _KEYS["collect"], prefix="collect.")
-        parts["collect"] = _made("collect", Collect, table)
     if "task" in document:
         parts["task"] = _read_task(_table(document, "task"))
-        kind = parts["task"].kind
-        if "collect" in document and kind != "classify":
-            _refuse("collect", f"does not go with the task '{kind}', which names its mechanisms itself.")
     if "schema" in document:
         parts["schema"] = _read_schema(document["schema"], folder)
-    return _checked(parts)
+    _check_plain(parts, build)
+    return build(**parts)
 
 
 def _read_data(table: dict[str, Any], folder: Path | None) -> DataSource:
-    _known(table, _KEYS["data"], prefix="data.")
+    _known(table, _DATA, prefix="data.")
     path = table.get("path")
     if folder is not None and isinstance(path, str):
         table = {**table, "path": str(folder / path)}
@@ -161,15 +106,30 @@ def _read_data(table: dict[str, Any], folder: Path | None) -> DataSource:
 
 
 def _read_task(table: dict[str, Any]) -> Task:
-    kind = table.get("kind", "classify")
-    if not isinstance(kind, str) or kind not in TASKS:
-        _refuse("task.kind", f"must be one of {', '.join(TASKS)}.")
-    _known(table, _KEYS[kind], prefix="task.")
+    kind = table.get("kind", DEFAULT_KIND)
+    if not isinstance(kind, str) or kind not in KINDS:
+        _refuse("task.kind", f"must be one of {', '.join(KINDS)}.")
+    task = task_of_kind(kind)
+    _known(table, ("kind", *task.toml_fields()), prefix="task.")
     given = {key: value for key, value in table.items() if key != "kind"}
-    if kind == "release" and "columns" not in given:
-        _refuse("task.columns", "is missing. Hint: name the columns of the table that is published.")
-    made: Task = _made("task", TASKS[kind], given)
+    made: Task = _made("task", task.from_toml, given, field_of=task.field_of)
     return made
+
+
+def _refuse_old_form(document: dict[str, Any]) -> None:
+    """Refuse a plan of the form that had a [collect] table beside its task, and show the form of today."""
+    task = document.get("task")
+    is_old = isinstance(task, dict) and task.get("kind") == _OLD_KIND
+    if "collect" not in document and not is_old:
+        return
+    grid = document.get("collect")
+    table = {**(grid if isinstance(grid, dict) else {}), **(task if isinstance(task, dict) else {})}
+    kind = table.pop("kind", _OLD_KIND)
+    if kind != _OLD_KIND:
+        _refuse("collect", f"does not go with the task '{kind}', which names its mechanisms itself.")
+    new = tomli_w.dumps({"task": {"kind": DEFAULT_KIND, **table}})
+    why = "is of an older form: everything of a task stands in one [task] table now."
+    _refuse("collect" if "collect" in document else "task.kind", f"{why} Hint: write instead\n{new}")
 
 
 def _read_schema(given: object, folder: Path | None) -> Schema:
@@ -185,30 +145,34 @@ def _read_schema(given: object, folder: Path | None) -> Schema:
         _refuse(f"schema.{field}" if field else "schema", f"is not valid. {error}")
 
 
-def _checked(parts: dict[str, Any]) -> dict[str, Any]:
+def _check_plain(parts: dict[str, Any], build: Callable[..., Any]) -> None:
     """Refuse plain fields that a plan cannot have, by name."""
-    from evenhand.study.plan.plan import Plan  # noqa: PLC0415 - it is made of this
-
     for key in _PLAIN:
         if key in parts:
             if key == "measures" and not isinstance(parts[key], list):
                 _refuse(key, "must be a list of names.")
             beside = {"task": parts["task"]} if key == "measures" and "task" in parts else {}
-            _made("", Plan, {key: parts[key], **beside})
-    return parts
+            _made("", build, {key: parts[key], **beside})
 
 
-def _made(prefix: str, maker: Callable[..., Any], given: dict[str, Any]) -> Any:
+def _made(
+    prefix: str,
+    maker: Callable[..., Any],
+    given: dict[str, Any],
+    *,
+    field_of: Callable[[Exception], str] = lambda error: getattr(error, "parameter", ""),
+) -> Any:
     """Call `maker`; what it refuses is a fault of the field that it names."""
     try:
-        return maker(**given)
+        return maker(given) if prefix == "task" else maker(**given)
+    except PlanError:
+        raise
     except EvenhandError as error:
-        unnamed = "rule" if isinstance(error, RuleError) else _UNNAMED.get(prefix, "")
-        parameter = getattr(error, "parameter", unnamed)
+        parameter = field_of(error)
         owner = f"The '{parameter}' parameter of {getattr(error, 'owner', '')} must be"
         said = str(error)
         why = said.replace(owner, "must be", 1) if said.startswith(owner) else f"is not valid. {said}"
-        _refuse(".".join(each for each in (prefix, parameter) if each), why)
+        _refuse(".".join(part for part in (prefix, parameter) if part), why)
 
 
 def _table(document: dict[str, Any], key: str) -> dict[str, Any]:

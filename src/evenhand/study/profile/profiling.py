@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.study.results.results import Results
-    from evenhand.study.run.prepare import Prepared
+    from evenhand.study.tasks.base import Prepared
 
 __all__ = ["GroupProfile", "Profile", "profile", "profile_of_results"]
 

@@ -7,19 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.measure import MEASURES, RATES
-from evenhand.study.tasks.decide.names import (
-    ENTITY_SIZES,
-    GROUPS_OF_A_RULE,
-    GROUPS_OF_AN_ALLOTMENT,
-    SIZE_PARTS,
-)
-from evenhand.study.tasks.decide.task import DecideTask
-from evenhand.study.tasks.learn.names import RATES_OF_LEARNING
-from evenhand.study.tasks.learn.task import LearnTask
-from evenhand.study.tasks.release.names import GROUP_NUMBERS, SIZE_NUMBERS, SIZES
-from evenhand.study.tasks.release.task import ReleaseTask
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -27,14 +14,9 @@ if TYPE_CHECKING:
 
     from evenhand.study.plan.cells import Setting
     from evenhand.study.store.outcome import Outcome
-    from evenhand.study.tasks.registry import Task
+    from evenhand.study.tasks.base import Task
 
-__all__ = ["PEOPLE", "ResultArrays", "gathered"]
-
-PEOPLE = "people"
-"""The column of a group's size in the test rows."""
-
-_DATA = ("true", "reported")
+__all__ = ["ResultArrays", "gathered"]
 
 
 @dataclass(frozen=True)
@@ -71,16 +53,15 @@ def gathered(
     groups: Sequence[str],
     outcomes: Sequence[Outcome],
     *,
-    task: Task | None = None,
+    task: Task,
 ) -> ResultArrays:
     """Return the arrays of the outcomes of a plan's settings."""
-    known = names_of(task)
     places = {setting.id: place for place, setting in enumerate(settings)}
     at = [(places[outcome.cell.setting.id], outcome.cell.repeat) for outcome in outcomes]
-    measures = _names(known.measures, (outcome.measures for outcome in outcomes))
+    measures = _names(task.measures, (outcome.measures for outcome in outcomes))
     labels = _names(groups, (outcome.groups for outcome in outcomes))
-    rates = _names(known.rates, (row for outcome in outcomes for row in outcome.groups.values()))
-    data = _names(known.data, (outcome.data for outcome in outcomes))
+    rates = _names(task.group_numbers, (row for outcome in outcomes for row in outcome.groups.values()))
+    data = _names(task.data_numbers, (outcome.data for outcome in outcomes))
     shape = (len(settings), repeats)
     of_measures = np.full((*shape, len(measures)), np.nan)
     of_groups = np.full((*shape, len(labels), len(rates)), np.nan)
@@ -95,28 +76,6 @@ def gathered(
     for array in (of_measures, of_groups, of_data, done):
         array.flags.writeable = False
     return ResultArrays(places, measures, labels, rates, data, of_measures, of_groups, of_data, done)
-
-
-@dataclass(frozen=True)
-class Known:
-    """The names of numbers that are always there, in order; others follow by the alphabet."""
-
-    measures: tuple[str, ...] = MEASURES
-    rates: tuple[str, ...] = (*RATES, PEOPLE)
-    data: tuple[str, ...] = _DATA
-
-
-def names_of(task: Task | None) -> Known:
-    """Return what every finished cell of a task tells."""
-    if isinstance(task, DecideTask):
-        parts = tuple(f"{part}_{size.key}" for part in SIZE_PARTS for size in ENTITY_SIZES)
-        return Known(task.measures, GROUPS_OF_A_RULE if task.is_rule else GROUPS_OF_AN_ALLOTMENT, parts)
-    if isinstance(task, LearnTask):
-        return Known(task.measures, RATES_OF_LEARNING, ())
-    if not isinstance(task, ReleaseTask):
-        return Known()
-    rates = (*GROUP_NUMBERS, *((*RATES, PEOPLE) if task.classify else ()))
-    return Known(task.measures, rates, tuple(f"{part}_{size.key}" for part in SIZE_NUMBERS for size in SIZES))
 
 
 def _names(first: Iterable[str], found: Iterable[Mapping[str, object]]) -> tuple[str, ...]:

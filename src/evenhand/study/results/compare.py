@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from evenhand.study.results.estimates import paired_change
 from evenhand.study.results.lookup import setting_of
-from evenhand.study.results.measure_names import in_words, measure_named
+from evenhand.study.results.measure_names import measure_named
 
 if TYPE_CHECKING:
     from evenhand.study.plan.cells import Setting
@@ -28,12 +28,15 @@ class Comparison:
     measure : str
     estimate : Estimated
         The mean difference and its interval.
+    words : str
+        The measure in a few words, as inside a sentence; by default its name.
     """
 
     a: Setting
     b: Setting
     measure: str
     estimate: Estimated
+    words: str = ""
 
     @property
     def difference(self) -> float:
@@ -63,7 +66,7 @@ class Comparison:
     @property
     def sentence(self) -> str:
         """The comparison in words, with what the interval says about no difference."""
-        measure = in_words(self.measure)
+        measure = self.words or self.measure
         both = f"Between {self.a} and {self.b}"
         if not self.pairs:
             return f"{both}, the {measure} cannot be compared: no repeat has a value of both."
@@ -110,4 +113,4 @@ def compare(
     )
     name = measure_named(measure, results.arrays.measures, parameter="measure", owner=owner)
     found = paired_change(results, first, name, against=second, level=level, kind=kind)
-    return Comparison(first, second, name, found)
+    return Comparison(first, second, name, found, results.plan.task.measure(name).words)

@@ -10,15 +10,7 @@ from evenhand._validate import one_of
 from evenhand.measure.intervals import check_level
 from evenhand.study.plan.cells import Setting
 from evenhand.study.results.intervals import check_kind, kind_words, means_of
-from evenhand.study.results.measure_names import (
-    ALIASES,
-    measure_named,
-    possible,
-    possible_change,
-    possible_rate,
-    spread_of,
-    spread_of_rate,
-)
+from evenhand.study.results.measure_names import ALIASES, measure_named
 from evenhand.study.results.spreads import NO_INTERVAL
 
 if TYPE_CHECKING:
@@ -29,7 +21,7 @@ if TYPE_CHECKING:
 
     from evenhand.study.results.intervals import Kind
     from evenhand.study.results.results import Results
-    from evenhand.study.results.spreads import Spread
+    from evenhand.study.tasks.measure import Spread
 
 __all__ = [
     "Estimated",
@@ -113,15 +105,15 @@ def estimate(
 ) -> Estimated:
     """Return the mean of a measure over the repeats of a setting."""
     runs = _measure(results, setting, measure, "estimate")
-    name = ALIASES.get(measure, measure)
+    described = results.plan.task.measure(ALIASES.get(measure, measure))
     return estimated(
         results,
         runs,
         level=level,
         kind=kind,
         owner="estimate",
-        within=possible(name),
-        spread=spread_of(name),
+        within=described.limits,
+        spread=described.spread,
     )
 
 
@@ -141,15 +133,15 @@ def paired_change(
     """
     owner = "paired_change"
     after, before = (_measure(results, each, measure, owner) for each in (setting, against))
-    name = ALIASES.get(measure, measure)
+    described = results.plan.task.measure(ALIASES.get(measure, measure))
     return estimated(
         results,
         after - before,
         level=level,
         kind=kind,
         owner=owner,
-        within=possible_change(possible(name)),
-        spread=spread_of(name),
+        within=described.change_limits,
+        spread=described.spread,
     )
 
 
@@ -159,14 +151,15 @@ def group_estimate(
     """Return the mean of a rate of one group, or of its ``"people"``, over the repeats of a setting."""
     owner = "group_estimate"
     runs = _group(results, setting, group, rate, owner)
+    described = results.plan.task.group_number(rate)
     return estimated(
         results,
         runs,
         level=level,
         kind=kind,
         owner=owner,
-        within=possible_rate(rate),
-        spread=spread_of_rate(rate, protected=setting != _UNPROTECTED),
+        within=described.limits,
+        spread=described.spread_of(protected=setting != _UNPROTECTED),
     )
 
 
@@ -183,14 +176,15 @@ def group_change(
     """Return how much a rate of one group changes from `against` to `setting`, within the same repeats."""
     owner = "group_change"
     after, before = (_group(results, each, group, rate, owner) for each in (setting, against))
+    described = results.plan.task.group_number(rate)
     return estimated(
         results,
         after - before,
         level=level,
         kind=kind,
         owner=owner,
-        within=possible_change(possible_rate(rate)),
-        spread=spread_of_rate(rate, protected=True),
+        within=described.change_limits,
+        spread=described.spread_of(protected=True),
     )
 
 

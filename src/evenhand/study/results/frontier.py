@@ -27,12 +27,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from evenhand.measure.gaps import NO_DISPARITY
 from evenhand.measure.intervals import check_level
 from evenhand.study.results.estimates import estimate
 from evenhand.study.results.frames import setting_columns
 from evenhand.study.results.intervals import check_kind, means, means_of
-from evenhand.study.results.measure_names import goodness, is_signed, measure_named, spread_of
+from evenhand.study.results.measure_names import measure_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,6 +42,8 @@ if TYPE_CHECKING:
     from evenhand.study.results.estimates import Estimated
     from evenhand.study.results.intervals import Kind, Means
     from evenhand.study.results.results import Results
+    from evenhand.study.tasks.base import Task
+    from evenhand.study.tasks.measure import Measure
 
 __all__ = ["FrontierPoint", "frontier", "frontier_columns"]
 
@@ -100,12 +101,16 @@ def frontier(
     known = results.arrays.measures
     names = [measure_named(each, known, parameter=axis, owner=owner) for axis, each in (("x", x), ("y", y))]
     kind = check_kind(kind, owner=owner)
-    runs = [goodness(name, results.arrays.of_measures[..., known.index(name)]) for name in names]
+    described = [results.plan.task.measure(name) for name in names]
+    runs = [
+        measure.goodness(results.arrays.of_measures[..., known.index(name)])
+        for name, measure in zip(names, described, strict=True)
+    ]
     scores = np.stack([means(each, level=level).value for each in runs])
     ranks = _ranks([np.inf if each.epsilon is None else each.epsilon for each in results.settings])
     intervals = [
-        partial(means_of, task=results.plan.task, kind=kind, level=level, spread=spread_of(name))
-        for name in names
+        partial(means_of, task=results.plan.task, kind=kind, level=level, spread=measure.spread)
+        for measure in described
     ]
     ranking = _ranked(scores, ranks, runs, intervals)
     undominated, clearly = _verdicts(scores, ranks, ranking)
@@ -121,14 +126,14 @@ def frontier(
             undominated=bool(undominated[place]),
             clearly=sure,
             dominated_by=None if winner is None else results.settings[winner],
-            x_distance=_distance(names[0], scores[0, place]),
-            y_distance=_distance(names[1], scores[1, place]),
+            x_distance=_distance(described[0], scores[0, place]),
+            y_distance=_distance(described[1], scores[1, place]),
         )
         points.append(point)
     return tuple(points)
 
 
-def frontier_columns(points: Sequence[FrontierPoint], *, x: str, y: str) -> dict[str, Any]:
+def frontier_columns(points: Sequence[FrontierPoint], *, x: str, y: str, task: Task) -> dict[str, Any]:
     """Return one row per setting: the two measures with their limits, the verdict, and who dominates it."""
     columns: dict[str, Any] = dict(setting_columns([point.setting for point in points]))
     for axis, name in (("x", x), ("y", y)):
@@ -136,7 +141,7 @@ def frontier_columns(points: Sequence[FrontierPoint], *, x: str, y: str) -> dict
         columns[name] = [each.value for each in found]
         columns[f"{name}_low"] = [np.nan if each.low is None else each.low for each in found]
         columns[f"{name}_high"] = [np.nan if each.high is None else each.high for each in found]
-        if is_signed(name):
+        if task.measure(name).signed:
             columns[f"{name}_distance"] = [getattr(point, f"{axis}_distance") for point in points]
     return columns | {
         "undominated": [point.undominated for point in points],
@@ -194,8 +199,8 @@ def _ranked(
     return _Ranking(dominates, dominates & told & (smaller | clear_wins), clear_losses)
 
 
-def _distance(measure: str, score: float) -> float:
-    return -float(score) if measure in NO_DISPARITY else np.nan
+def _distance(measure: Measure, score: float) -> float:
+    return -float(score) if isinstance(measure.better, float) else np.nan
 
 
 def _dominator(ranking: _Ranking, undominated: NDArray[np.bool_], place: int) -> int | None:

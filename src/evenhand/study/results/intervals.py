@@ -36,10 +36,10 @@ from evenhand.study.results.spreads import lean, stretches
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from evenhand.study.results.spreads import Spread
-    from evenhand.study.tasks.registry import Task
+    from evenhand.study.tasks.base import Task
+    from evenhand.study.tasks.measure import Spread
 
-__all__ = ["Kind", "Means", "check_kind", "kind_words", "means", "means_of", "overlap"]
+__all__ = ["Kind", "Means", "check_kind", "kind_words", "means", "means_of"]
 
 Kind = Literal["seeds", "corrected", "student"]
 
@@ -79,26 +79,16 @@ def kind_words(kind: Kind, level: float) -> str:
     return f"{100 * level:g} % {_WORDS[kind]}"
 
 
-def overlap(task: Task, kind: Kind) -> float:
-    r"""Return what ``"corrected"`` adds to 1/n: test rows per training row; 0 for the others.
-
-    With :math:`k` folds a repeat is the mean of :math:`k` tests. The correction holds for single tests, whose
-    variance is :math:`k` times that of a repeat, so that :math:`c = k / (k - 1)`.
-
-    >>> from evenhand.study.tasks.collect.task import Classify
-    >>> overlap(Classify(test=0.2), "corrected"), overlap(Classify(folds=5), "corrected")
-    (0.25, 1.25)
-    """
-    if kind != "corrected":
-        return 0.0
-    return task.test / (1 - task.test) if task.folds is None else task.folds / (task.folds - 1)
-
-
 def means_of(
     values: NDArray[np.float64], *, task: Task, kind: Kind, level: float, spread: Spread = "even"
 ) -> Means:
     """Return the mean over repeats, the last axis, with the interval of a kind: what every table shows."""
-    return means(values, level=level, extra=overlap(task, kind), spread=None if kind == "student" else spread)
+    return means(
+        values,
+        level=level,
+        extra=task.overlap if kind == "corrected" else 0.0,
+        spread=None if kind == "student" else spread,
+    )
 
 
 def means(
@@ -114,7 +104,7 @@ def means(
     values : array
     level : float
     extra : float
-        What is added to 1/n, see :func:`overlap`.
+        What is added to 1/n: the overlap of repeats.
     spread : Spread, optional
         How values are spread, see :mod:`evenhand.study.results.spreads`; by default the limits are those of
         Student's t interval.

@@ -64,10 +64,10 @@ class Results:
 
     Examples
     --------
-    >>> from evenhand.study import Classify, Collect, DataSource, Plan
+    >>> from evenhand.study import CollectTask, DataSource, Plan
     >>> from evenhand.study.run.whole import run
     >>> data = DataSource(dataset="causal", options={"n": 300})
-    >>> plan = Plan(data=data, collect=Collect("grr", [1, 4]), task=Classify(model="logistic"), repeats=2)
+    >>> plan = Plan(data=data, task=CollectTask("grr", [1, 4], model="logistic"), repeats=2)
     >>> results = run(plan, workers=1, progress=False)
     >>> len(results), len(results.failures)
     (6, 0)
@@ -226,7 +226,9 @@ class Results:
         known = self.arrays.measures
         points = frontier(self, x=x, y=y, level=level, kind=kind)
         names = [measure_named(each, known, parameter="x", owner=_OWNER) for each in (x, y)]
-        return make_frame(frontier_columns(points, x=names[0], y=names[1]), backend=backend)
+        return make_frame(
+            frontier_columns(points, x=names[0], y=names[1], task=self.plan.task), backend=backend
+        )
 
     def compare(
         self,
@@ -320,10 +322,6 @@ class Results:
         level: float = 0.95,
     ) -> Advice:
         """Return a recommendation under limits, or why there is none; see :mod:`evenhand.study.advise`."""
-        if self.plan.task.kind != "classify":
-            must_be = "the results of a classification, for protocols are recommended"
-            got = f"those of the task '{self.plan.task.kind}'"
-            raise InvalidParameterError("results", owner="advise", must_be=must_be, got=got)
         from evenhand.study.advise.advice import advise  # noqa: PLC0415 - it reads results
 
         return advise(

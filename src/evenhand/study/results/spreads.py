@@ -28,21 +28,18 @@ References
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from evenhand.study.tasks.measure import Spread
+
     Numbers = NDArray[np.float64]
 
-__all__ = ["NO_INTERVAL", "Spread", "lean", "stretches"]
-
-Spread = Literal["even", "tailed", "group", "none"]
-"""``"even"``: gaps, differences, and the precision and base rate of a group. ``"tailed"``: accuracy and its
-like, and how often a group is selected. ``"group"``: the accuracy of one group. ``"none"``: the ratio of
-selection rates and the false positive rate of a group, which have no interval."""
+__all__ = ["NO_INTERVAL", "lean", "stretches"]
 
 NO_INTERVAL = (
     "No interval: the mean hangs on rare repeats far from all others, so that a few repeats do not tell how "

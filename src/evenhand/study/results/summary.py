@@ -12,7 +12,7 @@ from evenhand.study.plan.cells import Setting
 from evenhand.study.results.estimates import note_of
 from evenhand.study.results.frames import setting_columns
 from evenhand.study.results.intervals import Means, check_kind, means_of
-from evenhand.study.results.measure_names import measure_named, possible, possible_change, spread_of
+from evenhand.study.results.measure_names import measure_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,6 +36,7 @@ class Summary:
     repeats: int
     level: float
     kind: Kind
+    with_interval: tuple[bool, ...]
 
 
 def summarized(
@@ -51,24 +52,25 @@ def summarized(
     values = np.moveaxis(arrays.of_measures[..., [arrays.measures.index(name) for name in names]], 1, 2)
     changes = values - values[results.place(Setting())]
 
+    task = results.plan.task
+    described = [task.measure(name) for name in names]
+
     def estimate_means(runs: NDArray[np.float64]) -> Means:
-        task = results.plan.task
         found = [
-            means_of(runs[:, at], task=task, kind=kind, level=level, spread=spread_of(name))
-            for at, name in enumerate(names)
+            means_of(runs[:, at], task=task, kind=kind, level=level, spread=measure.spread)
+            for at, measure in enumerate(described)
         ]
         return Means(*(np.stack(part, axis=1) for part in zip(*found, strict=True)))
 
     return Summary(
         results.settings,
         names,
-        estimate_means(values).within(*zip(*map(possible, names), strict=True)),
-        estimate_means(changes).within(
-            *zip(*(possible_change(possible(name)) for name in names), strict=True)
-        ),
+        estimate_means(values).within(*zip(*(measure.limits for measure in described), strict=True)),
+        estimate_means(changes).within(*zip(*(measure.change_limits for measure in described), strict=True)),
         results.plan.repeats,
         level,
         kind,
+        tuple(measure.spread != "none" for measure in described),
     )
 
 
@@ -101,9 +103,11 @@ def long_columns(summary: Summary) -> dict[str, Any]:
             int(runs),
             summary.repeats - int(runs),
             error=float(error),
-            has_limits=spread_of(name) != "none" or summary.kind == "student",
+            has_limits=has_interval or summary.kind == "student",
         )
-        for runs, error, name in zip(value[4], value[1], measures, strict=True)
+        for runs, error, has_interval in zip(
+            value[4], value[1], summary.with_interval * len(summary.settings), strict=True
+        )
     ]
     return setting_columns(settings) | {
         "measure": measures,

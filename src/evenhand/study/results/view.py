@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from evenhand.measure.text_tables import aligned, html_table, number_text
 from evenhand.study.results.estimates import estimate
 from evenhand.study.results.intervals import kind_words
-from evenhand.study.results.measure_names import in_words
 
 if TYPE_CHECKING:
     from evenhand.study.results.estimates import Estimated
@@ -16,12 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["as_html", "as_text"]
 
-_KEY_MEASURES = ("acc", "sp_gap", "eo_gap")
-_KEYS = {
-    "learn": ("acc", "sp_gap", "fair_gap", "bound"),
-    "release": ("delta", "l1_error", "alpha", "acc"),
-    "decide": ("alpha", "largest_flip", "expected_wrong", "largest_misallocation", "cost_of_privacy"),
-}
+_FEW = 4
 _SHOWN_TEXT = 12
 _SHOWN_HTML = 30
 _LEVEL = 0.95
@@ -55,10 +49,10 @@ def _several(count: int, thing: str) -> str:
 
 def _rows(results: Results, shown: int) -> list[list[str]]:
     named = results.plan.measures
-    kind = results.plan.task.kind
-    keys = _KEYS.get(kind, _KEY_MEASURES)
+    task = results.plan.task
+    keys = task.key_measures or named[:_FEW]
     measures = [name for name in keys if name in named] or list(named[: len(keys)])
-    rows = [["setting", *(in_words(name, kind=kind) for name in measures)]]
+    rows = [["setting", *(task.measure(name).words for name in measures)]]
     for setting in results.settings[:shown]:
         found = (estimate(results, setting, name, level=_LEVEL) for name in measures)
         rows.append([str(setting), *map(_value_text, found)])
@@ -79,6 +73,6 @@ def _notes(results: Results, shown: int) -> list[str]:
     notes = [f"and {_several(more, 'more setting')}; summary() has them all"] if more > 0 else []
     if results.plan.repeats > 1:
         notes.append(f"In brackets: {kind_words('seeds', _LEVEL)}.")
-    elif results.plan.task.kind != "decide":
+    elif not results.plan.task.is_exact:
         notes.append("A single repeat has no interval.")
     return [*notes, _NOT_PRIVATE]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from evenhand.study.plan.cells import Cell
     from evenhand.study.plan.plan import Plan
-    from evenhand.study.run.prepare import Prepared
+    from evenhand.study.tasks.base import Prepared
 
     Execute = Callable[..., Outcome]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from evenhand.study.plan.plan import Plan
-    from evenhand.study.run.prepare import Prepared
+    from evenhand.study.tasks.base import Prepared
 
-__all__ = ["Duration", "duration", "subset"]
+__all__ = ["Duration", "duration"]
 
 _WARM, _SMALL, _LARGE = 400, 10_000, 40_000
 
@@ -92,7 +92,7 @@ def duration(
     weights = np.array([1, protected][: len(timed)]) / len(settings)
 
     def mean(rows: int) -> float:
-        part = subset(prepared, rows)
+        part = prepared.subset(rows)
         took = []
         for cell in timed:
             start = clock()
@@ -112,22 +112,3 @@ def duration(
         slope = max(mean(large) - first, 0.0) / (large - small)
         line = (max(first - slope * small, 0.0), slope)
     return Duration(people, len(plan.cells()), line, workers or os.cpu_count() or 1, start)
-
-
-def subset(prepared: Prepared, rows: int) -> Prepared:
-    """Return evenly spaced rows of each outcome, at most so many in all; all of them if that is enough."""
-    people = prepared.facts.people
-    if rows >= people:
-        return prepared
-    order = np.argsort(prepared.target, kind="stable")
-    chosen = np.sort(order[np.linspace(0, people - 1, rows).astype(np.intp)])
-    features = getattr(prepared, "features", None)  # of a study of classifiers
-    more = {} if features is None else {"features": features[chosen]}
-    return replace(
-        prepared,
-        facts=replace(prepared.facts, people=rows),
-        codes={name: codes[chosen] for name, codes in prepared.codes.items()},
-        target=prepared.target[chosen],
-        group=prepared.group[chosen],
-        **more,
-    )

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from evenhand.study.plan.cells import Cell
     from evenhand.study.plan.facts import Facts
     from evenhand.study.run.attempt import Execute
-    from evenhand.study.run.prepare import Prepared
     from evenhand.study.store.outcome import Outcome
+    from evenhand.study.tasks.base import Prepared
 
 __all__ = ["PLAN_FILE", "Runner", "WorkerDied", "follow"]
 

@@ -71,9 +71,9 @@ def run(
 
     Examples
     --------
-    >>> from evenhand.study import Collect, DataSource, Plan
+    >>> from evenhand.study import CollectTask, DataSource, Plan
     >>> data = DataSource(dataset="causal", options={"n": 300})
-    >>> results = run(Plan(data=data, collect=Collect("grr", [1, 4]), repeats=2), workers=1)
+    >>> results = run(Plan(data=data, task=CollectTask("grr", [1, 4]), repeats=2), workers=1)
     >>> len(results)
     6
     """

@@ -222,9 +222,11 @@ def _packed(job: Job) -> Any:
         return ForkingPickler.dumps(wrap_non_picklable_objects(job, keep_wrapper=False))
     except Exception:  # noqa: BLE001 - a stranger's object may refuse in any way
         must_be = "a classifier that can be sent to worker processes"
-        got = type(job.plan.task.model).__name__
+        got = type(getattr(job.plan.task, "model", job.plan.task)).__name__
         hint = "workers=1 computes every cell in this process."
-        raise InvalidParameterError("model", owner="Classify", must_be=must_be, got=got, hint=hint) from None
+        raise InvalidParameterError(
+            "model", owner="CollectTask", must_be=must_be, got=got, hint=hint
+        ) from None
 
 
 @contextmanager

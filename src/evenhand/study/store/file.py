@@ -28,7 +28,7 @@ __all__ = [
 FILE = "study.db"
 """The name of the file in the folder of a study."""
 
-FORMAT = 1
+FORMAT = 2
 """The layout of the file; a later evenhand may write a later one."""
 
 APPLICATION = 0x65766E68
@@ -52,6 +52,7 @@ TABLES = (
     )""",
 )
 
+_OLD_FORMAT = 1
 _BUSY_SECONDS = 10.0
 _REASONS = {
     sqlite3.SQLITE_CANTOPEN: "cannot be opened. Hint: check that the folder is there and may be read",
@@ -139,6 +140,11 @@ def _check_ours(connection: sqlite3.Connection, path: Path) -> None:
     if mark != APPLICATION:
         raise StudyStoreError(
             f"The file '{path.name}' is a database, but not of a study. Hint: choose another folder."
+        )
+    if number == _OLD_FORMAT:
+        raise StudyStoreError(
+            f"The store '{path.name}' was written by an older evenhand, whose settings and plans had another "
+            "form; it cannot be read or continued. Hint: run the study again in another folder."
         )
     if number != FORMAT:
         hint = "install a newer evenhand" if number > FORMAT else "put a copy of the file back"

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Self
 from evenhand.errors import EvenhandError, StudyStoreError
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.spec import Spec
-from evenhand.study.plan.toml import plan_from
 from evenhand.study.plan.versions import versions
 from evenhand.study.run.locking import Lock
 from evenhand.study.store.facts_json import facts_from, facts_text
@@ -228,7 +227,7 @@ class Store:
             raise sqlite3.DatabaseError
         found = dict(self._meta())
         try:
-            self.plan = Plan(**plan_from(found["plan"], folder=self._path.parent))
+            self.plan = Plan.from_toml(found["plan"], folder=self._path.parent)
             self.facts = facts_from(found["facts"])
             self.spec = Spec(json.loads(found["spec"]))
         except (EvenhandError, ValueError, TypeError, KeyError):

@@ -1,21 +1,50 @@
-"""The tasks that a plan may have, by kind."""
+"""The kinds of study by name, and where each is loaded from."""
 
 from __future__ import annotations
 
-from evenhand.study.tasks.collect.task import Classify
-from evenhand.study.tasks.decide.task import DecideTask
-from evenhand.study.tasks.learn.task import LearnTask
-from evenhand.study.tasks.release.task import ReleaseTask
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-__all__ = ["TASKS", "Task"]
+from evenhand.errors import UnknownNameError
 
-Task = Classify | ReleaseTask | DecideTask | LearnTask
-"""What is done with protected data."""
+if TYPE_CHECKING:
+    from evenhand.study.tasks.base import Task
 
-TASKS: dict[str, type[Task]] = {
-    "classify": Classify,
-    "release": ReleaseTask,
-    "decide": DecideTask,
-    "learn": LearnTask,
+__all__ = ["DEFAULT_KIND", "KINDS", "register_kind", "task_of_kind"]
+
+KINDS: dict[str, str] = {
+    "collect": "evenhand.study.tasks.collect.task:CollectTask",
+    "release": "evenhand.study.tasks.release.task:ReleaseTask",
+    "learn": "evenhand.study.tasks.learn.task:LearnTask",
+    "decide": "evenhand.study.tasks.decide.task:DecideTask",
 }
-"""Every task by the name that a plan has for its kind."""
+"""Each kind with the module and the class of its task, which is imported when it is asked for."""
+
+DEFAULT_KIND = "collect"
+"""The kind of a plan that names none."""
+
+
+def register_kind(kind: str, home: str) -> None:
+    """Add a kind of study.
+
+    Parameters
+    ----------
+    kind : str
+        Its name in plan files and on the command line.
+    home : str
+        Where its :class:`~evenhand.study.tasks.base.Task` is: ``"package.module:Class"``.
+    """
+    KINDS[kind] = home
+
+
+def task_of_kind(kind: str) -> type[Task]:
+    """Return the class of the tasks of a kind.
+
+    >>> task_of_kind("release").__name__
+    'ReleaseTask'
+    """
+    if kind not in KINDS:
+        raise UnknownNameError("Kind of study", kind, KINDS, place="one of a plan")
+    module, _, name = KINDS[kind].partition(":")
+    task: type[Task] = getattr(import_module(module), name)
+    return task

@@ -35,7 +35,7 @@ def test_the_largest_epsilon_limits_what_is_tried(call, file, fake):
     call("advise", file, *WHOLE, "--epsilon", 1.5, "--repeats", 3, "--rows", 100, "--seed", 4)
 
     plan = fake[0]["plan"]
-    assert [float(each) for each in plan.collect.epsilons] == [0.5, 1, 1.5]
+    assert [float(each) for each in plan.task.epsilons] == [0.5, 1, 1.5]
     assert (plan.repeats, plan.data.rows, plan.seed) == (3, 100, 4)
 
 

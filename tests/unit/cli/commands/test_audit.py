@@ -31,7 +31,7 @@ def test_a_file_and_its_roles_become_a_study(call, file, fake):
     )
     assert schema.sensitive == ("sex", "age")
     assert "id" not in schema
-    assert [float(each) for each in made["plan"].collect.epsilons] == [1, 2]
+    assert [float(each) for each in made["plan"].task.epsilons] == [1, 2]
     assert (made["plan"].repeats, made["plan"].seed, made["resume"]) == (2, 5, False)
     assert made["frame"].num_rows == 120
 
@@ -145,7 +145,7 @@ def test_a_plan_runs_again_with_what_is_typed_besides(call, file, fake):
     call("audit", "--plan", "s/plan.toml", "--epsilon", 8, "--model", "logistic", "--rows", 50, "--out", "t")
 
     plan = fake[1]["plan"]
-    assert [float(each) for each in plan.collect.epsilons] == [8]
+    assert [float(each) for each in plan.task.epsilons] == [8]
     assert (plan.task.model, plan.data.rows) == ("logistic", 50)
 
 

@@ -69,7 +69,7 @@ def test_mechanisms_are_chosen_by_whether_others_know_columns(call, file, fake):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--task", "publish"], "--task must be classify, release or learn"),
+        (["--task", "publish"], "--task must be collect, release or learn"),
         (["--task", "release"], "--columns is missing"),
         (["--task", "release", "--columns", "sex,jb"], "did you mean 'job'"),
         (["--task", "release", "--columns", "sex,job"], "--protected is missing"),
@@ -78,11 +78,11 @@ def test_mechanisms_are_chosen_by_whether_others_know_columns(call, file, fake):
         ([*TABLE, "--mechanism", "k-anonymity"], "--quasi is missing"),
         ([*TABLE, "--target", "hired"], "--positive and --privileged must be given"),
         ([*TABLE, *MODEL[:2], "--positive", "maybe", "--privileged", "male"], "Values of hired: no, yes"),
-        ([*TABLE, "--protocol", "grr"], "--protocol belongs to --task classify"),
+        ([*TABLE, "--protocol", "grr"], "--protocol belongs to --task collect"),
         ([*TABLE, "--epsilon", "0"], "--epsilon must be"),
         (["--columns", "sex", "--bound", "3", *MODEL], "--columns, --bound belong to --task release"),
         ([*TABLE, "--post", ","], "--post is empty"),
-        ([*TABLE, "--drop", "job"], "--drop belongs to --task classify"),
+        ([*TABLE, "--drop", "job"], "--drop belongs to --task collect"),
         ([*TABLE, "--fraction", "0.1"], "--fraction goes with no mechanism that is tried"),
         ([*TABLE, "--mechanism", "laplace", "--threshold", "4"], "it belongs to suppression, noisy-supp"),
         (
@@ -103,8 +103,8 @@ def test_a_plan_of_a_release_refuses_what_it_says_already(call, file, fake):
     path = "study/plan.toml"
     wrong = [
         (["--columns", "sex"], "cannot be given with a plan"),
-        (["--task", "classify"], "the plan says release"),
-        (["--model", "logistic"], "belongs to --task classify"),
+        (["--task", "collect"], "the plan says release"),
+        (["--model", "logistic"], "belongs to --task collect"),
     ]
     for words, said in wrong:
         found = call("audit", "--plan", path, "--out", "other", *words)

@@ -7,7 +7,7 @@ from rich.console import Console
 from evenhand.cli.tasks.collect_summary import shown_settings, summary_table
 from evenhand.cli.terminal.console import Terminal
 from evenhand.study.plan.plan import Plan
-from evenhand.study.tasks.collect.grid import Collect
+from evenhand.study.tasks.collect.task import CollectTask
 from unit.cli.conftest import finished
 
 
@@ -51,8 +51,8 @@ def test_without_greek_it_reads_the_same():
 
 
 def test_splits_have_a_column_if_there_are_several():
-    grid = Collect(["grr"], [1], splits=["uniform", "k-based"], strategies=["independent", "combined"])
-    text = shown(finished(Plan(collect=grid, repeats=2)))
+    grid = CollectTask(["grr"], [1], splits=["uniform", "k-based"], strategies=["independent", "combined"])
+    text = shown(finished(Plan(task=grid, repeats=2)))
 
     assert "k-based" in text
     assert "combined" in text
@@ -65,13 +65,13 @@ def test_what_is_undefined_says_so():
 
 
 def test_one_repeat_has_no_interval():
-    text = shown(finished(Plan(collect=Collect(["grr"], [1]), repeats=1)))
+    text = shown(finished(Plan(task=CollectTask(["grr"], [1]), repeats=1)))
 
     assert " to " not in text
 
 
 def test_many_settings_are_cut_to_the_middle_epsilon_and_that_is_said():
-    plan = Plan(collect=Collect(["grr", "oue", "ss"], [0.25, 0.5, 1, 2, 4, 5, 6, 7, 8]), repeats=2)
+    plan = Plan(task=CollectTask(["grr", "oue", "ss"], [0.25, 0.5, 1, 2, 4, 5, 6, 7, 8]), repeats=2)
     settings, left_out = shown_settings(finished(plan))
 
     assert {float(each.epsilon) for each in settings} == {1.0}
@@ -89,7 +89,7 @@ def test_long_names_of_groups_make_no_columns():
 def test_mechanisms_of_one_name_are_told_apart_by_their_parameters():
     """Three rows that all read OPTIMAL 1 tell nobody which is which."""
     ways = [{"name": "optimal", "error": each} for each in ("minimum", 0.45)]
-    results = finished(Plan(collect=Collect(["optimal", *ways], [1], strategies="single"), repeats=2))
+    results = finished(Plan(task=CollectTask(["optimal", *ways], [1], strategies="single"), repeats=2))
     wide, narrow = shown(results, width=120), shown(results, width=70)
 
     assert "OPTIMAL (error minimum)" in wide

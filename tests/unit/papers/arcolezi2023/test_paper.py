@@ -16,7 +16,7 @@ from evenhand.papers.paper import DESIGNS
 from evenhand.papers.published import Published
 from evenhand.study.plan.cells import Setting
 from evenhand.study.results.results import Results
-from evenhand.study.tasks.collect.protection import strategy_of
+from evenhand.study.tasks.shared.protection import strategy_of
 from unit.papers._made_up import FEW, facts, made, setting
 
 GOOD = {"acc": 0.9, "f1": 0.9, "recall": 0.9, "balanced_accuracy": 0.9, "auc": 0.9, "di": 0.5, "oad": -0.2}
@@ -146,7 +146,7 @@ def test_a_seed_shares_its_subset_among_all_settings_and_always_protects_the_pro
     for seed, part in enumerate(parts):
         assert set(part.schema.sensitive) == {"race1", *subset(DATA["lsac"].others, seed)}
         assert part.schema.protected == "race1"
-        assert (part.seed, part.repeats, part.collect) == (seed, 1, study.plan.collect)
+        assert (part.seed, part.repeats) == (seed, 1)
         assert (part.task, part.data) == (study.plan.task, study.plan.data)
 
 

@@ -10,8 +10,8 @@ from evenhand.errors import InvalidParameterError
 from evenhand.papers.arcolezi2023 import search
 from evenhand.papers.arcolezi2023.plans import studies
 from evenhand.papers.arcolezi2023.search import SPACE, Searched, draw, searched
-from evenhand.study.run.prepare import Prepared
-from evenhand.study.tasks.collect.parts import parts
+from evenhand.study.tasks.base import Prepared
+from evenhand.study.tasks.shared.parts import parts
 from unit.papers._made_up import facts
 
 
@@ -49,7 +49,7 @@ def test_test_rows_are_neither_learnt_from_nor_scored_on(prepared):
     learnt, target, held, truth = search._rows("lsac")
     rows = [matrix[:, 2:402].argmax(axis=1) for matrix in (learnt, held)]
     plan = search.plan_for("lsac", seeds=1)
-    ((train, test),) = parts(plan.task, prepared.target, seed=42)
+    ((train, test),) = parts(prepared.target, test=plan.task.test, seed=42)
 
     assert set(rows[0]) | set(rows[1]) == set(train.tolist())
     assert not set(rows[0]) & set(rows[1])

@@ -14,7 +14,6 @@ from evenhand.papers.makhlouf2024.plans import SYNTHETIC, plan_for
 from evenhand.papers.reproduction import examined
 from evenhand.study.plan.source import DataSource
 from evenhand.study.run.whole import run
-from evenhand.study.tasks.collect.task import Classify
 
 SIZES = {"synthetic": (2, 2, 3), "compas": (2, 2, 3, 2), "adult": (2,) * 8}
 VERSION = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
@@ -75,9 +74,10 @@ def test_other_labels_than_0_and_1_are_kept():
 def test_a_study_with_it_runs_resumes_and_is_judged(tmp_path):
     """The forest comes from Python, so a stored plan only has its name: cells must still be found again."""
     small = DistinctRowsForest(n_estimators=3)
-    plan = plan_for(SYNTHETIC[0], epsilons=("1",), repeats=2).with_(
+    whole = plan_for(SYNTHETIC[0], epsilons=("1",), repeats=2)
+    plan = whole.with_(
         data=DataSource(dataset="causal", options={"n": 400}),
-        task=Classify(model=small, encoder="codes", folds=2),
+        task=whole.task.with_(model=small, encoder="codes", folds=2),
     )
     first = run(plan.with_(repeats=1), out=tmp_path, workers=1)
     again = run(plan, out=tmp_path, workers=1, resume=True)

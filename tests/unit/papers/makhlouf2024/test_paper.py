@@ -24,7 +24,7 @@ from evenhand.papers.makhlouf2024.plans import (
 )
 from evenhand.papers.paper import DESIGNS
 from evenhand.study.plan.cells import Setting
-from evenhand.study.tasks.collect.protection import strategy_of
+from evenhand.study.tasks.shared.protection import strategy_of
 from unit.papers._made_up_groups import LAST, facts, kind_of, made, world
 
 # --- plans ----------------------------------------------------------------------------------------

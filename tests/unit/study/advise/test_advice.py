@@ -15,8 +15,7 @@ from evenhand.study.profile.profiling import profile
 from evenhand.study.results.results import Results
 from evenhand.study.run.prepare import prepare
 from evenhand.study.run.whole import run
-from evenhand.study.tasks.collect.grid import Collect
-from evenhand.study.tasks.collect.task import Classify
+from evenhand.study.tasks.collect.task import CollectTask
 from unit.study._advice_cases import facts, grid, made_profile, results, setting, with_runs
 from unit.study._small_studies import plan
 
@@ -397,12 +396,12 @@ def test_wrong_parameters_are_refused(made, given, message):
 def test_the_small_study_tries_what_the_predictions_are_about():
     """Every check needs its runs."""
     small = advice_plan(Plan(data=DataSource(dataset="causal", options={"n": 500})))
-    kinds = {(each.protocol, each.strategy) for each in small.collect.settings()}
+    kinds = {(each.protocol, each.strategy) for each in small.task.settings()}
 
     assert {("grr", each) for each in ("single", "independent", "combined")} < kinds
     assert ("oue", "independent") in kinds
-    assert small.collect.epsilons == (1, 4)
-    assert set(small.collect.splits) == {"uniform", "k-based"}
+    assert small.task.epsilons == (1, 4)
+    assert set(small.task.splits) == {"uniform", "k-based"}
     assert small.repeats == 8
     assert small.data.rows == 20_000
 
@@ -411,38 +410,38 @@ def test_the_small_study_of_one_column_has_nothing_to_split():
     """One split, one strategy."""
     small = advice_plan(plan(roles={"sensitive": ["region"]}, repeats=3))
 
-    assert small.collect.splits == ("uniform",)
-    assert small.collect.strategies == ("independent",)
+    assert small.task.splits == ("uniform",)
+    assert small.task.strategies == ("independent",)
     assert (small.repeats, small.data) == (3, None)
 
 
 def test_columns_with_too_many_combinations_are_not_combined():
     """At a tiny epsilon 150 combinations cannot be told apart with 53 bits."""
-    tiny = advice_plan(plan(collect=Collect("grr", ["1e-14", 1])))
-    whole = advice_plan(plan(collect=Collect("grr", [1, 2])))
+    tiny = advice_plan(plan(collect=CollectTask("grr", ["1e-14", 1])))
+    whole = advice_plan(plan(collect=CollectTask("grr", [1, 2])))
 
-    assert tiny.collect.strategies == ("independent", "single")
-    assert whole.collect.strategies == ("independent", "single", "combined")
+    assert tiny.task.strategies == ("independent", "single")
+    assert whole.task.strategies == ("independent", "single", "combined")
 
 
 def test_a_protected_column_that_is_not_sensitive_is_not_reported_alone():
     """There would be nothing to report."""
     small = advice_plan(plan(roles={"sensitive": ["age", "job"]}))
 
-    assert "single" not in small.collect.strategies
+    assert "single" not in small.task.strategies
 
 
 def test_many_epsilons_are_thinned_with_both_ends_kept():
     """A small study is small."""
-    small = advice_plan(plan(collect=Collect("grr", [8, 0.1, 1, 2, 3, 4, 0.5])))
+    small = advice_plan(plan(collect=CollectTask("grr", [8, 0.1, 1, 2, 3, 4, 0.5])))
 
-    assert [float(each) for each in small.collect.epsilons] == [0.1, 1.0, 3.0, 8.0]
+    assert [float(each) for each in small.task.epsilons] == [0.1, 1.0, 3.0, 8.0]
 
 
 def test_few_rows_are_all_used():
     """Rows are drawn only where there are many."""
     data = DataSource(dataset="causal", options={"n": 500})
-    whole = Plan(data=data, task=Classify(model="logistic"))
+    whole = Plan(data=data, task=CollectTask(model="logistic"))
     small = advice_plan(whole, prepare(whole))
 
     assert small.data.rows is None
@@ -457,7 +456,7 @@ def test_only_a_plan_is_taken():
 def test_a_small_study_from_beginning_to_end():
     """Rows, profile, small study, advice: everything fits together."""
     data = DataSource(dataset="causal", options={"n": 300})
-    whole = Plan(data=data, collect=Collect("grr", [1, 4]), task=Classify(model="logistic"), repeats=2)
+    whole = Plan(data=data, task=CollectTask("grr", [1, 4], model="logistic"), repeats=2)
     rows = prepare(whole)
     made = run(advice_plan(whole, rows), workers=1, progress=False)
     advice = advise(made, profile=profile(rows), max_gap=0.9, max_accuracy_loss=0.5)

@@ -11,7 +11,7 @@ from evenhand.study.intake.opening import Opened, open_data, room
 from evenhand.study.intake.setup import Setup, Words, choices_of, missing_roles, plan_for, set_up, value_of
 from evenhand.study.plan.source import DataSource
 from evenhand.study.run.prepare import prepare
-from evenhand.study.tasks.collect.task import Classify
+from evenhand.study.tasks.collect.task import CollectTask
 
 ALL = Words(target="ok", positive="yes", protected="sex", privileged="m", sensitive=("sex", "age"))
 
@@ -220,10 +220,10 @@ def test_a_plan_has_good_defaults():
     schema = set_up(opened(), ALL).schema
     plan = plan_for(opened(), schema)
 
-    assert [each.name for each in plan.collect.protocols] == ["grr", "oue"]
-    assert [float(each) for each in plan.collect.epsilons] == [0.5, 1, 2, 4]
-    assert plan.collect.splits == ("uniform",)
-    assert plan_for(opened(), schema, rows=7, task=Classify(model="logistic")).data.rows == 7
+    assert [each.name for each in plan.task.protocols] == ["grr", "oue"]
+    assert [float(each) for each in plan.task.epsilons] == [0.5, 1, 2, 4]
+    assert plan.task.splits == ("uniform",)
+    assert plan_for(opened(), schema, rows=7, task=CollectTask(model="logistic")).data.rows == 7
 
 
 # --- opening --------------------------------------------------------------------------------------

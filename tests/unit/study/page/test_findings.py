@@ -5,12 +5,12 @@ import re
 import pytest
 
 from evenhand.errors import InvalidParameterError
-from evenhand.study.page.findings import answers
+from evenhand.study.page.page import answers
 from evenhand.study.results.estimates import estimate
-from evenhand.study.results.measure_names import spread_of
-from evenhand.study.tasks.collect.grid import Collect
 from evenhand.study.tasks.collect.page import reading as findings_reading
 from evenhand.study.tasks.collect.page.reading import read, strict
+from evenhand.study.tasks.collect.task import CollectTask
+from evenhand.study.tasks.measure import CLASSIFIER_MEASURES
 from unit.study._page_studies import (
     BEFORE,
     FULL,
@@ -232,7 +232,7 @@ def test_one_setting_is_nothing_to_choose_from():
 def test_a_single_repeat_claims_nothing():
     """Without an interval any difference may be chance, however large it is."""
     first, second, third = answers(
-        made(against(BEFORE, two(0.5, 0.2)), repeats=1, collect=Collect("grr", [1, 2]))
+        made(against(BEFORE, two(0.5, 0.2)), repeats=1, collect=CollectTask("grr", [1, 2]))
     )
 
     assert headline(first) == "One repeat cannot tell what protection costs in accuracy:"
@@ -271,7 +271,7 @@ def test_a_study_in_which_everything_failed_still_has_three_sentences():
 
 
 def test_too_few_results_beside_the_chosen_one_are_nothing_to_compare_with():
-    collect = Collect("grr", [1, 2])
+    collect = CollectTask("grr", [1, 2])
     results = made(
         against(BEFORE, BEFORE), collect=collect, failed={(setting(epsilon=2), place) for place in range(5)}
     )
@@ -342,7 +342,7 @@ def test_small_but_clear_changes_do_not_look_like_none():
 def test_the_page_is_about_the_epsilon_nearest_to_one():
     epsilons = {(0.25, 0.5, 8): "0.5", (0.5, 2): "0.5", (0.1, 3): "3", (16, 4): "4"}
     for tested, expected in epsilons.items():
-        results = made(against(BEFORE, BEFORE), collect=Collect("grr", list(tested)))
+        results = made(against(BEFORE, BEFORE), collect=CollectTask("grr", list(tested)))
 
         assert f"{float(read(results).chosen.epsilon):g}" == expected
 
@@ -350,7 +350,9 @@ def test_the_page_is_about_the_epsilon_nearest_to_one():
 def test_an_epsilon_without_results_is_passed_over():
     grr = setting()
     results = made(
-        against(BEFORE, BEFORE), collect=Collect("grr", [1, 4]), failed={(grr, place) for place in range(5)}
+        against(BEFORE, BEFORE),
+        collect=CollectTask("grr", [1, 4]),
+        failed={(grr, place) for place in range(5)},
     )
 
     assert float(read(results).chosen.epsilon) == 4
@@ -370,7 +372,7 @@ def test_the_first_setting_of_the_plan_is_kept_unless_another_is_clearly_better(
 def switched():
     """Return in how many of 12 studies without any difference the rule leaves the first of 21 settings."""
     protocols = ["grr", "oue", "ss", "olh", "blh", "rappor", "the"]
-    collect = Collect(protocols, 1, splits=["uniform", "k-based", "optimal"])
+    collect = CollectTask(protocols, 1, splits=["uniform", "k-based", "optimal"])
     count = 0
     for seed in range(12):
         rates = two(0.3 + 1e-9 * seed, 0.6 + 1e-9 * seed, accuracy=(0.8 + 1e-9 * seed, 0.82 + 1e-9 * seed))
@@ -425,13 +427,15 @@ def test_no_word_claims_more_than_its_interval():
                 seen.add(word)
 
                 assert len(runs) > 1
-                assert interval(runs, spread=spread_of(measure))[1] > 0, sentence
+                assert interval(runs, spread=CLASSIFIER_MEASURES[measure].spread)[1] > 0, sentence
             if "clear" in finding or "One repeat" in finding:
                 measure = "acc" if "accuracy" in finding else "sp_gap"
                 runs = measured(results, chosen, measure) - measured(results, NOTHING, measure)
                 seen.add("unclear")
 
-                limits = () if len(runs) == 1 else interval(runs, spread=spread_of(measure))[1:]
+                limits = (
+                    () if len(runs) == 1 else interval(runs, spread=CLASSIFIER_MEASURES[measure].spread)[1:]
+                )
                 assert not limits or limits[0] <= 0 <= limits[1], sentence
     assert {"narrows", "widens", "pays", "rises", "unclear"} <= seen
 

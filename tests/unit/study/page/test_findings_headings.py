@@ -6,7 +6,6 @@ import re
 import numpy as np
 import pytest
 
-from evenhand.study.tasks.collect.grid import Collect
 from evenhand.study.tasks.collect.page.group_tests import (
     data_heading,
     gap_sources,
@@ -23,6 +22,7 @@ from evenhand.study.tasks.collect.page.trends import (
     trend_words,
     trends,
 )
+from evenhand.study.tasks.collect.task import CollectTask
 from unit.study._page_studies import (
     BEFORE,
     FULL,
@@ -42,7 +42,7 @@ from unit.study._page_studies import (
 )
 
 EPSILONS = [0.5, 1, 4, 16]
-SERIES = Collect(["grr", "oue"], EPSILONS, splits=["uniform", "k-based"])
+SERIES = CollectTask(["grr", "oue"], EPSILONS, splits=["uniform", "k-based"])
 
 
 def along(accuracy=lambda where: 0.8, gap=lambda where: 0.3, **options):
@@ -142,13 +142,13 @@ def test_the_table_is_headed_by_what_it_shows(gap, words):
     [(0.2, "narrows the gap"), (0.4, "widens the gap"), (0.3003, "does not clearly change the gap")],
 )
 def test_the_table_of_one_setting_is_headed_by_it(gap, words):
-    reading = read(along(gap=lambda where: gap, collect=Collect("grr", 1)))
+    reading = read(along(gap=lambda where: gap, collect=CollectTask("grr", 1)))
 
     assert table_heading(reading) == f"All numbers: the setting tested {words}"
 
 
 def test_one_setting_that_costs_nothing_is_not_spoken_of_as_many():
-    reading = read(along(lambda where: 0.825, collect=Collect("grr", 1)))
+    reading = read(along(lambda where: 0.825, collect=CollectTask("grr", 1)))
 
     assert frontier_heading(reading) == "The setting tested does not clearly cost accuracy"
     assert table_heading(read(along(repeats=1))) == "All numbers, without intervals"
@@ -191,8 +191,8 @@ def test_the_gap_follows_epsilon_only_where_its_slope_is_clear(gap, words):
 
 
 def test_one_way_needs_no_name():
-    grows = along(gap=rising, collect=Collect("grr", EPSILONS))
-    combined = along(gap=rising, collect=Collect("grr", EPSILONS, strategies=["combined", "single"]))
+    grows = along(gap=rising, collect=CollectTask("grr", EPSILONS))
+    combined = along(gap=rising, collect=CollectTask("grr", EPSILONS, strategies=["combined", "single"]))
 
     assert measures_heading(read(grows)) == "The gap grows as ε grows"
     assert measures_heading(read(combined)).startswith("The gap grows as ε grows, however")
@@ -201,7 +201,7 @@ def test_one_way_needs_no_name():
 def test_strategies_are_named_in_quotes():
     results = along(
         gap=lambda where: rising(where) if where.strategy == "combined" else 0.3,
-        collect=Collect("grr", EPSILONS, strategies=["combined", "single"]),
+        collect=CollectTask("grr", EPSILONS, strategies=["combined", "single"]),
     )
 
     assert (
@@ -211,7 +211,7 @@ def test_strategies_are_named_in_quotes():
 
 
 def test_one_epsilon_or_one_repeat_has_no_trend():
-    one = read(along(collect=Collect(["grr", "oue"], 1)))
+    one = read(along(collect=CollectTask(["grr", "oue"], 1)))
 
     assert measures_heading(one) == "One ε was tested, so nothing is known of another"
     assert trend_words(one) == ""
@@ -345,7 +345,7 @@ def test_protocols_differ_only_by_their_paired_intervals(table, words):
 def test_the_furthest_protocol_is_named_with_what_its_interval_says():
     near = read(made(by_setting({}), collect=FULL))
     far = read(made(by_setting({("oue", "k-based", 1): (0.35, 0.8)}), collect=FULL))
-    two_only = read(made(by_setting({("oue", None, 1): (0.35, 0.8)}), collect=Collect(["grr", "oue"], 1)))
+    two_only = read(made(by_setting({("oue", None, 1): (0.35, 0.8)}), collect=CollectTask(["grr", "oue"], 1)))
 
     assert widest_rival(near).endswith(", which includes no difference.")
     assert re.match(

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from evenhand.study.page.findings import answers
+from evenhand.study.page.page import answers
 from evenhand.study.tasks.collect.page.reading import read
 from unit.study._page_studies import NOTHING, against, headline, interval, made
 

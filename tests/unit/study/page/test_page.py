@@ -5,15 +5,13 @@ import re
 import pytest
 
 from evenhand.study.page import method as page_method
-from evenhand.study.page.findings import answers
-from evenhand.study.page.page import command_of, page_of
-from evenhand.study.results.measure_names import spread_of
-from evenhand.study.tasks.collect.grid import Collect
+from evenhand.study.page.page import answers, command_of, page_of
 from evenhand.study.tasks.collect.page import frontier as page_frontier
 from evenhand.study.tasks.collect.page import groups as page_groups
 from evenhand.study.tasks.collect.page import table as page_table
 from evenhand.study.tasks.collect.page.reading import read
-from evenhand.study.tasks.collect.task import Classify
+from evenhand.study.tasks.collect.task import CollectTask
+from evenhand.study.tasks.measure import CLASSIFIER_MEASURES
 from unit.study._page_studies import (
     BEFORE,
     FULL,
@@ -72,7 +70,7 @@ def test_notes_say_what_would_be_misjudged(drawn):
     results = made(
         against(BEFORE, BEFORE),
         repeats=1,
-        collect=Collect("grr", [1, 16]),
+        collect=CollectTask("grr", [1, 16]),
         failed={(setting(epsilon=16), 0)},
         notes=(leak, "The study uses 500 of the rows."),
     )
@@ -187,7 +185,7 @@ def test_the_line_of_the_best_leaves_out_what_another_beats():
         ("oue", "uniform", 1): (0.20, 0.81),
         ("ss", "uniform", 1): (0.24, 0.80),
     }
-    results = made(by_setting(table), collect=Collect(["grr", "oue", "ss"], 1))
+    results = made(by_setting(table), collect=CollectTask(["grr", "oue", "ss"], 1))
     for each in results.outcomes:
         if each.cell.setting.protocol == "oue":
             each.measures["sp_gap"] += (0.3, -0.3, 0.2, -0.2, 0.0)[each.cell.repeat]
@@ -306,7 +304,7 @@ def test_bold_is_where_the_paired_interval_leaves_out_no_change(full):
         row = rows[each.protocol, each.split, f"{float(each.epsilon):g}"]
         for column, measure in ((3, "acc"), (4, "sp_gap")):
             runs = measured(full, each, measure) - measured(full, NOTHING, measure)
-            low, high = interval(runs, spread=spread_of(measure))[1:]
+            low, high = interval(runs, spread=CLASSIFIER_MEASURES[measure].spread)[1:]
 
             assert row[column].startswith("**") == (not low <= 0 <= high)
     assert not any(cell.startswith("**") for cell in table.rows[0])
@@ -354,7 +352,7 @@ def test_a_single_repeat_has_no_words_on_intervals_it_does_not_have(drawn):
 
 
 def test_parameters_of_the_model_are_told(drawn):
-    task = Classify(model="gradient-boosting", parameters={"max_iter": 20})
+    task = CollectTask(model="gradient-boosting", parameters={"max_iter": 20})
     page = page_of(made(against(BEFORE, BEFORE), plan={"task": task}))
 
     assert any("(gradient-boosting, max_iter = 20)" in line for line in page.method)
@@ -384,9 +382,9 @@ def test_groups_of_few_people_are_warned_of_where_they_are_drawn(drawn):
 
 
 def test_strategies_are_not_called_splits(drawn):
-    both = Collect("grr", 1, splits=["uniform"], strategies=["independent", "combined"])
+    both = CollectTask("grr", 1, splits=["uniform"], strategies=["independent", "combined"])
     mixed = page_of(made(by_setting({}), collect=both))
-    only = page_of(made(by_setting({}), collect=Collect("grr", 1, strategies=["combined", "single"])))
+    only = page_of(made(by_setting({}), collect=CollectTask("grr", 1, strategies=["combined", "single"])))
 
     assert section(mixed, "numbers").tables[0].header[1] == "Split or strategy"
     assert "one protocol, split or strategy and ε" in section(mixed, "frontier").lead
@@ -419,7 +417,7 @@ def test_a_command_is_given_only_where_its_plan_lies(tmp_path):
 
 def test_a_whole_report_is_written_with_its_pictures_and_figures(tmp_path):
     """Everything together: charts, template, files."""
-    results = made(against(BEFORE, two(0.33, 0.57)), collect=Collect(["grr", "oue"], 1))
+    results = made(against(BEFORE, two(0.33, 0.57)), collect=CollectTask(["grr", "oue"], 1))
     path = results.report(tmp_path / "report.html")
     text = path.read_text(encoding="utf-8")
 

@@ -3,7 +3,7 @@
 import pytest
 
 from evenhand.study.page.page import page_of
-from evenhand.study.tasks.collect.grid import Collect
+from evenhand.study.tasks.collect.task import CollectTask
 from unit.study._page_studies import BEFORE, against, made, section
 
 TABLE = {"weights": [1, 3], "rates": [0.2, 0.4], "source": "census 2020"}
@@ -11,7 +11,7 @@ TABLE = {"weights": [1, 3], "rates": [0.2, 0.4], "source": "census 2020"}
 
 def page(strategy="independent", **parameters):
     mechanism = {"name": "optimal", **parameters}
-    return page_of(made(against(BEFORE, BEFORE), collect=Collect([mechanism], 1, strategies=strategy)))
+    return page_of(made(against(BEFORE, BEFORE), collect=CollectTask([mechanism], 1, strategies=strategy)))
 
 
 def facts(part):

@@ -9,8 +9,7 @@ from evenhand.errors import InvalidParameterError
 from evenhand.study.plan.plain import plain_mapping
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
-from evenhand.study.tasks.collect.grid import Collect, Mechanism
-from evenhand.study.tasks.collect.task import Classify
+from evenhand.study.tasks.collect.task import CollectTask, Mechanism
 
 DEEP = {"a": 1}
 for _ in range(30):
@@ -19,7 +18,9 @@ for _ in range(30):
 
 def test_numbers_of_arrays_are_numbers():
     """A grid of parameters often comes from numpy; a run would end where the plan is written."""
-    task = Classify(parameters={"max_iter": np.int64(5), "learning_rate": np.float32(0.5), "x": np.bool_(1)})
+    task = CollectTask(
+        parameters={"max_iter": np.int64(5), "learning_rate": np.float32(0.5), "x": np.bool_(1)}
+    )
 
     assert task.parameters == {"max_iter": 5, "learning_rate": 0.5, "x": True}
     assert Plan.from_toml(Plan(task=task).to_toml()).task == task
@@ -32,14 +33,14 @@ def test_numbers_of_arrays_are_numbers():
 )  # fmt: skip
 def test_what_no_plan_file_can_hold_is_refused_at_once(given):
     """Else the study ends in the middle, when the plan is written beside it."""
-    for make in (lambda: Classify(parameters=given), lambda: DataSource(dataset="causal", options=given)):
+    for make in (lambda: CollectTask(parameters=given), lambda: DataSource(dataset="causal", options=given)):
         with pytest.raises(InvalidParameterError, match="must be a mapping of names to what a plan file can"):
             make()
 
 
 def test_a_classifier_takes_any_parameter_from_python():
     with pytest.raises(InvalidParameterError, match="Hint: from Python, the classifier itself can be given"):
-        Classify(parameters={"max_depth": None})
+        CollectTask(parameters={"max_depth": None})
 
 
 @pytest.mark.parametrize("value", ["no", 0, 1, 0.5, [1], [], ""])
@@ -48,7 +49,7 @@ def test_a_parameter_of_a_protocol_is_true_or_false(value):
     with pytest.raises(InvalidParameterError, match="must be true or false each"):
         Mechanism("olh", {"as_printed": value})
     with pytest.raises(InvalidParameterError, match="must be true or false each"):
-        Collect([{"name": "olh", "as_printed": value}])
+        CollectTask([{"name": "olh", "as_printed": value}])
 
 
 def test_what_comes_back_is_a_copy():

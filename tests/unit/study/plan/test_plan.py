@@ -9,8 +9,7 @@ import evenhand as eh
 from evenhand.errors import InvalidParameterError, PlanError, UnreadableFileError
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
-from evenhand.study.tasks.collect.grid import SPLITS, Collect
-from evenhand.study.tasks.collect.task import Classify
+from evenhand.study.tasks.collect.task import SPLITS, CollectTask
 
 FEWER = settings(max_examples=settings().max_examples // 3)  # damaged plans are read and written too
 SCHEMA = eh.datasets.load("causal", n=10).schema
@@ -27,15 +26,12 @@ plans = st.builds(
         [None, DataSource(dataset="causal", options={"n": 50}, rows=20), DataSource(path="a b.csv")]
     ),
     schema=st.sampled_from([None, SCHEMA]),
-    collect=st.builds(
-        Collect,
+    task=st.builds(
+        CollectTask,
         names.map(lambda each: ["grr", *(name for name in each if name != "grr")]),
         amounts,
         splits=st.lists(st.sampled_from(SPLITS), min_size=1, unique=True),
         strategies=st.lists(st.sampled_from(["single", "independent", "combined"]), min_size=1, unique=True),
-    ),
-    task=st.builds(
-        Classify,
         model=st.sampled_from(["gradient-boosting", "random-forest", "logistic"]),
         parameters=st.sampled_from([{}, {"max_depth": 3}]),
         encoder=st.sampled_from(["narrow", "one-hot", "codes"]),
@@ -70,15 +66,15 @@ def test_cells_are_distinct_and_come_repeat_by_repeat(plan):
 
 
 def test_each_repeat_has_one_unprotected_cell_to_compare_with():
-    cells = Plan(collect=Collect(["grr", "oue"], [1, 2]), repeats=3).cells()
+    cells = Plan(task=CollectTask(["grr", "oue"], [1, 2]), repeats=3).cells()
 
     assert [cell.repeat for cell in cells if not cell.setting.is_protected] == [0, 1, 2]
 
 
 def test_a_larger_grid_keeps_every_earlier_cell():
     """Otherwise adding an epsilon would throw finished work away."""
-    small = Plan(collect=Collect(["grr"], [1]), repeats=2)
-    large = Plan(collect=Collect(["oue", "grr"], [2, 1], splits=["k-based", "uniform"]), repeats=4)
+    small = Plan(task=CollectTask(["grr"], [1]), repeats=2)
+    large = Plan(task=CollectTask(["oue", "grr"], [2, 1], splits=["k-based", "uniform"]), repeats=4)
 
     assert {cell.id for cell in small.cells()} < {cell.id for cell in large.cells()}
 
@@ -103,17 +99,17 @@ def test_a_larger_grid_keeps_every_earlier_cell():
         ('format = 1\n[data]\npath = "a.csv"\nrows = 0', "data.rows"),
         ('format = 1\n[data]\npath = "a.csv"\noptions = {n = 3}', "data.options"),
         ('format = 1\n[data]\nfile = "a.csv"', "data.file"),
-        ('format = 1\n[collect]\nprotocols = ["gr"]', "collect.protocols"),
-        ("format = 1\n[collect]\nprotocols = []", "collect.protocols"),
-        ("format = 1\n[collect]\nprotocols = [3]", "collect.protocols"),
-        ('format = 1\n[collect]\nprotocols = ["grr", "GRR"]', "collect.protocols"),
-        ('format = 1\n[collect]\nprotocols = [{name = "grr", size = 3}]', "collect.parameters"),
-        ("format = 1\n[collect]\nepsilons = [0]", "collect.epsilons"),
-        ('format = 1\n[collect]\nepsilons = ["x"]', "collect.epsilons"),
-        ('format = 1\n[collect]\nsplits = ["even"]', "collect.splits"),
-        ('format = 1\n[collect]\nstrategies = ["all"]', "collect.strategies"),
-        ('format = 1\n[collect]\nprotocols = ["oue"]\nstrategies = ["combined"]', "collect.protocols"),
-        ("format = 1\n[collect]\nmechanisms = 1", "collect.mechanisms"),
+        ('format = 1\n[task]\nprotocols = ["gr"]', "task.protocols"),
+        ("format = 1\n[task]\nprotocols = []", "task.protocols"),
+        ("format = 1\n[task]\nprotocols = [3]", "task.protocols"),
+        ('format = 1\n[task]\nprotocols = ["grr", "GRR"]', "task.protocols"),
+        ('format = 1\n[task]\nprotocols = [{name = "grr", size = 3}]', "task.parameters"),
+        ("format = 1\n[task]\nepsilons = [0]", "task.epsilons"),
+        ('format = 1\n[task]\nepsilons = ["x"]', "task.epsilons"),
+        ('format = 1\n[task]\nsplits = ["even"]', "task.splits"),
+        ('format = 1\n[task]\nstrategies = ["all"]', "task.strategies"),
+        ('format = 1\n[task]\nprotocols = ["oue"]\nstrategies = ["combined"]', "task.protocols"),
+        ("format = 1\n[task]\nmechanisms = 1", "task.mechanisms"),
         ('format = 1\n[task]\nkind = "publish"', "task.kind"),
         ('format = 1\n[task]\nmodel = "svm"', "task.model"),
         ("format = 1\n[task]\nmodel = 3", "task.model"),
@@ -170,11 +166,27 @@ def test_a_plan_file_that_cannot_be_read_is_refused_without_its_folder(tmp_path,
 
 
 @pytest.mark.parametrize(
+    ("text", "field"),
+    [
+        ('[collect]\nprotocols = ["oue"]\n[task]\nkind = "classify"\nmodel = "logistic"', "collect"),
+        ('[task]\nkind = "classify"\nprotocols = ["oue"]\nmodel = "logistic"', "task.kind"),
+    ],
+)
+def test_a_plan_of_the_old_form_is_shown_in_the_new_one(text, field):
+    """What the message shows can be put into the file as it stands."""
+    with pytest.raises(PlanError, match="older form") as caught:
+        Plan.from_toml(f"format = 1\n{text}")
+    new = str(caught.value).partition("Hint: write instead\n")[2]
+
+    assert caught.value.field == field
+    assert Plan.from_toml(f"format = 1\n{new}").task == CollectTask("oue", model="logistic")
+
+
+@pytest.mark.parametrize(
     "wrong",
     [
         {"data": "people.csv"},
         {"schema": 3},
-        {"collect": ["grr"]},
         {"task": "classify"},
         {"measures": ["acc", "speed"]},
         {"repeats": True},

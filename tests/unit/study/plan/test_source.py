@@ -4,7 +4,7 @@ import pytest
 
 from evenhand.errors import InvalidParameterError
 from evenhand.study.plan.source import DataSource
-from evenhand.study.tasks.collect.task import Classify
+from evenhand.study.tasks.collect.task import CollectTask
 
 
 def test_a_path_may_be_a_path_object():
@@ -44,9 +44,9 @@ class Guess:
 
 
 def test_a_classifier_of_ones_own_is_a_model():
-    task = Classify(model=Guess())
+    task = CollectTask(model=Guess())
 
     assert task.model_name == "Guess"
-    assert hash(task) == hash(Classify(model="own:Guess"))
+    assert hash(task) == hash(CollectTask(model="own:Guess"))
     with pytest.raises(InvalidParameterError, match="made already"):
-        Classify(model=Guess(), parameters={"a": 1})
+        CollectTask(model=Guess(), parameters={"a": 1})

@@ -13,7 +13,7 @@ from attacks._study_cells import Stubborn, small_plan
 from evenhand.errors import InvalidParameterError
 from evenhand.study.plan.spec import Spec
 from evenhand.study.run.prepare import prepare
-from evenhand.study.tasks.collect.task import Classify
+from evenhand.study.tasks.collect.task import CollectTask
 
 PLAN = small_plan()
 
@@ -38,11 +38,11 @@ def test_the_grid_and_the_repeats_are_not_part_of_it(facts):
     ("changes", "part"),
     [
         ({"seed": 8}, "seed"),
-        ({"task": Classify(model="random-forest")}, "task"),
-        ({"task": Classify(model="logistic", parameters={"C": 0.5})}, "task"),
-        ({"task": Classify(model="logistic", encoder="one-hot")}, "task"),
-        ({"task": Classify(model="logistic", test=0.3)}, "task"),
-        ({"task": Classify(model="logistic", folds=3)}, "task"),
+        ({"task": CollectTask(model="random-forest")}, "task"),
+        ({"task": CollectTask(model="logistic", parameters={"C": 0.5})}, "task"),
+        ({"task": CollectTask(model="logistic", encoder="one-hot")}, "task"),
+        ({"task": CollectTask(model="logistic", test=0.3)}, "task"),
+        ({"task": CollectTask(model="logistic", folds=3)}, "task"),
     ],
 )
 def test_what_changes_results_changes_the_hash_and_is_named(facts, changes, part):
@@ -92,7 +92,7 @@ MODELS = [
 
 def test_classifiers_that_differ_in_anything_have_different_hashes(facts):
     """Two models under one hash would mix their cells in one table."""
-    hashes = [_hash(facts, task=Classify(model=model)) for model in MODELS]
+    hashes = [_hash(facts, task=CollectTask(model=model)) for model in MODELS]
 
     assert len(set(hashes)) == len(MODELS)
 
@@ -100,7 +100,8 @@ def test_classifiers_that_differ_in_anything_have_different_hashes(facts):
 def test_classifiers_that_are_alike_have_one_hash(facts):
     again = [
         _hash(
-            facts, task=Classify(model=make_pipeline(StandardScaler(), RandomForestClassifier(max_depth=3)))
+            facts,
+            task=CollectTask(model=make_pipeline(StandardScaler(), RandomForestClassifier(max_depth=3))),
         )
         for _ in range(2)
     ]
@@ -112,8 +113,8 @@ def test_a_classifier_that_was_fitted_before_has_the_hash_of_a_fresh_one(facts):
     """Every cell fits a fresh copy, so only the parameters change results."""
     fitted = LogisticRegression(C=0.5).fit([[0.0], [1.0]], [0, 1])
 
-    assert _hash(facts, task=Classify(model=fitted)) == _hash(
-        facts, task=Classify(model=LogisticRegression(C=0.5))
+    assert _hash(facts, task=CollectTask(model=fitted)) == _hash(
+        facts, task=CollectTask(model=LogisticRegression(C=0.5))
     )
 
 
@@ -138,8 +139,8 @@ def _nested(depth):
 )
 def test_a_classifier_that_cannot_be_told_apart_is_refused(facts, value):
     """Guessing that two of them are the same would reuse the wrong cells."""
-    with pytest.raises(InvalidParameterError, match="'model' parameter of Classify"):
-        _hash(facts, task=Classify(model=Stubborn(home=value)))
+    with pytest.raises(InvalidParameterError, match="'model' parameter of CollectTask"):
+        _hash(facts, task=CollectTask(model=Stubborn(home=value)))
 
 
 def test_an_object_that_is_known_by_name_is_told_by_it(facts):
@@ -149,4 +150,4 @@ def test_an_object_that_is_known_by_name_is_told_by_it(facts):
         def __reduce__(self):
             return "SINGLETON"
 
-    assert len(_hash(facts, task=Classify(model=Stubborn(home=Singleton())))) == 64
+    assert len(_hash(facts, task=CollectTask(model=Stubborn(home=Singleton())))) == 64

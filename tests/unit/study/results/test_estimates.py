@@ -17,8 +17,8 @@ from evenhand.study.results.estimates import (
     paired_change,
 )
 from evenhand.study.results.intervals import means
-from evenhand.study.results.measure_names import spread_of_rate
 from evenhand.study.results.spreads import NO_INTERVAL
+from evenhand.study.tasks.learn.names import LEARN_RATES
 from unit._study_results import NOTHING, grr, study
 
 BEFORE = [0.80, 0.90, 0.70, 0.85]
@@ -165,7 +165,7 @@ def test_a_measure_has_the_interval_of_its_spread_wherever_it_is_shown(name, spr
 def test_a_rate_of_a_group_has_the_interval_of_its_spread(protected):
     """Only the accuracy of a group, and whom a method changes, are spread by what a mechanism draws."""
     names = ("selection", "tpr", "fpr", "precision", "base_rate", "people", "accuracy", "promoted")
-    spreads = [spread_of_rate(name, protected=protected) for name in names]
+    spreads = [LEARN_RATES[name].spread_of(protected=protected) for name in names]
 
     own = "group" if protected else "even"
     assert spreads == ["tailed", "tailed", "none", "even", "even", "even", own, own]

@@ -8,8 +8,8 @@ import pytest
 from scipy import stats
 
 from evenhand.errors import InvalidParameterError
-from evenhand.study.results.intervals import check_kind, kind_words, means, overlap
-from evenhand.study.tasks.collect.task import Classify
+from evenhand.study.results.intervals import check_kind, kind_words, means, means_of
+from evenhand.study.tasks.collect.task import CollectTask
 
 RUNS = [0.31, 0.28, 0.35, 0.30, 0.29]
 
@@ -28,7 +28,7 @@ def test_the_interval_of_the_mean_is_students():
 
 def test_the_corrected_interval_is_wider_by_the_printed_factor():
     """Nadeau and Bengio: the variance of the mean has 1/n + test/train in place of 1/n."""
-    extra = overlap(Classify(test=0.2), "corrected")
+    extra = CollectTask(test=0.2).overlap
     plain, corrected = (means(np.array(RUNS), level=0.95, extra=each) for each in (0.0, extra))
 
     assert extra == pytest.approx(0.25)
@@ -43,7 +43,7 @@ def test_the_correction_of_folds_is_that_of_their_single_tests():
     folds, repeats = 5, 4
     of_a_repeat = 0.03**2
     of_a_test = folds * of_a_repeat  # what r means of k tests say about one test
-    extra = overlap(Classify(folds=folds), "corrected")
+    extra = CollectTask(folds=folds).overlap
 
     assert of_a_repeat * (1 / repeats + extra) == pytest.approx(
         of_a_test * (1 / (folds * repeats) + 1 / (folds - 1))
@@ -86,7 +86,13 @@ def test_no_repeats_are_no_crash():
 
 def test_seeds_are_not_corrected():
     """Of the three kinds one alone is about people who are not in the data."""
-    assert overlap(Classify(), "seeds") == overlap(Classify(), "student") == 0
+    kinds = ("student", "seeds", "corrected")
+    errors = [
+        float(means_of(np.array(RUNS), task=CollectTask(), kind=kind, level=0.9).standard_error)
+        for kind in kinds
+    ]
+
+    assert errors[0] == errors[1] < errors[2]
     assert "seeds" in kind_words("seeds", 0.9)
     assert "Nadeau" in kind_words("corrected", 0.9)
     assert kind_words("corrected", 0.9).startswith("90 % ")

@@ -7,11 +7,11 @@ import pytest
 from evenhand.errors import InvalidParameterError
 from evenhand.study.plan.cells import Setting
 from evenhand.study.results.lookup import setting_of
-from evenhand.study.tasks.collect.grid import Collect
+from evenhand.study.tasks.collect.task import CollectTask
 
 SETTINGS = (
     Setting(),
-    *Collect(
+    *CollectTask(
         ["grr", "olh", {"name": "olh", "as_printed": True}],
         ["1/3", "1/2", 1],
         splits=["uniform", "k-based"],

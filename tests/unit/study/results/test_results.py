@@ -16,7 +16,7 @@ from evenhand.study.results.results import Results
 from evenhand.study.store.canonical import canonical_table
 from evenhand.study.store.outcome import Outcome
 from evenhand.study.store.store import Store
-from evenhand.study.tasks.collect.grid import Collect
+from evenhand.study.tasks.collect.task import CollectTask
 from unit._study_results import NOTHING, facts, failed, grr, outcome, study
 
 BACKENDS = ("pandas", "polars", "pyarrow")
@@ -24,7 +24,7 @@ BACKENDS = ("pandas", "polars", "pyarrow")
 
 @pytest.fixture(name="results", scope="module")
 def _results():
-    plan = Plan(collect=Collect(["grr"], ["1/2", 1]), repeats=3)
+    plan = Plan(task=CollectTask(["grr"], ["1/2", 1]), repeats=3)
     outcomes = [outcome(cell, acc=0.5 + 0.01 * at) for at, cell in enumerate(plan.cells()[:-1])]
     outcomes[4] = failed(outcomes[4].cell)
     return Results(plan, facts(), outcomes[::-1])
@@ -91,7 +91,7 @@ def test_no_table_needs_pandas(results, monkeypatch):
 
 
 def test_parameters_are_a_column_only_where_there_are_some():
-    plan = Plan(collect=Collect(["olh", {"name": "olh", "as_printed": True}], 1), repeats=1)
+    plan = Plan(task=CollectTask(["olh", {"name": "olh", "as_printed": True}], 1), repeats=1)
     results = Results(plan, facts(), [outcome(cell, acc=0.5) for cell in plan.cells()])
     frame = results.frame(backend="pyarrow")
 

@@ -8,9 +8,9 @@ import pytest
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
 from evenhand.study.run import duration as module
-from evenhand.study.run.duration import Duration, duration, subset
+from evenhand.study.run.duration import Duration, duration
 from evenhand.study.run.prepare import prepare
-from evenhand.study.tasks.collect.grid import Collect
+from evenhand.study.tasks.collect.task import CollectTask
 
 
 @pytest.fixture(scope="module", name="prepared")
@@ -31,7 +31,7 @@ def timed(monkeypatch):
 
 
 def test_few_rows_are_timed_whole(prepared, timed):
-    plan = Plan(collect=Collect("grr", [1, 2, 4]), repeats=5)
+    plan = Plan(task=CollectTask("grr", [1, 2, 4]), repeats=5)
     found = duration(plan, prepared, workers=2, clock=timed)
 
     cell = (1 + 3 * 1.2) / 4
@@ -43,7 +43,7 @@ def test_many_rows_are_told_from_two_parts(prepared, timed, monkeypatch):
     """Timing whole cells on two million rows would take as long as many a study."""
     monkeypatch.setattr(module, "_SMALL", 100)
     monkeypatch.setattr(module, "_LARGE", 300)
-    found = duration(Plan(collect=Collect("grr", [1, 2, 4]), repeats=5), prepared, workers=4, clock=timed)
+    found = duration(Plan(task=CollectTask("grr", [1, 2, 4]), repeats=5), prepared, workers=4, clock=timed)
 
     cell = (1 + 3 * 1.2) / 4
     assert found.seconds() == pytest.approx(found.start + cell * 20 / 4)
@@ -62,15 +62,15 @@ def test_rows_are_offered_as_a_round_number():
 
 
 def test_a_part_of_the_rows_keeps_both_outcomes_in_proportion(prepared):
-    part = subset(prepared, 200)
+    part = prepared.subset(200)
 
     assert part.facts.people == len(part.target) == 200
     assert np.mean(part.target) == pytest.approx(np.mean(prepared.target), abs=0.01)
     assert all(len(codes) == 200 for codes in part.codes.values())
-    assert subset(prepared, 5_000) is prepared
+    assert prepared.subset(5_000) is prepared
 
 
 def test_a_rare_outcome_is_in_every_part(prepared):
     rare = replace(prepared, target=np.array([1] * 2 + [0] * 998, np.uint8))
 
-    assert subset(rare, 500).target.sum() == 1
+    assert rare.subset(500).target.sum() == 1

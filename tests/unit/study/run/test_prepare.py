@@ -16,11 +16,10 @@ from evenhand.errors import (
 from evenhand.schema import Column, Domain, Schema
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
-from evenhand.study.run import prepare as preparing
 from evenhand.study.run.prepare import prepare
-from evenhand.study.tasks.collect import requirements
-from evenhand.study.tasks.collect.grid import Collect
-from evenhand.study.tasks.collect.task import Classify
+from evenhand.study.tasks.collect import prepare as preparing_collection
+from evenhand.study.tasks.collect.task import CollectTask
+from evenhand.study.tasks.shared import rows as preparing
 from evenhand.table import Table, write_csv, write_parquet
 from statistical._exact import ALPHA
 from unit.study._small_studies import people, plan, schema
@@ -113,7 +112,7 @@ def test_every_row_is_as_likely_in_the_sample():
     counts = np.zeros(400)
     for seed in range(200):
         study = plan(data=DataSource(path="people.csv", rows=100), seed=seed)
-        counts[preparing._sampled(study, table)[0]["row"]] += 1
+        counts[preparing._sample(study, table)[0]["row"]] += 1
 
     assert binom(200, 0.25).cdf(counts.min()) > ALPHA / 400
     assert binom(200, 0.25).sf(counts.max() - 1) > ALPHA / 400
@@ -178,7 +177,7 @@ def test_the_fingerprint_is_a_digest_of_stated_bytes():
 
 def test_versions_name_lightgbm_only_where_it_is_used():
     plain = prepare(plan(), frame=people()).facts.versions
-    boosted = prepare(plan(task=Classify(model="lightgbm")), frame=people()).facts.versions
+    boosted = prepare(plan(task=CollectTask(model="lightgbm")), frame=people()).facts.versions
 
     assert set(boosted) - set(plain) == {"lightgbm"}
     assert {"python", "evenhand", "numpy", "scikit-learn"} <= set(plain)
@@ -208,11 +207,11 @@ def test_a_role_that_is_missing_or_in_the_way_is_refused_by_name(roles, field):
 
 
 def test_single_needs_a_sensitive_protected_column():
-    grid = Collect("grr", 1, strategies=["single", "independent"])
+    grid = CollectTask("grr", 1, strategies=["single", "independent"])
 
     with pytest.raises(PlanError, match=r"'region' is not sensitive\. Hint: ") as caught:
         prepare(plan(roles={"sensitive": "age"}, collect=grid), frame=people())
-    assert caught.value.field == "collect.strategies"
+    assert caught.value.field == "task.strategies"
     assert prepare(plan(roles={"sensitive": "age"}), frame=people()).facts.people == 400
 
 
@@ -270,7 +269,7 @@ def test_parts_without_both_outcomes_are_refused_without_a_count(positives, task
     rows = people().set_column(3, "hired", labels)
 
     with pytest.raises(PlanError, match="both outcomes") as caught:
-        prepare(plan(task=Classify(model="logistic", **task)), frame=rows)
+        prepare(plan(task=CollectTask(model="logistic", **task)), frame=rows)
     assert caught.value.field == field
     assert_tells_no_count(caught.value)
 
@@ -278,11 +277,11 @@ def test_parts_without_both_outcomes_are_refused_without_a_count(positives, task
 @pytest.mark.parametrize(
     ("task", "collect", "field"),
     [
-        (Classify(model="logistic", parameters={"C": -1}), Collect("grr", 1), "task.parameters"),
-        (Classify(model="logistic", parameters={"depth": 1}), Collect("grr", 1), "task.parameters"),
-        (Classify(model="own:SVC"), Collect("grr", 1), "task.model"),
-        (Classify(encoder="codes"), Collect(["grr", "oue"], 1), "task.encoder"),
-        (Classify(encoder="codes"), Collect("grr", 1, splits="sample"), "task.encoder"),
+        (CollectTask(model="logistic", parameters={"C": -1}), CollectTask("grr", 1), "task.parameters"),
+        (CollectTask(model="logistic", parameters={"depth": 1}), CollectTask("grr", 1), "task.parameters"),
+        (CollectTask(model="own:SVC"), CollectTask("grr", 1), "task.model"),
+        (CollectTask(encoder="codes"), CollectTask(["grr", "oue"], 1), "task.encoder"),
+        (CollectTask(encoder="codes"), CollectTask("grr", 1, splits="sample"), "task.encoder"),
     ],
 )
 def test_a_task_that_cells_could_not_do_is_refused_before_any_runs(task, collect, field):
@@ -296,7 +295,7 @@ def test_a_task_is_refused_by_name_whatever_refused_it(monkeypatch):
     def refuse(task):
         raise EvenhandError("Something else.")
 
-    monkeypatch.setattr(requirements, "check_model", refuse)
+    monkeypatch.setattr(preparing_collection, "check_model", refuse)
 
     with pytest.raises(PlanError, match=r"'task' is not valid\. Something else") as caught:
         prepare(plan(), frame=people())
@@ -309,21 +308,21 @@ def test_a_package_that_is_missing_is_said_as_such(monkeypatch):
     def refuse(task):
         raise MissingExtraError("lightgbm", feature="The model 'lightgbm'", extra="learn")
 
-    monkeypatch.setattr(requirements, "check_model", refuse)
+    monkeypatch.setattr(preparing_collection, "check_model", refuse)
 
     with pytest.raises(MissingExtraError, match="pip install"):
         prepare(plan(), frame=people())
 
 
 def test_features_that_no_memory_holds_are_refused(monkeypatch):
-    monkeypatch.setattr(requirements, "_MOST_NUMBERS", 400 * 57 - 1)
+    monkeypatch.setattr(preparing_collection, "_MOST_NUMBERS", 400 * 57 - 1)
 
     with pytest.raises(PlanError, match="57 features") as caught:
         prepare(plan(), frame=people())
     assert caught.value.field == "task.encoder"
     assert "'age' makes 50" in str(caught.value)
     assert "400" not in str(caught.value)
-    monkeypatch.setattr(requirements, "_MOST_NUMBERS", 400 * 57)
+    monkeypatch.setattr(preparing_collection, "_MOST_NUMBERS", 400 * 57)
     assert prepare(plan(), frame=people()).facts.people == 400
 
 

@@ -15,7 +15,7 @@ from evenhand.study.run.steps import Runner, follow
 from evenhand.study.store.canonical import canonical_table
 from evenhand.study.store.outcome import Failure, Outcome
 from evenhand.study.store.store import Store
-from evenhand.study.tasks.collect.task import Classify
+from evenhand.study.tasks.collect.task import CollectTask
 
 PLAN = small_plan()
 CELLS = PLAN.cells()
@@ -153,7 +153,7 @@ def test_without_resume_finished_cells_are_refused_before_the_data_are_read(tmp_
     ("changes", "words"),
     [
         ({"seed": 8}, "differs in the seed"),
-        ({"task": Classify(model="random-forest")}, "differs in the task"),
+        ({"task": CollectTask(model="random-forest")}, "differs in the task"),
         ({"data": DataSource(dataset="causal", options={"n": 61})}, "differs in the data"),
     ],
 )

@@ -16,7 +16,7 @@ from evenhand.study.run.events import CellDone
 from evenhand.study.run.sharing import Shared
 from evenhand.study.run.workers import Died, Job, Pool, _Worker, serve
 from evenhand.study.store.store import Store
-from evenhand.study.tasks.collect.task import Classify
+from evenhand.study.tasks.collect.task import CollectTask
 
 PLAN = small_plan()
 CELLS = PLAN.cells()
@@ -96,7 +96,7 @@ def test_a_model_that_raises_ctrl_c_itself_is_a_bad_cell_of_its_worker():
 
 @pytest.mark.usefixtures("_own_signals")
 def test_a_worker_that_cannot_begin_says_why_for_each_cell():
-    plan = PLAN.with_(task=Classify(model=Stubborn(home=1)))
+    plan = PLAN.with_(task=CollectTask(model=Stubborn(home=1)))
     answers = _answers(workers._packed(Job(plan, light_rows(), cheap)), CELLS[:2])
 
     assert [answer.failure.kind for answer in answers] == ["ModuleNotFoundError"] * 2

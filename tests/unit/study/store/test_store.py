@@ -14,7 +14,7 @@ from evenhand.study.store import file as store_file
 from evenhand.study.store.canonical import canonical_table
 from evenhand.study.store.outcome import Failure, Outcome
 from evenhand.study.store.store import LOCK, Store
-from evenhand.study.tasks.collect.task import Classify
+from evenhand.study.tasks.collect.task import CollectTask
 
 PLAN = small_plan()
 
@@ -188,11 +188,23 @@ def test_a_database_of_somebody_else_is_refused_and_left_alone(tmp_path):
     assert (tmp_path / "study.db").read_bytes() == before
 
 
-@pytest.mark.parametrize(("number", "hint"), [(2, "install a newer evenhand"), (0, "put a copy")])
+@pytest.mark.parametrize(
+    ("number", "hint"),
+    [(3, "install a newer evenhand"), (0, "put a copy")],
+)
 def test_another_format_is_refused(folder, number, hint):
     _spoil(folder, f"PRAGMA user_version = {number}")
 
-    _refused(lambda: Store.open(folder), f"format {number}", "knows the format 1", hint)
+    _refused(lambda: Store.open(folder), f"format {number}", "knows the format 2", hint)
+
+
+def test_a_study_of_an_older_evenhand_must_be_run_again(folder):
+    """Settings had other fields then, so that no cell of it could be found."""
+    _spoil(folder, "PRAGMA user_version = 1")
+    said = ("was written by an older evenhand", "run the study again in another folder")
+
+    _refused(lambda: Store.open(folder), *said)
+    _refused(lambda: Store.reserve(folder, resume=True), *said)
 
 
 def test_finished_cells_are_not_run_over(folder):
@@ -211,8 +223,8 @@ def test_a_store_without_cells_may_be_begun_with_another_plan(tmp_path, prepared
     ("changes", "told"),
     [
         ({"seed": 8}, "differs in the seed."),
-        ({"task": Classify()}, "differs in the task."),
-        ({"seed": 8, "task": Classify()}, "differs in the seed and the task."),
+        ({"task": CollectTask()}, "differs in the task."),
+        ({"seed": 8, "task": CollectTask()}, "differs in the seed and the task."),
     ],
 )
 def test_another_study_does_not_go_on_in_the_folder(folder, prepared, changes, told):

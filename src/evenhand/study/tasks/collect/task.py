@@ -1,41 +1,135 @@
-"""The task of a classification: which model, how columns become features, how rows are split."""
+"""The task of a collection: people randomise their answers, a model is trained on what they report."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from evenhand._validate import integer, one_of
+from evenhand.collect import PROTOCOLS
+from evenhand.collect.joint.build import STRATEGIES
+from evenhand.collect.protocols.registry import protocol_named
 from evenhand.errors import InvalidParameterError
+from evenhand.privacy.rational import as_text, exact
+from evenhand.study.plan.cells import UNPROTECTED, Setting
 from evenhand.study.plan.plain import plain_mapping
+from evenhand.study.plan.spec import plain_value
+from evenhand.study.tasks.base import Task
+from evenhand.study.tasks.measure import CLASSIFIER_MEASURES, CLASSIFIER_RATES
+from evenhand.study.tasks.shared.models import MODELS, OWN
+from evenhand.study.tasks.shared.optimal_setting import NAME, OptimalWay, check_error
+from evenhand.study.tasks.shared.parts import overlap_of
+from evenhand.study.tasks.shared.reading import PageFunctions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator
+    from fractions import Fraction
 
-__all__ = ["ENCODERS", "MODELS", "OWN", "Classify"]
+    from evenhand.study.store.outcome import Outcome
+    from evenhand.study.tasks.base import Prepared, Reading, StudyPlan
+    from evenhand.study.tasks.measure import Measure
 
-MODELS = ("gradient-boosting", "lightgbm", "random-forest", "logistic")
-"""The models by name."""
+__all__ = ["ENCODERS", "SPLITS", "CollectTask", "Mechanism"]
+
+SPLITS = ("uniform", "k-based", "optimal", "sample")
+"""The ways to split a budget, by name."""
 
 ENCODERS = ("narrow", "one-hot", "codes")
 """The ways to make features of columns, by name."""
 
-OWN = "own:"
-"""Begins what a plan file says of a classifier that was given from Python."""
+_OWNER = "CollectTask"
+_COMBINED = ("grr", NAME)
+_NONE: Mapping[str, Any] = MappingProxyType({})
 
-_OWNER = "Classify"
 
-
-@dataclass(frozen=True, kw_only=True)
-class Classify:
-    """Train on protected rows, predict for clean ones, and compare the groups.
+@dataclass(frozen=True)
+class Mechanism:
+    """A protocol by name, with parameters besides k and epsilon.
 
     Parameters
     ----------
+    name : str
+        One of :data:`evenhand.collect.PROTOCOLS`.
+    parameters : mapping, default {}
+        Such as ``{"as_printed": True}``. Those of ``"optimal"`` are in
+        :class:`evenhand.study.tasks.shared.optimal_setting.OptimalWay`; defaults are left out.
+
+    Examples
+    --------
+    >>> Mechanism.of({"name": "olh", "as_printed": True})
+    Mechanism(name='olh', parameters={'as_printed': True})
+    """
+
+    name: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        protocol = protocol_named(self.name)
+        object.__setattr__(self, "name", protocol.name)
+        parameters = plain_mapping("parameters", self.parameters, owner="Mechanism")
+        if self.name == NAME:
+            object.__setattr__(self, "parameters", OptimalWay.read(parameters).parameters)
+            return
+        object.__setattr__(self, "parameters", parameters)
+        try:
+            protocol.of_size(3, 1, **self.parameters)
+        except TypeError:
+            must_be = f"parameters that {protocol.__name__} has"
+            got = ", ".join(map(str, self.parameters))
+            raise InvalidParameterError("parameters", owner="Mechanism", must_be=must_be, got=got) from None
+        if not all(
+            isinstance(value, bool) for value in parameters.values()
+        ):  # "no" and 0.5 would pass for true
+            must_be = "true or false each, as every parameter of a protocol is"
+            raise InvalidParameterError("parameters", owner="Mechanism", must_be=must_be, got=parameters)
+
+    @classmethod
+    def of(cls, given: object) -> Mechanism:
+        """Return the mechanism that a name, or a mapping with ``name`` and parameters, stands for."""
+        if isinstance(given, Mechanism):
+            return given
+        if isinstance(given, Mapping) and "name" in given:
+            return cls(given["name"], {key: value for key, value in given.items() if key != "name"})
+        if isinstance(given, str):
+            return cls(given)
+        must_be = f"names of protocols ({', '.join(PROTOCOLS)}), or mappings with 'name' and parameters"
+        raise InvalidParameterError("protocols", owner=_OWNER, must_be=must_be, got=given)
+
+    @property
+    def plain(self) -> str | dict[str, Any]:
+        """As a plan file holds it."""
+        return {"name": self.name, **self.parameters} if self.parameters else self.name
+
+    def __hash__(self) -> int:
+        return hash((self.name, json.dumps(self.parameters, sort_keys=True)))
+
+
+@dataclass(frozen=True, init=False)
+class CollectTask(Task):
+    """Train on what people report, predict for clean rows, and compare the groups.
+
+    Each protocol is tried with each epsilon, split and strategy, where they go together. Splits go with the
+    strategy ``"independent"`` only, and ``"combined"`` with GRR and optimal only. Under ``"independent"`` the
+    protocol ``"optimal"`` reports the protected column by the optimal channel and the others by GRR;
+    ``"single"`` reports the protected column, and ``"combined"`` all as one value.
+
+    Parameters
+    ----------
+    protocols : name, Mechanism, mapping, or list of them
+    epsilons : number or list of numbers
+        Each the epsilon of a person's whole report.
+    splits : name or list of names, default "uniform"
+        Of ``"uniform"``, ``"k-based"``, ``"optimal"`` and ``"sample"``.
+    strategies : name or list of names, default "independent"
+        ``"independent"``, ``"combined"`` or ``"single"``.
     model : str or scikit-learn classifier
-        One of :data:`MODELS`, or from Python any classifier. ``"gradient-boosting"`` is scikit-learn's
-        histogram boosting; ``"lightgbm"`` needs the extra ``learn``.
+        ``"gradient-boosting"``, ``"lightgbm"``, ``"random-forest"`` or ``"logistic"``, or from Python any
+        classifier. ``"gradient-boosting"`` is scikit-learn's histogram boosting; ``"lightgbm"`` needs the
+        extra ``learn``.
     parameters : mapping, default {}
         Of the model.
     encoder : {"narrow", "one-hot", "codes"}
@@ -49,48 +143,114 @@ class Classify:
 
     Examples
     --------
-    >>> Classify(model="random-forest", encoder="codes", folds=10).validation
+    >>> task = CollectTask(["grr", "oue"], [1, 2], strategies=["independent", "combined"])
+    >>> for setting in task.settings():
+    ...     print(setting)
+    GRR, uniform split, ε = 1
+    GRR, uniform split, ε = 2
+    OUE, uniform split, ε = 1
+    OUE, uniform split, ε = 2
+    GRR, combined, ε = 1
+    GRR, combined, ε = 2
+    >>> CollectTask(model="random-forest", encoder="codes", folds=10).validation
     '10 stratified folds'
-    >>> Classify().validation
-    '80 % for training, 20 % for the test, stratified'
     """
 
-    model: Any = "gradient-boosting"
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    encoder: str = "narrow"
-    test: float = 0.2
-    folds: int | None = None
+    protocols: tuple[Mechanism, ...]
+    epsilons: tuple[Fraction, ...]
+    splits: tuple[str, ...]
+    strategies: tuple[str, ...]
+    model: Any
+    parameters: Mapping[str, Any]
+    encoder: str
+    test: float
+    folds: int | None
 
-    kind = "classify"
+    kind: ClassVar[str] = "collect"
+    key_measures: ClassVar[tuple[str, ...]] = ("acc", "sp_gap", "eo_gap")
 
-    def __post_init__(self) -> None:
-        if isinstance(self.model, str) and self.model.startswith(OWN):
-            pass
-        elif isinstance(self.model, str):
-            one_of("model", self.model, MODELS, owner=_OWNER)
-        elif not callable(getattr(self.model, "fit", None)) or not callable(
-            getattr(self.model, "predict", None)
-        ):
-            must_be = f"one of {', '.join(MODELS)}, or a classifier with 'fit' and 'predict'"
-            got = f"a value of type {type(self.model).__name__}"
-            raise InvalidParameterError("model", owner=_OWNER, must_be=must_be, got=got)
-        elif self.parameters:
-            must_be = "empty for a classifier that is made already"
-            raise InvalidParameterError("parameters", owner=_OWNER, must_be=must_be, got=self.parameters)
-        hint = "from Python, the classifier itself can be given, with any parameters."
-        parameters = plain_mapping("parameters", self.parameters, owner=_OWNER, hint=hint)
-        object.__setattr__(self, "parameters", parameters)
-        one_of("encoder", self.encoder, ENCODERS, owner=_OWNER)
-        share: object = self.test
-        if isinstance(share, Integral) or not isinstance(share, Real) or not 0 < float(share) < 1:
-            raise InvalidParameterError("test", owner=_OWNER, must_be="between 0 and 1", got=share)
-        object.__setattr__(self, "test", float(share))
-        if self.folds is not None:
-            object.__setattr__(self, "folds", integer("folds", self.folds, owner=_OWNER, low=2, high=1000))
+    def __init__(
+        self,
+        protocols: Any = ("grr",),
+        epsilons: Any = (1,),
+        *,
+        splits: Any = ("uniform",),
+        strategies: Any = ("independent",),
+        model: Any = "gradient-boosting",
+        parameters: Mapping[str, Any] = _NONE,
+        encoder: str = "narrow",
+        test: float = 0.2,
+        folds: int | None = None,
+    ) -> None:
+        mechanisms = [Mechanism.of(each) for each in _several(protocols, "protocols")]
+        amounts = [
+            exact(each, name="epsilons", owner=_OWNER, above=0, most=1_000_000)
+            for each in _several(epsilons, "epsilons")
+        ]
+        checked = {
+            "protocols": _distinct("protocols", mechanisms),
+            "epsilons": _distinct("epsilons", amounts),
+            "splits": _names("splits", splits, SPLITS),
+            "strategies": _names("strategies", strategies, STRATEGIES),
+            "model": _checked_model(model, parameters),
+            "parameters": _checked_parameters(parameters),
+            "encoder": one_of("encoder", encoder, ENCODERS, owner=_OWNER),
+            "test": _checked_share(test),
+            "folds": None if folds is None else integer("folds", folds, owner=_OWNER, low=2, high=1000),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+        if "combined" in self.strategies and not any(each.name in _COMBINED for each in mechanisms):
+            must_be = "a list with 'grr' or 'optimal', by which the strategy 'combined' reports"
+            raise InvalidParameterError("protocols", owner=_OWNER, must_be=must_be, got=protocols)
+        for mechanism in mechanisms:
+            if mechanism.name == NAME:
+                check_error(mechanism.parameters, min(amounts))
+
+    # --- what is compared -------------------------------------------------------------------------
+
+    def settings(self) -> Iterator[Setting]:
+        """Yield every setting once, by strategy, split, protocol and epsilon."""
+        for strategy in self.strategies:
+            for split in self.splits if strategy == "independent" else (UNPROTECTED,):
+                for mechanism in self.protocols:
+                    if strategy == "combined" and mechanism.name not in _COMBINED:
+                        continue
+                    for epsilon in self.epsilons:
+                        yield Setting(mechanism.name, epsilon, split, strategy, mechanism.parameters)
+
+    @property
+    def measures(self) -> Mapping[str, Measure]:
+        """What every cell measures."""
+        return CLASSIFIER_MEASURES
+
+    @property
+    def group_numbers(self) -> Mapping[str, Measure]:
+        """What every cell tells of each group."""
+        return CLASSIFIER_RATES
+
+    @property
+    def data_numbers(self) -> tuple[str, ...]:
+        """Disparities of the training labels, between true groups and between groups as reported."""
+        return ("true", "reported")
+
+    @property
+    def overlap(self) -> float:
+        """Test rows per training row of one repeat."""
+        return overlap_of(self.test, self.folds)
+
+    @property
+    def used_packages(self) -> tuple[str, ...]:
+        """LightGBM, where it is the model."""
+        return ("lightgbm",) if isinstance(self.model, str) and self.model == "lightgbm" else ()
 
     @property
     def validation(self) -> str:
-        """How rows are split, in words."""
+        """How rows are split, in words.
+
+        >>> CollectTask().validation
+        '80 % for training, 20 % for the test, stratified'
+        """
         if self.folds is not None:
             return f"{self.folds} stratified folds"
         return f"{1 - self.test:.0%} for training, {self.test:.0%} for the test, stratified".replace(
@@ -103,4 +263,108 @@ class Classify:
         return self.model.removeprefix(OWN) if isinstance(self.model, str) else type(self.model).__name__
 
     def __hash__(self) -> int:
-        return hash((self.model_name, self.encoder, self.test, self.folds))
+        return hash((self.protocols, self.epsilons, self.model_name, self.encoder, self.test, self.folds))
+
+    # --- running and reading ----------------------------------------------------------------------
+
+    def prepare(self, plan: StudyPlan, *, frame: Any = None) -> Prepared:
+        """Load and encode the rows; see :mod:`evenhand.study.tasks.collect.prepare`."""
+        from evenhand.study.tasks.collect.prepare import prepare_collection  # noqa: PLC0415 - starts scikit-learn
+
+        return prepare_collection(self, plan, frame=frame)
+
+    def execute(self, cell: Any, *, plan: StudyPlan, prepared: Any) -> Outcome:
+        """Run one cell; see :mod:`evenhand.study.tasks.collect.execute`."""
+        from evenhand.study.tasks.collect.execute import execute_collection  # noqa: PLC0415 - starts scikit-learn
+
+        return execute_collection(self, cell, seed=plan.seed, prepared=prepared)
+
+    def read(self, results: Any, *, chosen: object = None) -> Reading:
+        """Return the three sentences and the page; see :mod:`evenhand.study.tasks.collect.page`."""
+        from evenhand.study.tasks.collect.page.page import collect_answers, collect_page  # noqa: PLC0415 - only for a report
+
+        return PageFunctions(results, chosen, collect_answers, collect_page)
+
+    def advised(self, *, owner: str, parameter: str) -> CollectTask:  # noqa: ARG002 - refused by other tasks
+        """Return the task itself: its protocols can be recommended, see :mod:`evenhand.study.advise`."""
+        return self
+
+    # --- files ------------------------------------------------------------------------------------
+
+    @property
+    def fixed(self) -> dict[str, Any]:
+        """What all cells share, in JSON's types: everything but the grid."""
+        rows = {"test": self.test} if self.folds is None else {"folds": self.folds}
+        is_named = isinstance(self.model, str)
+        return {
+            "kind": self.kind,
+            "model": plain_value(self.model),
+            "parameters": plain_value(dict(self.parameters)) if is_named else {},
+            "encoder": self.encoder,
+            **rows,
+        }
+
+    def to_toml(self) -> dict[str, Any]:
+        """Return the task as the ``[task]`` table of a plan file."""
+        model = self.model if isinstance(self.model, str) else f"{OWN}{self.model_name}"
+        rows = {"test": self.test} if self.folds is None else {"folds": self.folds}
+        return {
+            "kind": self.kind,
+            "protocols": [mechanism.plain for mechanism in self.protocols],
+            "epsilons": [as_text(epsilon) for epsilon in self.epsilons],
+            "splits": list(self.splits),
+            "strategies": list(self.strategies),
+            "model": model,
+            "encoder": self.encoder,
+            **rows,
+            **({"parameters": dict(self.parameters)} if self.parameters else {}),
+        }
+
+    @classmethod
+    def field_of(cls, error: Exception) -> str:
+        """Return the field that an error of the constructor is about."""
+        return getattr(error, "parameter", "protocols")
+
+
+def _several(given: Any, name: str) -> list[Any]:
+    if isinstance(given, str | Mapping | Mechanism) or not isinstance(given, Iterable):
+        return [given]
+    listed = list(given)
+    if not listed:
+        raise InvalidParameterError(name, owner=_OWNER, must_be="at least one", got="an empty list")
+    return listed
+
+
+def _names(parameter: str, given: Any, known: Iterable[str]) -> tuple[str, ...]:
+    listed = [one_of(parameter, name, tuple(known), owner=_OWNER) for name in _several(given, parameter)]
+    return _distinct(parameter, listed)
+
+
+def _distinct(name: str, values: list[Any]) -> tuple[Any, ...]:
+    if len(set(values)) < len(values):
+        raise InvalidParameterError(name, owner=_OWNER, must_be="distinct", got="one of them twice")
+    return tuple(values)
+
+
+def _checked_model(model: Any, parameters: object) -> Any:
+    if isinstance(model, str):
+        return model if model.startswith(OWN) else one_of("model", model, MODELS, owner=_OWNER)
+    if not all(callable(getattr(model, method, None)) for method in ("fit", "predict")):
+        must_be = f"one of {', '.join(MODELS)}, or a classifier with 'fit' and 'predict'"
+        got = f"a value of type {type(model).__name__}"
+        raise InvalidParameterError("model", owner=_OWNER, must_be=must_be, got=got)
+    if parameters:
+        must_be = "empty for a classifier that is made already"
+        raise InvalidParameterError("parameters", owner=_OWNER, must_be=must_be, got=parameters)
+    return model
+
+
+def _checked_parameters(parameters: object) -> dict[str, Any]:
+    hint = "from Python, the classifier itself can be given, with any parameters."
+    return plain_mapping("parameters", parameters, owner=_OWNER, hint=hint)
+
+
+def _checked_share(share: object) -> float:
+    if isinstance(share, Integral) or not isinstance(share, Real) or not 0 < float(share) < 1:
+        raise InvalidParameterError("test", owner=_OWNER, must_be="between 0 and 1", got=share)
+    return float(share)

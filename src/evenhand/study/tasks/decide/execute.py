@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from threadpoolctl import threadpool_limits
 
 from evenhand.privacy.randomness import SeededSource
 from evenhand.study.store.outcome import Outcome
@@ -17,8 +19,8 @@ from evenhand.study.tasks.decide.measures import (
 
 if TYPE_CHECKING:
     from evenhand.study.plan.cells import Cell
-    from evenhand.study.plan.plan import Plan
-    from evenhand.study.run.prepare import Prepared
+    from evenhand.study.tasks.decide.prepare import PreparedEntities
+    from evenhand.study.tasks.decide.task import DecideTask
 
 __all__ = ["STEPS_OF_A_DECISION", "execute_decision"]
 
@@ -26,14 +28,15 @@ STEPS_OF_A_DECISION = ("decide", "measure")
 """What is timed, in order."""
 
 
-def execute_decision(cell: Cell, *, plan: Plan, prepared: Prepared) -> Outcome:
+def execute_decision(task: DecideTask, cell: Cell, *, seed: int, prepared: PreparedEntities) -> Outcome:
     """Run one cell. The same cell gives the same outcome, whatever ran before it and wherever.
 
     Parameters
     ----------
+    task : DecideTask
     cell : Cell
-    plan : Plan
-        One whose task is a decision.
+    seed : int
+        Of the study.
     prepared : PreparedEntities
         The plan's entities.
 
@@ -45,14 +48,11 @@ def execute_decision(cell: Cell, *, plan: Plan, prepared: Prepared) -> Outcome:
         those that are most affected, and some of every size. Amounts are in money if there is a budget; those
         of ``entities`` are shares.
     """
-    from threadpoolctl import threadpool_limits  # noqa: PLC0415 - only a cell that runs needs it
-
-    task, given = _parts(plan, prepared)
     money = 1.0 if task.budget is None else task.budget
-    source = SeededSource(plan.seed).for_cell(cell.id)
+    source = SeededSource(seed).for_cell(cell.id)
     start = time.process_time()
     with threadpool_limits(1):
-        found = computed(cell.setting, task=task, prepared=given, source=source)
+        found = computed(cell.setting, task=task, prepared=prepared, source=source)
         between = time.process_time()
         decided = found.decided
         measures = errors_of_a_decision(decided, money=money)
@@ -66,7 +66,3 @@ def execute_decision(cell: Cell, *, plan: Plan, prepared: Prepared) -> Outcome:
             entities=kept_entities(decided, rule=task.parsed() if task.is_rule else None),
             notes=(decided.method, *decided.notes),
         )
-
-
-def _parts(plan: Plan, prepared: Prepared) -> tuple[Any, Any]:
-    return plan.task, prepared

@@ -13,7 +13,7 @@ from evenhand.errors import InvalidParameterError
 from evenhand.study.plan.cells import UNPROTECTED, Setting
 from evenhand.study.plan.plain import plain_mapping
 from evenhand.study.tasks.decide.names import MITIGATIONS
-from evenhand.study.tasks.release.steps import checked_step
+from evenhand.study.tasks.shared.steps import checked_step
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.study.tasks.release.names import Size
+from evenhand.study.tasks.measure import count_of, share_of
+from evenhand.study.tasks.shared.sizes import Size
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evenhand.study.tasks.measure import Measure
 
 __all__ = [
+    "ALLOTMENT_GROUP_NUMBERS",
+    "ALLOTMENT_MEASURES",
     "AT_RISK",
     "ENTITY_NUMBERS",
     "ENTITY_SIZES",
-    "GROUPS_OF_AN_ALLOTMENT",
-    "GROUPS_OF_A_RULE",
-    "MEASURES_OF_AN_ALLOTMENT",
-    "MEASURES_OF_A_RULE",
     "MITIGATIONS",
     "MOST_ENTITIES",
     "NOISES",
-    "SIGNED_NUMBERS",
+    "RULE_GROUP_NUMBERS",
+    "RULE_MEASURES",
     "SIZE_PARTS",
-    "WORDS_OF_A_DECISION",
     "MitigationKind",
     "entity_size_of",
 ]
@@ -84,48 +88,56 @@ MITIGATIONS: dict[str, MitigationKind] = {
 # --- measures -------------------------------------------------------------------------------------
 
 _SHARED = {
-    "alpha": "largest minus smallest bias of an entity",
-    "mean_error": "mean error of an entity",
-}
-_OF_A_RULE = {
-    "largest_flip": "largest chance of a wrong decision",
-    "expected_wrong": "expected number of wrong decisions",
-    "expected_refused": "expected number of rights refused",
-    "expected_granted": "expected number of rights granted without cause",
-    "at_risk": "entities with a chance of 5 % or more of a wrong decision",
-    "at_risk_of_loss": "those of them that have the right",
-}
-_OF_AN_ALLOTMENT = {
-    "largest_misallocation": "largest expected misallocation of an entity",
-    "largest_error": "largest typical error of an entity",
-    "moved": "half of all expected gains and losses, which is what moves between entities if all is paid out",
-    "cost_of_privacy": "money that makes up for every expected loss",
-    "overspent": "money that is expected to be paid beyond the budget",
+    "alpha": count_of("largest minus smallest bias of an entity"),
+    "mean_error": count_of("mean error of an entity"),
 }
 _CLAIMS = {
-    "exact": "whether the results are exact",
-    "error_bound": "bound on the error of the computation",
-    "claimed_epsilon": "epsilon of the claim",
-    "delta": "delta",
+    "exact": share_of("whether the results are exact"),
+    "error_bound": count_of("bound on the error of the computation"),
+    "claimed_epsilon": count_of("epsilon of the claim"),
+    "delta": share_of("delta"),
 }
 
-WORDS_OF_A_DECISION = {**_SHARED, **_OF_A_RULE, **_OF_AN_ALLOTMENT, **_CLAIMS}
-"""Each measure of a decision in a few words, as inside a sentence."""
-
-MEASURES_OF_A_RULE = (*_SHARED, *_OF_A_RULE, *_CLAIMS)
+RULE_MEASURES: Mapping[str, Measure] = {
+    **_SHARED,
+    "largest_flip": share_of("largest chance of a wrong decision"),
+    "expected_wrong": count_of("expected number of wrong decisions"),
+    "expected_refused": count_of("expected number of rights refused"),
+    "expected_granted": count_of("expected number of rights granted without cause"),
+    "at_risk": count_of("entities with a chance of 5 % or more of a wrong decision"),
+    "at_risk_of_loss": count_of("those of them that have the right"),
+    **_CLAIMS,
+}
 """What every cell measures where a right follows from a rule."""
 
-MEASURES_OF_AN_ALLOTMENT = (*_SHARED, *_OF_AN_ALLOTMENT, *_CLAIMS)
+ALLOTMENT_MEASURES: Mapping[str, Measure] = {
+    **_SHARED,
+    "largest_misallocation": count_of("largest expected misallocation of an entity"),
+    "largest_error": count_of("largest typical error of an entity"),
+    "moved": count_of(
+        "half of all expected gains and losses, which is what moves between entities if all is paid out"
+    ),
+    "cost_of_privacy": count_of("money that makes up for every expected loss"),
+    "overspent": count_of("money that is expected to be paid beyond the budget", signed=True),
+    **_CLAIMS,
+}
 """What every cell measures where money is allotted."""
 
-GROUPS_OF_A_RULE = ("people", "due", "refused", "granted")
+_PEOPLE = {"people": count_of("people of the group"), "due": count_of("what they are due")}
+
+RULE_GROUP_NUMBERS: Mapping[str, Measure] = {
+    **_PEOPLE,
+    "refused": count_of("people expected to lose the right by error"),
+    "granted": count_of("people expected to gain the right by error"),
+}
 """Of each group of people: all, those with the right, and those expected to lose or gain it by error."""
 
-GROUPS_OF_AN_ALLOTMENT = ("people", "due", "gain", "gain_per_head")
+ALLOTMENT_GROUP_NUMBERS: Mapping[str, Measure] = {
+    **_PEOPLE,
+    "gain": count_of("what is expected to change", signed=True),
+    "gain_per_head": count_of("what is expected to change per head", signed=True),
+}
 """Of each group of people: all, their money, and what it is expected to change by, in all and per head."""
-
-SIGNED_NUMBERS = ("gain", "gain_per_head", "overspent")
-"""Measures and numbers of a group that may be below nought."""
 
 
 # --- entities -------------------------------------------------------------------------------------

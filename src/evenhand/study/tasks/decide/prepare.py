@@ -4,32 +4,32 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.errors import EvenhandError, PlanError
+from evenhand.decide.result.entities import Entities
+from evenhand.decide.result.entity_columns import columns_of, read_weights
+from evenhand.errors import EvenhandError
 from evenhand.schema import Column, Domain, Schema
 from evenhand.schema.text import brief
 from evenhand.study.plan.facts import Facts
 from evenhand.study.plan.versions import versions
-from evenhand.study.run.prepare import Prepared
+from evenhand.study.tasks.base import Prepared, refuse_field
 from evenhand.study.tasks.decide.weight_text import weight_of
+from evenhand.study.tasks.shared.rows import label_of, load_frame
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from evenhand.decide.result.entities import Entities
-    from evenhand.study.plan.plan import Plan
+    from evenhand.study.tasks.base import StudyPlan
     from evenhand.study.tasks.decide.task import DecideTask
 
-__all__ = ["PreparedEntities", "entities_of", "prepare_entities"]
+__all__ = ["PreparedEntities", "entities_of", "prepare_decision"]
 
-_LARGEST_FILE = 2_000_000_000  # bytes, as of every file of one's own
 _COUNTS = Domain.integers(0, 10**15)
-_UNUSED = ("lightgbm", "dp-accounting")
 _NOBODY = np.zeros(0, dtype=np.uint8)
 
 
@@ -52,7 +52,7 @@ class PreparedEntities(Prepared):
     populations: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
 
 
-def prepare_entities(plan: Plan, task: DecideTask, *, frame: Any = None) -> PreparedEntities:
+def prepare_decision(task: DecideTask, plan: StudyPlan, *, frame: Any = None) -> PreparedEntities:
     """Load the entities of a plan and check that they can be decided on.
 
     Raises
@@ -61,8 +61,15 @@ def prepare_entities(plan: Plan, task: DecideTask, *, frame: Any = None) -> Prep
         If data or a column is missing, or a column does not hold what it must; the message names the column
         and nothing that is in it.
     """
-    loaded, notes = _loaded(plan, frame)
-    columns = _columns(loaded)
+    data = plan.data
+    if data is not None and data.rows is not None:
+        why = "does not go with the task 'decide': to leave entities out changes shares."
+        refuse_field("data.rows", why)
+    if frame is None and data is None:
+        why = "is missing. Hint: name a file with one row for each entity, or give a frame."
+        refuse_field("data", why)
+    loaded, _, notes = load_frame(plan, frame)
+    columns = columns_of(loaded)
     entities = _read(task, columns)
     weights = _weights(task, columns, rows=len(entities))
     populations = {name: entities.populations[:, place] for place, name in enumerate(entities.groups)}
@@ -71,7 +78,7 @@ def prepare_entities(plan: Plan, task: DecideTask, *, frame: Any = None) -> Prep
     names = np.array(entities.names, dtype=np.str_)
     counts: dict[str, Any] = dict(entities.counts)
     facts = Facts(
-        label=plan.data.label if plan.data is not None else plan.name or "data frame",
+        label=label_of(plan),
         schema=Schema([Column(name, _COUNTS) for name in dict.fromkeys((*task.inputs, *task.groups))]),
         people=len(entities),
         dropped=0,
@@ -79,7 +86,7 @@ def prepare_entities(plan: Plan, task: DecideTask, *, frame: Any = None) -> Prep
         privileged=0,
         sizes=tuple(int(each.sum()) for each in populations.values()),
         fingerprint=_fingerprint(names, counts, weights, populations),
-        versions={name: number for name, number in versions().items() if name not in _UNUSED},
+        versions=versions(task.used_packages),
         notes=(*plan.notes, *notes),
     )
     return PreparedEntities(facts, counts, _NOBODY, _NOBODY, names, weights, populations)
@@ -87,8 +94,6 @@ def prepare_entities(plan: Plan, task: DecideTask, *, frame: Any = None) -> Prep
 
 def entities_of(prepared: PreparedEntities) -> Entities:
     """Return the entities as decisions take them."""
-    from evenhand.decide.result.entities import Entities  # noqa: PLC0415 - only where something is decided
-
     size = len(prepared.names)
     people = [np.asarray(each) for each in prepared.populations.values()]
     table = np.stack(people, axis=1) if people else np.zeros((size, 0), dtype=np.int64)
@@ -97,33 +102,7 @@ def entities_of(prepared: PreparedEntities) -> Entities:
     return Entities(names, counts, weights, tuple(prepared.populations), table)  # type: ignore[arg-type]
 
 
-def _loaded(plan: Plan, frame: Any) -> tuple[Any, tuple[str, ...]]:
-    data = plan.data
-    if data is not None and data.rows is not None:
-        _refuse("data.rows", "does not go with the task 'decide': to leave entities out changes shares.")
-    if frame is not None:
-        return frame, ()
-    if data is None:
-        _refuse("data", "is missing. Hint: name a file with one row for each entity, or give a frame.")
-    if data.dataset is not None:
-        from evenhand.datasets import load  # noqa: PLC0415 - only where one is named
-
-        dataset = load(data.dataset, backend="pyarrow", **data.options)
-        return dataset.frame, (dataset.note,) if dataset.note else ()
-    from evenhand.table import Limits, read  # noqa: PLC0415 - starts pyarrow
-
-    return read(str(data.path), limits=Limits(bytes=_LARGEST_FILE)), ()
-
-
-def _columns(loaded: Any) -> Mapping[str, Any]:
-    from evenhand.decide.result.entity_columns import columns_of  # noqa: PLC0415 - only where something is decided
-
-    return columns_of(loaded)
-
-
 def _read(task: DecideTask, columns: Mapping[str, Any]) -> Entities:
-    from evenhand.decide.result.entities import Entities  # noqa: PLC0415 - only where something is decided
-
     public = () if task.weight is None else weight_of(task.weight, parameter="weight", owner="").names
     named = (("name", (task.name,) if task.name else ()), ("weight", public), ("groups", task.groups))
     counted = ("count" if task.rule is None else "rule", task.inputs)
@@ -131,13 +110,13 @@ def _read(task: DecideTask, columns: Mapping[str, Any]) -> Entities:
         for name in names:
             if name not in columns:
                 there = ", ".join(f"'{brief(str(each))}'" for each in list(columns)[:12])
-                _refuse(
+                refuse_field(
                     f"task.{where}", f"names '{brief(name)}', which is no column. Hint: there are {there}."
                 )
     try:
         return Entities.read(columns, name=task.name, counts=task.inputs, groups=task.groups)
     except EvenhandError as error:
-        _refuse("data", f"cannot be decided on{_because(error)}")
+        refuse_field("data", f"cannot be decided on{_because(error)}")
 
 
 def _weights(task: DecideTask, columns: Mapping[str, Any], *, rows: int) -> NDArray[np.float64] | None:
@@ -146,14 +125,12 @@ def _weights(task: DecideTask, columns: Mapping[str, Any], *, rows: int) -> NDAr
         return None
     if task.weight is None:
         return np.ones(rows)
-    from evenhand.decide.result.entity_columns import read_weights  # noqa: PLC0415 - only where money is allotted
-
     written = weight_of(task.weight, parameter="weight", owner="DecideTask")
     try:
         public = {name: read_weights(columns, name) for name in written.names}
         return np.asarray(read_weights({task.weight: written.of(public, rows=rows)}, task.weight))
     except EvenhandError as error:
-        _refuse("task.weight", f"cannot weigh the entities{_because(error)}")
+        refuse_field("task.weight", f"cannot weigh the entities{_because(error)}")
 
 
 def _because(error: EvenhandError) -> str:
@@ -164,7 +141,7 @@ def _because(error: EvenhandError) -> str:
 
 def _check_total(entities: Entities, weights: NDArray[np.float64], task: DecideTask) -> None:
     if not float(np.asarray(entities.counts[str(task.count)], dtype=np.float64) @ weights) > 0:
-        _refuse("task.count", "names a column in which nobody who weighs anything is counted.")
+        refuse_field("task.count", "names a column in which nobody who weighs anything is counted.")
 
 
 def _fingerprint(
@@ -181,7 +158,3 @@ def _fingerprint(
         digest.update(f"\n{name!r} {array.size} x {array.itemsize}\n".encode())
         digest.update(array.astype(array.dtype.newbyteorder("<"), copy=False).data)
     return digest.hexdigest()
-
-
-def _refuse(where: str, why: str) -> NoReturn:
-    raise PlanError(f"The plan field '{where}' {why}", field=where) from None

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from evenhand.study.store.outcome import Outcome
     from evenhand.study.tasks.decide.task import DecideTask
     from evenhand.study.tasks.decide.wording import Noun
-    from evenhand.study.tasks.release.names import Size
+    from evenhand.study.tasks.shared.sizes import Size
 
 __all__ = ["DecideReading", "Entity", "read_decision"]
 

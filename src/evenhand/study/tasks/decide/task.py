@@ -8,26 +8,34 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from evenhand._validate import integer, one_of
-from evenhand.errors import InvalidParameterError
+from evenhand.errors import InvalidParameterError, RuleError
 from evenhand.privacy.rational import as_text, exact
 from evenhand.study.plan.cells import Setting
+from evenhand.study.tasks.base import Task
 from evenhand.study.tasks.decide.methods import JOIN, Way, check_needs, checked_post
 from evenhand.study.tasks.decide.names import (
-    MEASURES_OF_A_RULE,
-    MEASURES_OF_AN_ALLOTMENT,
+    ALLOTMENT_GROUP_NUMBERS,
+    ALLOTMENT_MEASURES,
+    ENTITY_SIZES,
     MITIGATIONS,
     NOISES,
+    RULE_GROUP_NUMBERS,
+    RULE_MEASURES,
+    SIZE_PARTS,
 )
 from evenhand.study.tasks.decide.weight_text import weight_of
 from evenhand.study.tasks.decide.weights import Sum
-from evenhand.study.tasks.release.grid import TableMechanism
-from evenhand.study.tasks.release.task import UNITS
+from evenhand.study.tasks.shared.reading import PageFunctions
+from evenhand.study.tasks.shared.table_mechanisms import UNITS, TableMechanism
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from fractions import Fraction
 
     from evenhand.decide.language.rule import Rule
+    from evenhand.study.store.outcome import Outcome
+    from evenhand.study.tasks.base import Prepared, Reading, StudyPlan
+    from evenhand.study.tasks.measure import Measure
 
 __all__ = ["TOUCHES", "DecideTask"]
 
@@ -40,7 +48,7 @@ _LARGEST_BUDGET = 1e18
 
 
 @dataclass(frozen=True, init=False)
-class DecideTask:
+class DecideTask(Task):
     """Decide from noisy counts instead of true ones, and compare entity by entity.
 
     The data has one row for each entity, such as a county, and a column for each count. Either `rule` or
@@ -111,11 +119,11 @@ class DecideTask:
     currency: str
 
     kind: ClassVar[str] = "decide"
-    model: ClassVar[str] = "none"
-    encoder: ClassVar[str] = "none"
-    parameters: ClassVar[Mapping[str, Any]] = {}
-    folds: ClassVar[None] = None
-    test: ClassVar[float] = 0.0
+    default_repeats: ClassVar[int] = 1
+    is_exact: ClassVar[bool] = True
+    key_measures: ClassVar[tuple[str, ...]] = (
+        "alpha", "largest_flip", "expected_wrong", "largest_misallocation", "cost_of_privacy",
+    )  # fmt: skip
 
     def __init__(  # noqa: PLR0913 - one keyword for each part of a decision
         self,
@@ -229,19 +237,40 @@ class DecideTask:
                     yield Setting(mechanism.name, epsilon, strategy=strategy, parameters=parameters)
 
     @property
-    def measures(self) -> tuple[str, ...]:
-        """What the cells of this task measure."""
-        return MEASURES_OF_A_RULE if self.is_rule else MEASURES_OF_AN_ALLOTMENT
+    def measures(self) -> Mapping[str, Measure]:
+        """What every cell measures."""
+        return RULE_MEASURES if self.is_rule else ALLOTMENT_MEASURES
 
     @property
-    def validation(self) -> str:
-        """What is compared, in words."""
-        return "every entity is decided from its true counts and from noisy ones"
+    def group_numbers(self) -> Mapping[str, Measure]:
+        """What every cell tells of each group of people."""
+        return RULE_GROUP_NUMBERS if self.is_rule else ALLOTMENT_GROUP_NUMBERS
 
     @property
-    def model_name(self) -> str:
-        """There is no model."""
-        return self.model
+    def data_numbers(self) -> tuple[str, ...]:
+        """Numbers of each class of entities by size, such as ``gain_100_299``."""
+        return tuple(f"{part}_{size.key}" for part in SIZE_PARTS for size in ENTITY_SIZES)
+
+    # --- running and reading ----------------------------------------------------------------------
+
+    def prepare(self, plan: StudyPlan, *, frame: Any = None) -> Prepared:
+        """Load the entities; see :mod:`evenhand.study.tasks.decide.prepare`."""
+        from evenhand.study.tasks.decide.prepare import prepare_decision  # noqa: PLC0415 - starts pyarrow
+
+        return prepare_decision(self, plan, frame=frame)
+
+    def execute(self, cell: Any, *, plan: StudyPlan, prepared: Any) -> Outcome:
+        """Run one cell; see :mod:`evenhand.study.tasks.decide.execute`."""
+        from evenhand.study.tasks.decide.execute import execute_decision  # noqa: PLC0415 - starts scipy
+
+        return execute_decision(self, cell, seed=plan.seed, prepared=prepared)
+
+    def read(self, results: Any, *, chosen: object = None) -> Reading:
+        """Return the three sentences and the page."""
+        from evenhand.study.tasks.decide.answers import decision_answers  # noqa: PLC0415 - only for a report
+        from evenhand.study.tasks.decide.page.page import decision_page  # noqa: PLC0415 - needs the extra report
+
+        return PageFunctions(results, chosen, decision_answers, decision_page)
 
     # --- files ------------------------------------------------------------------------------------
 
@@ -261,9 +290,8 @@ class DecideTask:
             "draws": self.draws,
         }
 
-    @property
-    def plain(self) -> dict[str, Any]:
-        """The task as a plan file holds it."""
+    def to_toml(self) -> dict[str, Any]:
+        """Return the task as the ``[task]`` table of a plan file."""
         asked = {"rule": self.rule, "count": self.count, "weight": self.weight, "budget": self.budget}
         given = {key: value for key, value in {**asked, "name": self.name}.items() if value is not None}
         return {
@@ -279,6 +307,11 @@ class DecideTask:
             "draws": self.draws,
             "currency": self.currency,
         }
+
+    @classmethod
+    def field_of(cls, error: Exception) -> str:
+        """Return the field that an error of the constructor is about."""
+        return getattr(error, "parameter", "rule" if isinstance(error, RuleError) else "mechanisms")
 
 
 def _parsed(text: object) -> Rule:

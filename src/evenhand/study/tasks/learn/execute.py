@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-import time
 import warnings
-from contextlib import contextmanager
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from evenhand.errors import PrivacyWarning
+from evenhand.learn.training.private_rows import FEATURES_PUBLIC
 from evenhand.measure import MEASURES, RATES, group_report
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.inferred import state_inferred
@@ -21,24 +21,22 @@ from evenhand.privacy.randomness import SeededSource
 from evenhand.schema.text import listed
 from evenhand.study.plan.cells import Setting
 from evenhand.study.store.outcome import Outcome
-from evenhand.study.tasks.collect.parts import parts
-from evenhand.study.tasks.collect.protection import promise_of
-from evenhand.study.tasks.collect.reported import reported_columns
 from evenhand.study.tasks.learn.features import features_of, input_columns
 from evenhand.study.tasks.learn.measures import changes_by_group, fair_gap, share_unlike
 from evenhand.study.tasks.learn.methods import PLAIN, WAYS
 from evenhand.study.tasks.learn.prepare import reported_inputs
 from evenhand.study.tasks.learn.train import Learnt, Rows, plain_classifier, train
-from evenhand.study.tasks.release.wording import rounded_up
+from evenhand.study.tasks.shared.claims import rounded_up
+from evenhand.study.tasks.shared.parts import parts
+from evenhand.study.tasks.shared.protection import promise_of
+from evenhand.study.tasks.shared.reported import reported_columns
+from evenhand.study.tasks.shared.timing import timed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
     from evenhand.measure import GroupReport
     from evenhand.study.plan.cells import Cell
-    from evenhand.study.plan.plan import Plan
     from evenhand.study.tasks.learn.prepare import PreparedLearning
     from evenhand.study.tasks.learn.task import LearnTask
 
@@ -52,14 +50,15 @@ STEPS_OF_LEARNING = ("split", "protect", "train", "predict", "measure")
 _plain: WeakKeyDictionary[Any, tuple[int, Labels]] = WeakKeyDictionary()
 
 
-def execute_learning(cell: Cell, *, plan: Plan, prepared: Any) -> Outcome:
+def execute_learning(task: LearnTask, cell: Cell, *, seed: int, prepared: PreparedLearning) -> Outcome:
     """Run one cell. The same cell gives the same outcome, whatever ran before it and wherever.
 
     Parameters
     ----------
+    task : LearnTask
     cell : Cell
-    plan : Plan
-        One whose task is to learn.
+    seed : int
+        Of the study.
     prepared : PreparedLearning
         The plan's rows with their features.
 
@@ -70,25 +69,24 @@ def execute_learning(cell: Cell, *, plan: Plan, prepared: Any) -> Outcome:
         predictions that changed and what is claimed; ``groups`` the rates of each group and the shares of
         :data:`evenhand.study.tasks.learn.names.GROUP_SHARES`; ``notes`` what the claim rests on.
     """
-    from threadpoolctl import threadpool_limits  # noqa: PLC0415 - only a cell that runs needs it
-
-    task: Any = plan.task
-    seed = plan.seed + cell.repeat
+    own_seed = seed + cell.repeat
     seconds = dict.fromkeys(STEPS_OF_LEARNING, 0.0)
-    source = SeededSource(plan.seed).for_cell(cell.id)
+    source = SeededSource(seed).for_cell(cell.id)
     plain_classifier(1)  # loads the libraries whose threads are limited
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyWarning)  # the report says it, once
-        with _timed(seconds, "split"):
-            [(learn, test)] = parts(task, prepared.target, seed=seed)
+        with timed(seconds, "split"):
+            [(learn, test)] = parts(prepared.target, test=task.test, seed=own_seed)
             tested = _rows(prepared, test)
         learnt = _learnt(cell.setting, task, prepared, learn, source=source, seconds=seconds)
-        with _timed(seconds, "predict"):
+        with timed(seconds, "predict"):
             decided = learnt.decide(tested)
             before = None if learnt.before is None else learnt.before(tested)
-        with _timed(seconds, "train"):
-            plain = decided if not cell.setting.is_protected else _plain_labels(prepared, learn, test, seed)
-        with _timed(seconds, "measure"):
+        with timed(seconds, "train"):
+            plain = (
+                decided if not cell.setting.is_protected else _plain_labels(prepared, learn, test, own_seed)
+            )
+        with timed(seconds, "measure"):
             outcome = _outcome(prepared, tested, learnt, (decided, before, plain))
     return Outcome(cell, *outcome, seconds, notes=notes_of(_with_schema(learnt.guarantee, task, prepared)))
 
@@ -106,10 +104,10 @@ def _learnt(
     way = WAYS[setting.protocol if setting.is_protected else PLAIN]
     rows, promise = _rows(prepared, learn), None
     if way.base == "local":
-        with _timed(seconds, "protect"):
+        with timed(seconds, "protect"):
             features, promise = _reported(setting, task, prepared, learn, source=source)
             rows = Rows(features, rows.target, rows.group, rows.groups)
-    with _timed(seconds, "train"):
+    with timed(seconds, "train"):
         found = train(way, rows, task=task, epsilon=setting.epsilon, source=source)
     if promise is None:
         return found
@@ -208,8 +206,6 @@ def _claimed(guarantee: Guarantee) -> dict[str, float]:
 
 def _with_schema(guarantee: Guarantee, task: LearnTask, prepared: PreparedLearning) -> Guarantee:
     """Return a promise of training with what its schema does to it; reports state theirs themselves."""
-    from evenhand.learn.training.private_rows import FEATURES_PUBLIC  # noqa: PLC0415 - starts scikit-learn
-
     if guarantee.trust is not Trust.CENTRAL:
         return guarantee
     schema = prepared.facts.schema
@@ -226,12 +222,3 @@ def notes_of(guarantee: Guarantee) -> tuple[str, ...]:
     if str(guarantee.trust) == "none":
         return ()
     return (f"unit: {guarantee.unit}", f"trust: {guarantee.trust}", *guarantee.assumptions)
-
-
-@contextmanager
-def _timed(seconds: dict[str, float], step: str) -> Iterator[None]:
-    start = time.process_time()
-    try:
-        yield
-    finally:
-        seconds[step] += time.process_time() - start

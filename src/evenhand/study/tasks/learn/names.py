@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
-from evenhand.measure import MEASURES, RATES
+from typing import TYPE_CHECKING
 
-__all__ = ["GROUP_SHARES", "MEASURES_OF_LEARNING", "RATES_OF_LEARNING", "WORDS_OF_LEARNING"]
+from evenhand.study.tasks.measure import CLASSIFIER_MEASURES, CLASSIFIER_RATES, count_of, share_of
 
-WORDS_OF_LEARNING = {
-    "fair_gap": "gap that equal rates would show",
-    "bound": "bound on the expected gap",
-    "bound_95": "bound on the gap that holds with 95 %",
-    "changed": "share of predictions that differ from the plain classifier's",
-    "flipped": "share of predictions that post-processing changes",
-    "claimed_epsilon": "epsilon of the claim",
-    "delta": "delta",
-    "noise": "noise multiplier of training",
-    "trained_on": "rows that training sees",
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evenhand.study.tasks.measure import Measure
+
+__all__ = ["GROUP_SHARES", "LEARN_MEASURES", "LEARN_RATES"]
+
+LEARN_MEASURES: Mapping[str, Measure] = {
+    **CLASSIFIER_MEASURES,
+    "fair_gap": share_of("gap that equal rates would show"),
+    "bound": share_of("bound on the expected gap"),
+    "bound_95": share_of("bound on the gap that holds with 95 %"),
+    "changed": share_of("share of predictions that differ from the plain classifier's"),
+    "flipped": share_of("share of predictions that post-processing changes"),
+    "claimed_epsilon": count_of("epsilon of the claim"),
+    "delta": share_of("delta"),
+    "noise": count_of("noise multiplier of training"),
+    "trained_on": count_of("rows that training sees"),
 }
-"""Each measure of a study of classifiers, beside those of any, in a few words as inside a sentence."""
+"""What every cell of a study of classifiers measures; NaN where a method has no such number."""
 
-MEASURES_OF_LEARNING = (*MEASURES, *WORDS_OF_LEARNING)
-"""What every cell of a study of classifiers measures; NaN where a way has no such number."""
-
-GROUP_SHARES = ("changed", "promoted", "refused", "flipped")
+GROUP_SHARES: Mapping[str, Measure] = {
+    "changed": share_of("predictions unlike the plain classifier's", spread="group"),
+    "promoted": share_of("predictions that became positive", spread="group"),
+    "refused": share_of("predictions that became negative", spread="group"),
+    "flipped": share_of("predictions that post-processing changed", spread="group"),
+}
 """Of each group: predictions unlike the plain classifier's, those of them that became positive or negative,
 and those that post-processing changed; as shares of the group's test rows."""
 
-RATES_OF_LEARNING = (*RATES, "people", *GROUP_SHARES)
+LEARN_RATES: Mapping[str, Measure] = {**CLASSIFIER_RATES, **GROUP_SHARES}
 """What is told of each group."""

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from evenhand.collect.reports.dropping import refuse_dropping
-from evenhand.errors import MissingExtraError, PlanError
+from evenhand.errors import MissingExtraError
 from evenhand.schema.text import brief
-from evenhand.study.run.prepare import Prepared
+from evenhand.study.tasks.base import Prepared, refuse_field
 from evenhand.study.tasks.learn.features import features_of, input_columns, width_of
+from evenhand.study.tasks.shared.rows import check_parts, encode_rows, load_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.schema import Schema
+    from evenhand.study.tasks.base import StudyPlan
     from evenhand.study.tasks.learn.task import LearnTask
 
-__all__ = ["PreparedLearning", "check_learning", "prepare_learning", "reported_inputs"]
+__all__ = ["PreparedLearning", "add_features", "check_learning", "prepare_learning", "reported_inputs"]
 
 _MOST_NUMBERS = 500_000_000  # 4 GB in double precision
 _PACKAGE = "dp_accounting"
@@ -60,21 +62,21 @@ def check_learning(task: LearnTask, schema: Schema) -> None:
         ("privileged", "the group that the others are compared with"),
     ):
         if getattr(schema, role) is None:
-            _refuse(f"schema.roles.{role}", f"is missing. Hint: name {what}.")
+            refuse_field(f"schema.roles.{role}", f"is missing. Hint: name {what}.")
     if schema.target == schema.protected:
-        _refuse("schema.roles.protected", "is the target too. Hint: compare the groups of another column.")
-    if schema[str(schema.protected)].domain.size < 2:
-        why = (
-            f"names '{brief(str(schema.protected))}', which has one group only: there is nothing to compare."
+        refuse_field(
+            "schema.roles.protected", "is the target too. Hint: compare the groups of another column."
         )
-        _refuse("schema.roles.protected", f"{why} Hint: name another column, or declare all its values.")
+    if schema[str(schema.protected)].domain.size < 2:
+        hint = "Hint: name another column, or declare all its values."
+        refuse_field("schema.roles.protected", f"{_one_group(schema)} {hint}")
     if not input_columns(task, schema):
         why = "leaves no column to learn from."
-        _refuse("schema", f"{why} Hint: declare more columns, or set group_as_input = true in the task.")
+        refuse_field("schema", f"{why} Hint: declare more columns, or set group_as_input = true in the task.")
     if "local" in task.ways and not reported_inputs(task, schema):
         why = "holds 'local', but no sensitive column is among the features, so nothing would be reported."
         hint = "name sensitive columns besides the protected one, or set group_as_input = true"
-        _refuse("task.ways", f"{why} Hint: {hint}, or leave 'local' out.")
+        refuse_field("task.ways", f"{why} Hint: {hint}, or leave 'local' out.")
     if "local" in task.ways:
         refuse_dropping(schema[name] for name in reported_inputs(task, schema))
     if task.needs_accounting and find_spec(_PACKAGE) is None:
@@ -86,27 +88,33 @@ def reported_inputs(task: LearnTask, schema: Schema) -> tuple[str, ...]:
     return tuple(name for name in input_columns(task, schema) if name in schema.sensitive)
 
 
-def prepare_learning(task: LearnTask, prepared: Prepared) -> PreparedLearning:
+def prepare_learning(task: LearnTask, plan: StudyPlan, *, frame: Any = None) -> PreparedLearning:
+    """Load and encode the rows of a plan, with their features."""
+    rows = load_rows(plan, frame)
+    check_learning(task, rows.schema)
+    prepared = encode_rows(plan, rows)
+    check_parts(prepared.target, rows.schema, sizes=prepared.facts.sizes, test=task.test)
+    return add_features(task, prepared)
+
+
+def add_features(task: LearnTask, prepared: Prepared) -> PreparedLearning:
     """Return prepared rows with their features.
 
     Raises
     ------
     PlanError
-        If the rows are too few, or the features would fill the memory of a usual machine.
+        If the rows are of one group, or the features would fill the memory of a usual machine.
     """
-    schema, people = prepared.facts.schema, prepared.facts.people
-    if len(prepared.facts.groups) < 2:
-        why = (
-            f"names '{brief(str(schema.protected))}', which has one group only: there is nothing to compare."
-        )
-        _refuse("schema.roles.protected", f"{why} Hint: name another column.")
+    facts, schema = prepared.facts, prepared.facts.schema
+    if len(facts.groups) < 2:
+        refuse_field("schema.roles.protected", f"{_one_group(schema)} Hint: name another column.")
     width = width_of(task, schema)
-    if people * width > _MOST_NUMBERS:
+    if facts.people * width > _MOST_NUMBERS:
         why = f"make {width:,} features, more than memory holds for so many rows."
-        _refuse("schema.columns", f"{why} Hint: use fewer rows, or put long lists of values into bins.")
+        refuse_field("schema.columns", f"{why} Hint: use fewer rows, or put long lists of values into bins.")
     features = features_of(task, schema, prepared.codes)
-    return PreparedLearning(prepared.facts, prepared.codes, prepared.target, prepared.group, features)
+    return PreparedLearning(facts, prepared.codes, prepared.target, prepared.group, features)
 
 
-def _refuse(field_name: str, why: str) -> NoReturn:
-    raise PlanError(f"The plan field '{field_name}' {why}", field=field_name) from None
+def _one_group(schema: Schema) -> str:
+    return f"names '{brief(str(schema.protected))}', which has one group only: there is nothing to compare."

@@ -10,14 +10,20 @@ from evenhand._validate import integer, one_of
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.rational import as_text, exact
 from evenhand.study.plan.cells import Setting
+from evenhand.study.tasks.base import Task
 from evenhand.study.tasks.learn.methods import DEFAULT_WAYS, PLAIN, WAYS, way_named
-from evenhand.study.tasks.learn.names import MEASURES_OF_LEARNING
-from evenhand.study.tasks.release.names import NO_GUARANTEE
-from evenhand.study.tasks.release.task import UNITS
+from evenhand.study.tasks.learn.names import LEARN_MEASURES, LEARN_RATES
+from evenhand.study.tasks.shared.parts import overlap_of
+from evenhand.study.tasks.shared.reading import PageFunctions
+from evenhand.study.tasks.shared.table_mechanisms import NO_GUARANTEE, UNITS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from fractions import Fraction
+
+    from evenhand.study.store.outcome import Outcome
+    from evenhand.study.tasks.base import Prepared, Reading, StudyPlan
+    from evenhand.study.tasks.measure import Measure
 
 __all__ = ["LearnTask"]
 
@@ -26,7 +32,7 @@ _LARGEST_STRENGTH = 1e6
 
 
 @dataclass(frozen=True, init=False)
-class LearnTask:
+class LearnTask(Task):
     """Train a classifier in each way with each epsilon, test it on true rows, and compare the groups.
 
     All ways learn from the same features, which :class:`evenhand.learn.PublicEncoder` makes from the schema
@@ -80,10 +86,9 @@ class LearnTask:
     epochs: int | None
 
     kind: ClassVar[str] = "learn"
-    model: ClassVar[str] = "logistic"
-    encoder: ClassVar[str] = "public"
-    parameters: ClassVar[Mapping[str, Any]] = {}
-    folds: ClassVar[None] = None
+    default_repeats: ClassVar[int] = 5
+    key_measures: ClassVar[tuple[str, ...]] = ("acc", "sp_gap", "fair_gap", "bound")
+    packages: ClassVar[tuple[str, ...]] = ("dp-accounting",)
 
     def __init__(
         self,
@@ -135,9 +140,19 @@ class LearnTask:
                 yield Setting(name, epsilon)
 
     @property
-    def measures(self) -> tuple[str, ...]:
-        """What the cells of this task measure."""
-        return MEASURES_OF_LEARNING
+    def measures(self) -> Mapping[str, Measure]:
+        """What every cell measures."""
+        return LEARN_MEASURES
+
+    @property
+    def group_numbers(self) -> Mapping[str, Measure]:
+        """What every cell tells of each group."""
+        return LEARN_RATES
+
+    @property
+    def overlap(self) -> float:
+        """Test rows per training row of one repeat."""
+        return overlap_of(self.test)
 
     @property
     def needs_accounting(self) -> bool:
@@ -153,10 +168,26 @@ class LearnTask:
         """
         return f"{100 * (1 - self.test):.0f} % of the rows train, {100 * self.test:.0f} % test"
 
-    @property
-    def model_name(self) -> str:
-        """The name of the model."""
-        return self.model
+    # --- running and reading ----------------------------------------------------------------------
+
+    def prepare(self, plan: StudyPlan, *, frame: Any = None) -> Prepared:
+        """Load and encode the rows and their features; see :mod:`evenhand.study.tasks.learn.prepare`."""
+        from evenhand.study.tasks.learn.prepare import prepare_learning  # noqa: PLC0415 - starts scikit-learn
+
+        return prepare_learning(self, plan, frame=frame)
+
+    def execute(self, cell: Any, *, plan: StudyPlan, prepared: Any) -> Outcome:
+        """Run one cell; see :mod:`evenhand.study.tasks.learn.execute`."""
+        from evenhand.study.tasks.learn.execute import execute_learning  # noqa: PLC0415 - starts scikit-learn
+
+        return execute_learning(self, cell, seed=plan.seed, prepared=prepared)
+
+    def read(self, results: Any, *, chosen: object = None) -> Reading:
+        """Return the three sentences and the page."""
+        from evenhand.study.tasks.learn.answers import learning_answers  # noqa: PLC0415 - only for a report
+        from evenhand.study.tasks.learn.page.page import learning_page  # noqa: PLC0415 - needs the extra report
+
+        return PageFunctions(results, chosen, learning_answers, learning_page)
 
     # --- files ------------------------------------------------------------------------------------
 
@@ -176,9 +207,8 @@ class LearnTask:
             },
         }
 
-    @property
-    def plain(self) -> dict[str, Any]:
-        """The task as a plan file holds it."""
+    def to_toml(self) -> dict[str, Any]:
+        """Return the task as the ``[task]`` table of a plan file."""
         chosen = {"strength": self.strength, "epochs": self.epochs}
         return {
             "kind": self.kind,

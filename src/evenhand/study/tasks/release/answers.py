@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from evenhand.study.plan.cells import Setting
     from evenhand.study.results.estimates import Estimated
     from evenhand.study.results.results import Results
-    from evenhand.study.tasks.release.names import Size
     from evenhand.study.tasks.release.reading import ReleaseReading
+    from evenhand.study.tasks.shared.sizes import Size
 
 __all__ = ["error_answer", "lost_answer", "promise_answer", "release_answers"]
 

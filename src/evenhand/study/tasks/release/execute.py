@@ -3,33 +3,29 @@
 from __future__ import annotations
 
 import math
-import time
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from evenhand.privacy.randomness import SeededSource
+from evenhand.release.table.histogram import Histogram
 from evenhand.study.store.outcome import Outcome
-from evenhand.study.tasks.collect.parts import parts
-from evenhand.study.tasks.release.grid import built
 from evenhand.study.tasks.release.measures import errors_by_group, errors_by_size, errors_of_a_table
-from evenhand.study.tasks.release.names import KINDS
 from evenhand.study.tasks.release.rebuild import learnt_from
-from evenhand.study.tasks.release.steps import steps_of
-from evenhand.study.tasks.release.wording import rounded_up
+from evenhand.study.tasks.shared.claims import rounded_up
+from evenhand.study.tasks.shared.parts import parts
+from evenhand.study.tasks.shared.steps import steps_of
+from evenhand.study.tasks.shared.table_mechanisms import KINDS, build_mechanism
+from evenhand.study.tasks.shared.timing import timed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
     from evenhand.privacy.guarantees.guarantee import Guarantee
-    from evenhand.release.table.histogram import Histogram
     from evenhand.study.plan.cells import Cell, Setting
-    from evenhand.study.plan.plan import Plan
-    from evenhand.study.run.prepare import Prepared
+    from evenhand.study.tasks.base import Prepared
     from evenhand.study.tasks.release.task import ReleaseTask
 
 __all__ = ["STATED", "STEPS_OF_A_RELEASE", "execute_release", "table_counts"]
@@ -54,14 +50,15 @@ class _Table:
     claim: dict[str, float]
 
 
-def execute_release(cell: Cell, *, plan: Plan, prepared: Prepared) -> Outcome:
+def execute_release(task: ReleaseTask, cell: Cell, *, seed: int, prepared: Prepared) -> Outcome:
     """Run one cell. The same cell gives the same outcome, whatever ran before it and wherever.
 
     Parameters
     ----------
+    task : ReleaseTask
     cell : Cell
-    plan : Plan
-        One whose task is a release.
+    seed : int
+        Of the study.
     prepared : Prepared
         The plan's rows.
 
@@ -72,18 +69,15 @@ def execute_release(cell: Cell, *, plan: Plan, prepared: Prepared) -> Outcome:
         trained; ``groups`` the people whom the table loses or gains of each group, and errors per cell and
         per person; ``data`` the means of each class of cells by size, such as ``error_1_2``.
     """
-    from threadpoolctl import threadpool_limits  # noqa: PLC0415 - only a cell that runs needs it
-
-    task: Any = plan.task
     seconds = dict.fromkeys(STEPS_OF_A_RELEASE, 0.0)
-    source = SeededSource(plan.seed).for_cell(cell.id)
+    source = SeededSource(seed).for_cell(cell.id)
     schema = prepared.facts.schema
     with threadpool_limits(1):
-        with _timed(seconds, "count"):
-            counted, tested = _rows(plan, prepared, repeat=cell.repeat)
+        with timed(seconds, "count"):
+            counted, tested = _rows(task, prepared, seed=seed + cell.repeat)
             true = table_counts(prepared, counted)
         table = _published(cell.setting, task, true, prepared=prepared, source=source, seconds=seconds)
-        with _timed(seconds, "measure"):
+        with timed(seconds, "measure"):
             axis = schema.names.index(str(schema.protected))
             measures = errors_of_a_table(true, table.published, table.bias, suppressed=table.suppressed)
             measures |= table.claim
@@ -91,19 +85,18 @@ def execute_release(cell: Cell, *, plan: Plan, prepared: Prepared) -> Outcome:
             groups = errors_by_group(true, table.published, table.bias, axis=axis, labels=labels)
             data = errors_by_size(true, table.published, table.bias)
         if tested is not None:
-            with _timed(seconds, "train"):
-                found = learnt_from(table.published, prepared, tested, seed=plan.seed + cell.repeat)
+            with timed(seconds, "train"):
+                found = learnt_from(table.published, prepared, tested, seed=seed + cell.repeat)
             measures |= found.measures
             groups = {label: {**groups[label], **found.groups[label]} for label in labels}
     return Outcome(cell, measures, groups, data, seconds)
 
 
-def _rows(plan: Plan, prepared: Prepared, *, repeat: int) -> tuple[Any, Any]:
+def _rows(task: ReleaseTask, prepared: Prepared, *, seed: int) -> tuple[Any, Any]:
     """Return which rows are counted, and which test the model; all and nothing if none is trained."""
-    task: Any = plan.task
     if not task.classify:
         return slice(None), None
-    [(train, test)] = parts(task, prepared.target, seed=plan.seed + repeat)
+    [(train, test)] = parts(prepared.target, test=task.test, seed=seed)
     return train, test
 
 
@@ -134,17 +127,15 @@ def _published(
     source: SeededSource,
     seconds: dict[str, float],
 ) -> _Table:
-    from evenhand.release.table.histogram import Histogram  # noqa: PLC0415 - starts what it needs
-
     if not setting.is_protected:  # the true table, as it is
         claim = {"delta": 1.0, "claimed_epsilon": math.nan, "delta_tight": 1.0, "bias_exact": 1.0}
         return _Table(true, None, np.zeros(true.shape), claim)
-    mechanism, post = built(setting, unit=task.unit), steps_of(task.post)
+    mechanism, post = build_mechanism(setting, unit=task.unit), steps_of(task.post)
     histogram = Histogram.of(true, prepared.facts.schema, bound=task.bound)
     weighing = [mechanism.weighted()] if hasattr(mechanism, "weighted") else []  # a sample stands for all
-    with _timed(seconds, "release"):
+    with timed(seconds, "release"):
         made = mechanism.release(histogram, rng=source.for_cell("release"), post=[*weighing, *post])
-    with _timed(seconds, "bias"):
+    with timed(seconds, "bias"):
         lasting = [*weighing, *steps_of(_lasting(setting, task))]
         bias = mechanism.bias(histogram, post=lasting, draws=task.draws, rng=source.for_cell("bias"))
     clamped = np.asarray(histogram.counts) - true  # nought unless a count is above the public bound
@@ -179,12 +170,3 @@ def _claimed(guarantee: Guarantee) -> dict[str, float]:
     delta = 1.0 if nothing else rounded_up(guarantee.delta)
     epsilon = math.nan if nothing else float(guarantee.epsilon or 0)
     return {"delta": delta, "claimed_epsilon": epsilon, "delta_tight": float(guarantee.tight)}
-
-
-@contextmanager
-def _timed(seconds: dict[str, float], step: str) -> Iterator[None]:
-    start = time.process_time()
-    try:
-        yield
-    finally:
-        seconds[step] += time.process_time() - start

@@ -1,148 +1,44 @@
-"""What a study of releases calls things: mechanisms, measures, size classes and the numbers of a group."""
+"""What a study of releases calls things: measures, size classes and the numbers of a group."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand.study.tasks.measure import count_of, share_of
+from evenhand.study.tasks.shared.sizes import Size
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = [
-    "GROUP_NUMBERS",
-    "KINDS",
-    "MEASURES_OF_A_RELEASE",
-    "NO_GUARANTEE",
-    "SIGNED",
-    "SIZES",
-    "SIZE_NUMBERS",
-    "WORDS_OF_A_RELEASE",
-    "Kind",
-    "Size",
-    "size_of",
-    "title_of",
-]
+    from evenhand.study.tasks.measure import Measure
 
-NO_GUARANTEE = 0.01
-"""From this delta on a release has no meaningful guarantee, whatever its epsilon."""
+__all__ = ["GROUP_NUMBERS", "RELEASE_MEASURES", "SIZES", "SIZE_NUMBERS", "size_of"]
 
-
-@dataclass(frozen=True)
-class Kind:
-    """How a study speaks of a mechanism, and what it is given unless a plan says otherwise.
-
-    Parameters
-    ----------
-    title : str
-        In a table or a sentence.
-    defaults : mapping
-        Parameters besides epsilon and unit that a plan may leave out.
-    without_epsilon : tuple of str
-        Parameters that take the place of epsilon; ``("",)`` where there is no epsilon at all.
-    by_columns : bool
-        Whether it treats quasi-identifiers apart from other columns, so that a schema must name them.
-    may_be_negative : bool
-        Whether it publishes counts below nought. Where it does not, to set them to nought changes nothing.
-    """
-
-    title: str
-    defaults: Mapping[str, Any] = field(default_factory=dict)
-    without_epsilon: tuple[str, ...] = ()
-    by_columns: bool = False
-    may_be_negative: bool = False
-
-    def takes_epsilon(self, parameters: Mapping[str, Any]) -> bool:
-        """Whether a mechanism with these parameters is run once for each epsilon, or once in all."""
-        return "" not in self.without_epsilon and not any(name in parameters for name in self.without_epsilon)
-
-
-_NONE = ("",)
-
-KINDS: dict[str, Kind] = {
-    "laplace": Kind("Laplace noise", may_be_negative=True),
-    "discrete-gaussian": Kind("Gaussian noise", {"delta": 1e-6}, ("rho",), may_be_negative=True),
-    "suppression": Kind("Suppression", {"threshold": 6}, _NONE),
-    "swapping": Kind("Swapping", {"fraction": 0.1}, _NONE, by_columns=True),
-    "k-anonymity": Kind("k-anonymity", {"k": 5}, _NONE, by_columns=True),
-    "noisy-suppression": Kind("Noisy suppression", {"threshold": 6, "noise": "count"}),
-    "random-swapping": Kind("Random swapping of cells", by_columns=True),
-    "sampled-k-anonymity": Kind("Sampled k-anonymity", {"k": 5}, ("beta",), by_columns=True),
-    "thresholded-laplace": Kind("Threshold after noise", {"threshold": 6}),
-    "record-swapping": Kind("Random swapping of records", by_columns=True),
-    "generalized-sampling": Kind("Sampling, fixed groups", {"k": 10, "delta": 1e-6}),
+RELEASE_MEASURES: Mapping[str, Measure] = {
+    "l1_error": count_of("error of all cells together"),
+    "l1_bias": count_of("bias of all cells together"),
+    "alpha": count_of("largest minus smallest bias of a cell"),
+    "largest_bias": count_of("largest bias of a cell"),
+    "delta": share_of("delta"),
+    "claimed_epsilon": count_of("epsilon of the claim"),
+    "suppressed": share_of("share of cells not published"),
+    "net_people": count_of("people published minus people there are", signed=True),
+    "bias_exact": share_of("whether the bias is exact"),
+    "delta_tight": share_of("whether delta is attained"),
 }
-"""Every mechanism of :data:`evenhand.release.MECHANISMS` by name."""
-
-
-def title_of(name: str) -> str:
-    """Return how a mechanism is called in a sentence.
-
-    >>> title_of("k-anonymity"), title_of("grr")
-    ('k-anonymity', 'GRR')
-    """
-    return KINDS[name].title if name in KINDS else name.upper()
-
-
-# --- measures -------------------------------------------------------------------------------------
-
-WORDS_OF_A_RELEASE = {
-    "l1_error": "error of all cells together",
-    "l1_bias": "bias of all cells together",
-    "alpha": "largest minus smallest bias of a cell",
-    "largest_bias": "largest bias of a cell",
-    "delta": "delta",
-    "claimed_epsilon": "epsilon of the claim",
-    "suppressed": "share of cells not published",
-    "net_people": "people published minus people there are",
-    "bias_exact": "whether the bias is exact",
-    "delta_tight": "whether delta is attained",
-}
-"""Each measure of a release in a few words, as inside a sentence."""
-
-MEASURES_OF_A_RELEASE = tuple(WORDS_OF_A_RELEASE)
 """What every cell of a study of releases measures."""
 
-GROUP_NUMBERS = ("counted", "published", "net", "expected_net", "cell_error", "person_error")
+GROUP_NUMBERS: Mapping[str, Measure] = {
+    "counted": count_of("people counted"),
+    "published": count_of("people published"),
+    "net": count_of("people published minus people counted", signed=True),
+    "expected_net": count_of("expected difference of people", signed=True),
+    "cell_error": count_of("mean absolute error of a cell"),
+    "person_error": count_of("absolute errors per person"),
+}
 """Of each group: true and published people, their difference, what is expected of it, and mean errors."""
-
-SIGNED = ("net_people", "net", "expected_net")
-"""Measures of a release and numbers of a group that may be below nought."""
-
-
-# --- sizes ----------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Size:
-    """A class of cells by how many people are in them.
-
-    Parameters
-    ----------
-    least, most : int
-        Both belong to the class; the last class has no end.
-    """
-
-    least: int
-    most: int | None
-
-    @property
-    def label(self) -> str:
-        """As an axis and a sentence say it.
-
-        >>> Size(3, 9).label, Size(10_000, None).label, Size(0, 0).label
-        ('3 to 9', '10,000 or more', 'none')
-        """
-        if self.most is None:
-            return f"{self.least:,} or more"
-        return "none" if not self.most else f"{self.least:,} to {self.most:,}"
-
-    @property
-    def key(self) -> str:
-        """As names of columns have it, such as ``"3_9"``."""
-        return str(self.least) if self.most in {None, self.least} else f"{self.least}_{self.most}"
-
 
 SIZES = tuple(
     Size(least, most)

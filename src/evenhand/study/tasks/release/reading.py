@@ -25,7 +25,8 @@ from evenhand.study.page.wording import group_name
 from evenhand.study.plan.cells import Setting
 from evenhand.study.results.estimates import estimate, estimated, group_estimate, paired_change
 from evenhand.study.tasks.collect.page.reading import LEVEL, strict
-from evenhand.study.tasks.release.names import NO_GUARANTEE, SIZES
+from evenhand.study.tasks.release.names import SIZES
+from evenhand.study.tasks.shared.table_mechanisms import NO_GUARANTEE
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
     from evenhand.study.results.estimates import Estimated
     from evenhand.study.results.results import Results
-    from evenhand.study.tasks.release.names import Size
+    from evenhand.study.tasks.shared.sizes import Size
 
 __all__ = ["TRUE_TABLE", "ReleaseReading", "read_release"]
 

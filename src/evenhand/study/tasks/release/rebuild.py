@@ -9,21 +9,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.measure import MEASURES, RATES, group_report
-from evenhand.study.tasks.collect.features import feature_matrix, layout
-from evenhand.study.tasks.collect.models import classifier
-from evenhand.study.tasks.collect.predict import distinct_rows, predicted
-from evenhand.study.tasks.collect.task import Classify
+from evenhand.study.tasks.shared.features import feature_matrix, layout
+from evenhand.study.tasks.shared.models import NamedModel, classifier
+from evenhand.study.tasks.shared.predict import distinct_rows, predicted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.schema import Schema
-    from evenhand.study.run.prepare import Prepared
+    from evenhand.study.tasks.base import Prepared
 
 __all__ = ["MODEL", "Learnt", "learnt_from", "rebuilt_people"]
 
-MODEL = Classify(model="logistic", encoder="one-hot")
-"""What learns from a table: logistic regression with one feature for each value of each column."""
+MODEL = NamedModel("logistic")
+"""What learns from a table."""
+
+ENCODER = "one-hot"
+"""How its columns become features: one for each value."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,7 @@ def _predictions(
     outcome = (codes[column.name] == column.domain.code(schema.positive)).astype(np.uint8)
     if outcome.all() or not outcome.any():
         return np.full(len(tested), outcome[0], dtype=np.uint8), None
-    blocks = layout(schema, MODEL.encoder)
+    blocks = layout(schema, ENCODER)
     model: Any = classifier(MODEL, seed=seed)
     weights = {f"{model.steps[-1][0]}__sample_weight": people.reshape(-1)[filled].astype(np.float64)}
     model.fit(feature_matrix(codes, blocks=blocks), outcome, **weights)

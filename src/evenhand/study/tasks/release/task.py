@@ -8,27 +8,31 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from evenhand._validate import integer, one_of
 from evenhand.errors import InvalidParameterError
-from evenhand.measure import MEASURES
 from evenhand.privacy.rational import as_text, exact
 from evenhand.study.plan.cells import Setting
-from evenhand.study.tasks.release.grid import TableMechanism, several
-from evenhand.study.tasks.release.names import MEASURES_OF_A_RELEASE
-from evenhand.study.tasks.release.steps import checked_step
+from evenhand.study.tasks.base import Task, refuse_field
+from evenhand.study.tasks.measure import CLASSIFIER_MEASURES, CLASSIFIER_RATES
+from evenhand.study.tasks.release.names import GROUP_NUMBERS, RELEASE_MEASURES, SIZE_NUMBERS, SIZES
+from evenhand.study.tasks.shared.parts import overlap_of
+from evenhand.study.tasks.shared.reading import PageFunctions
+from evenhand.study.tasks.shared.steps import checked_step
+from evenhand.study.tasks.shared.table_mechanisms import UNITS, TableMechanism, several
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from fractions import Fraction
 
-__all__ = ["UNITS", "ReleaseTask"]
+    from evenhand.study.store.outcome import Outcome
+    from evenhand.study.tasks.base import Prepared, Reading, StudyPlan
+    from evenhand.study.tasks.measure import Measure
 
-UNITS = ("replace one", "add or remove one")
-"""What may change between two tables that nobody can tell apart."""
+__all__ = ["ReleaseTask"]
 
 _OWNER = "ReleaseTask"
 
 
 @dataclass(frozen=True, init=False)
-class ReleaseTask:
+class ReleaseTask(Task):
     """Publish a table of counts by each mechanism with each epsilon, and compare it with the true one.
 
     Parameters
@@ -45,7 +49,7 @@ class ReleaseTask:
         A public bound on the count of a cell. Never one that was read from the rows.
     post : name or list of names, default ()
         Steps of post-processing in order, such as ``"nonnegative"`` or ``"sum_to=5000"``; see
-        :mod:`evenhand.study.tasks.release.steps`.
+        :mod:`evenhand.study.tasks.shared.steps`.
     classify : bool, default True
         Whether to train logistic regression on the rows that the published counts stand for, and test it on
         true rows. Then the table is that of the training rows, otherwise that of all.
@@ -75,10 +79,7 @@ class ReleaseTask:
     draws: int
 
     kind: ClassVar[str] = "release"
-    model: ClassVar[str] = "logistic"
-    encoder: ClassVar[str] = "one-hot"
-    parameters: ClassVar[Mapping[str, Any]] = {}
-    folds: ClassVar[None] = None
+    key_measures: ClassVar[tuple[str, ...]] = ("delta", "l1_error", "alpha", "acc")
 
     def __init__(
         self,
@@ -130,9 +131,24 @@ class ReleaseTask:
                 yield Setting(mechanism.name, epsilon, parameters=mechanism.parameters)
 
     @property
-    def measures(self) -> tuple[str, ...]:
-        """What the cells of this task measure."""
-        return (*MEASURES_OF_A_RELEASE, *(MEASURES if self.classify else ()))
+    def measures(self) -> Mapping[str, Measure]:
+        """What every cell measures: of the table, and of a model if one is trained."""
+        return {**RELEASE_MEASURES, **(CLASSIFIER_MEASURES if self.classify else {})}
+
+    @property
+    def group_numbers(self) -> Mapping[str, Measure]:
+        """What every cell tells of each group."""
+        return {**GROUP_NUMBERS, **(CLASSIFIER_RATES if self.classify else {})}
+
+    @property
+    def data_numbers(self) -> tuple[str, ...]:
+        """Numbers of each class of cells by size, such as ``error_1_2``."""
+        return tuple(f"{part}_{size.key}" for part in SIZE_NUMBERS for size in SIZES)
+
+    @property
+    def overlap(self) -> float:
+        """Test rows per training row of one repeat."""
+        return overlap_of(self.test)
 
     @property
     def validation(self) -> str:
@@ -145,10 +161,28 @@ class ReleaseTask:
             return "every row is counted in the table"
         return f"{1 - self.test:.0%} of the rows are counted in the table, {self.test:.0%} test the model"
 
-    @property
-    def model_name(self) -> str:
-        """The name of the model."""
-        return self.model
+    # --- running and reading ----------------------------------------------------------------------
+
+    def prepare(self, plan: StudyPlan, *, frame: Any = None) -> Prepared:
+        """Load and encode the columns of the table; see :mod:`evenhand.study.tasks.release.prepare`."""
+        from evenhand.study.tasks.release.prepare import prepare_release  # noqa: PLC0415 - starts scikit-learn
+
+        return prepare_release(self, plan, frame=frame)
+
+    def execute(self, cell: Any, *, plan: StudyPlan, prepared: Any) -> Outcome:
+        """Run one cell; see :mod:`evenhand.study.tasks.release.execute`."""
+        from evenhand.study.tasks.release.execute import execute_release  # noqa: PLC0415 - starts scikit-learn
+
+        return execute_release(self, cell, seed=plan.seed, prepared=prepared)
+
+    def read(self, results: Any, *, chosen: object = None) -> Reading:
+        """Return the three sentences and the page."""
+        from evenhand.study.tasks.release.answers import release_answers  # noqa: PLC0415 - only for a report
+        from evenhand.study.tasks.release.page.page import release_page  # noqa: PLC0415 - needs the extra report
+
+        return PageFunctions(results, chosen, release_answers, release_page)
+
+    # --- files ------------------------------------------------------------------------------------
 
     @property
     def fixed(self) -> dict[str, Any]:
@@ -164,9 +198,8 @@ class ReleaseTask:
             "draws": self.draws,
         }
 
-    @property
-    def plain(self) -> dict[str, Any]:
-        """The task as a plan file holds it."""
+    def to_toml(self) -> dict[str, Any]:
+        """Return the task as the ``[task]`` table of a plan file."""
         bound = {} if self.bound is None else {"bound": self.bound}
         return {
             "kind": self.kind,
@@ -180,6 +213,18 @@ class ReleaseTask:
             "test": self.test,
             "draws": self.draws,
         }
+
+    @classmethod
+    def from_toml(cls, table: Mapping[str, Any]) -> Task:
+        """Return the task of a ``[task]`` table without its kind."""
+        if "columns" not in table:
+            refuse_field("task.columns", "is missing. Hint: name the columns of the table that is published.")
+        return cls(**table)
+
+    @classmethod
+    def field_of(cls, error: Exception) -> str:
+        """Return the field that an error of the constructor is about."""
+        return getattr(error, "parameter", "mechanisms")
 
 
 def _distinct(name: str, values: list[Any]) -> tuple[Any, ...]:

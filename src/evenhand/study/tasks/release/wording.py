@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Literal
 
 from evenhand.report.words import epsilon_of, interval_of, number
 from evenhand.study.page.wording import plain
-from evenhand.study.tasks.release.names import NO_GUARANTEE, title_of
+from evenhand.study.tasks.shared.table_mechanisms import NO_GUARANTEE, title_of
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from evenhand.study.plan.cells import Setting
     from evenhand.study.results.estimates import Estimated
 
@@ -23,7 +21,6 @@ __all__ = [
     "mechanism_name",
     "promise",
     "release_name",
-    "rounded_up",
     "share_text",
     "tone_of",
     "way_text",
@@ -31,17 +28,6 @@ __all__ = [
 
 _HIGH = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _SHORT = {"threshold": "threshold", "fraction": "", "k": "k =", "delta": None, "noise": None, "rho": "ρ ="}
-
-
-def rounded_up(delta: Fraction) -> float:
-    """Return the nearest number of a computer that is not below a delta.
-
-    >>> from fractions import Fraction
-    >>> float(Fraction(1, 3)) >= Fraction(1, 3), rounded_up(Fraction(1, 3)) >= Fraction(1, 3)
-    (False, True)
-    """
-    near = float(delta)
-    return near if near >= delta else math.nextafter(near, math.inf)
 
 
 def delta_text(delta: float) -> str:

@@ -17,22 +17,22 @@ from evenhand.schema import Column, Domain, Schema
 from evenhand.study.plan.cells import Cell, Setting
 from evenhand.study.plan.plan import Plan
 from evenhand.study.results.results import Results
-from evenhand.study.run.duration import subset
 from evenhand.study.run.execute import execute
-from evenhand.study.run.prepare import Prepared, prepare
+from evenhand.study.run.prepare import prepare
 from evenhand.study.run.sharing import Shared, opened
 from evenhand.study.run.whole import run
 from evenhand.study.store.outcome_json import outcome_from, result_text
-from evenhand.study.tasks.collect.parts import parts
+from evenhand.study.tasks.base import Prepared
 from evenhand.study.tasks.learn import prepare as learn_prepare
 from evenhand.study.tasks.learn import train as learn_train
 from evenhand.study.tasks.learn.execute import notes_of
 from evenhand.study.tasks.learn.features import features_of, input_columns, width_of
 from evenhand.study.tasks.learn.methods import WAYS
-from evenhand.study.tasks.learn.names import MEASURES_OF_LEARNING, RATES_OF_LEARNING
-from evenhand.study.tasks.learn.prepare import PreparedLearning, check_learning, prepare_learning
+from evenhand.study.tasks.learn.names import LEARN_MEASURES, LEARN_RATES
+from evenhand.study.tasks.learn.prepare import PreparedLearning, add_features, check_learning
 from evenhand.study.tasks.learn.task import LearnTask
 from evenhand.study.tasks.learn.train import Rows, train
+from evenhand.study.tasks.shared.parts import parts
 from unit.study._learn_studies import small_plan, small_rows, small_study
 
 THREE = Fraction(3)
@@ -56,8 +56,8 @@ def test_every_way_is_done_and_tells_every_measure():
     assert not results.failures
     assert not results.missing
     for outcome in results.outcomes:
-        assert set(outcome.measures) == set(MEASURES_OF_LEARNING)
-        assert all(set(rates) == set(RATES_OF_LEARNING) for rates in outcome.groups.values())
+        assert set(outcome.measures) == set(LEARN_MEASURES)
+        assert all(set(rates) == set(LEARN_RATES) for rates in outcome.groups.values())
         assert outcome_from(outcome.cell, result=result_text(outcome), seconds="{}").notes == outcome.notes
 
 
@@ -83,7 +83,7 @@ def test_a_study_that_is_stopped_goes_on_and_is_the_same_to_the_byte(tmp_path):
 
 def test_private_training_is_that_of_the_classifier_itself():
     prepared, plan = small_rows(), small_plan()
-    [(learn, test)] = parts(plan.task, prepared.target, seed=0)
+    [(learn, test)] = parts(prepared.target, test=plan.task.test, seed=0)
     source = SeededSource(0).for_cell(Cell(Setting("dp", THREE), 0).id).for_cell("train")
     twin = DPLogisticRegression(3, 1e-5, epochs=2, rows=len(learn), classes=[0, 1], rng=source)
     twin.fit(prepared.features[learn], prepared.target[learn])
@@ -237,7 +237,7 @@ def test_features_are_shared_with_workers_and_cut_with_the_rows():
         assert np.array_equal(opened(shared.prepared).features, prepared.features)
     finally:
         shared.close()
-    assert subset(prepared, 100).features.shape == (100, prepared.features.shape[1])
+    assert prepared.subset(100).features.shape == (100, prepared.features.shape[1])
 
 
 def test_many_features_are_learnt_without_a_matrix_to_invert():
@@ -336,7 +336,7 @@ def test_features_that_would_fill_the_memory_are_refused(monkeypatch):
     monkeypatch.setattr(learn_prepare, "_MOST_NUMBERS", 100)
 
     with pytest.raises(PlanError, match="more than memory holds"):
-        prepare_learning(LearnTask(), small_rows())
+        add_features(LearnTask(), small_rows())
 
 
 def test_a_group_without_rows_for_parity_is_said_in_words_of_the_study():
@@ -354,6 +354,6 @@ def test_rows_of_one_group_are_refused():
     prepared = small_rows()
     alone = replace(prepared.facts, groups=prepared.facts.groups[:1])
     with pytest.raises(PlanError, match="has one group only"):
-        prepare_learning(LearnTask(), Prepared(alone, prepared.codes, prepared.target, prepared.group))
+        add_features(LearnTask(), Prepared(alone, prepared.codes, prepared.target, prepared.group))
 
     assert PreparedLearning(alone, {}, prepared.target, prepared.group).features.size == 0

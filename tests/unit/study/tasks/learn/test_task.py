@@ -10,7 +10,6 @@ from evenhand.study.plan.cells import Setting
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.spec import Spec
 from evenhand.study.results.lookup import setting_of
-from evenhand.study.tasks.collect.grid import Collect
 from evenhand.study.tasks.learn.methods import DEFAULT_WAYS, WAYS, way_named, way_title
 from evenhand.study.tasks.learn.task import LearnTask
 
@@ -113,18 +112,9 @@ def test_the_grid_is_no_part_of_what_cells_share():
     assert Spec({"task": few.fixed}).hash == Spec({"task": many.fixed}).hash
 
 
-def test_it_says_what_is_trained():
-    assert LearnTask().model_name == "logistic"
-
-
 def test_only_private_training_needs_the_accountant():
     assert not LearnTask(["plain", "plain+parity", "local"]).needs_accounting
     assert LearnTask(["dp+projection"]).needs_accounting
-
-
-def test_collect_does_not_go_with_it():
-    with pytest.raises(InvalidParameterError, match="left out where classifiers are trained"):
-        Plan(task=LearnTask(), collect=Collect("grr", [7]))
 
 
 def test_the_example_is_a_plan_that_can_be_run():

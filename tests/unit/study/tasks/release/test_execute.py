@@ -17,11 +17,11 @@ from evenhand.study.run.execute import execute
 from evenhand.study.run.prepare import prepare
 from evenhand.study.run.whole import run
 from evenhand.study.store.outcome_json import result_text
-from evenhand.study.tasks.collect.parts import parts
 from evenhand.study.tasks.release.execute import STATED, _lasting, execute_release, table_counts
 from evenhand.study.tasks.release.rebuild import learnt_from, rebuilt_people
 from evenhand.study.tasks.release.task import ReleaseTask
-from evenhand.study.tasks.release.wording import rounded_up
+from evenhand.study.tasks.shared.claims import rounded_up
+from evenhand.study.tasks.shared.parts import parts
 from unit.study._release_studies import people, plan, schema
 
 COLUMNS = ["sex", "job", "hired"]
@@ -57,7 +57,7 @@ def test_the_table_is_that_of_the_training_rows():
     """Rows that test the model must not be in what it learns from."""
     asked, rows = prepared()
     outcome = execute(Cell(Setting(), 1), plan=asked, prepared=rows)
-    [(train, test)] = parts(asked.task, rows.target, seed=asked.seed + 1)
+    [(train, test)] = parts(rows.target, test=asked.task.test, seed=asked.seed + 1)
 
     assert sum(each["counted"] for each in outcome.groups.values()) == len(train)
     assert sum(each["people"] for each in outcome.groups.values()) == len(test)
@@ -97,8 +97,8 @@ def test_a_cell_is_what_the_mechanism_does_with_the_same_seed():
     """If this is false the report is about something else than what would be published."""
     asked, rows = prepared(ReleaseTask(COLUMNS, post=["nonnegative"]))
     cell = Cell(LAPLACE, 1)
-    outcome = execute_release(cell, plan=asked, prepared=rows)
-    [(train, _)] = parts(asked.task, rows.target, seed=asked.seed + 1)
+    outcome = execute_release(asked.task, cell, seed=asked.seed, prepared=rows)
+    [(train, _)] = parts(rows.target, test=asked.task.test, seed=asked.seed + 1)
     true = table_counts(rows, train)
     mechanism, histogram = Laplace(epsilon=1, unit="replace one"), Histogram.of(true, schema())
     source = SeededSource(asked.seed).for_cell(cell.id).for_cell("release")
@@ -116,7 +116,8 @@ def test_a_cell_is_what_the_mechanism_does_with_the_same_seed():
 def test_the_same_cell_gives_the_same_outcome_and_another_repeat_another():
     asked, rows = prepared()
     once, again, other = (
-        execute_release(Cell(LAPLACE, repeat), plan=asked, prepared=rows) for repeat in (0, 0, 1)
+        execute_release(asked.task, Cell(LAPLACE, repeat), seed=asked.seed, prepared=rows)
+        for repeat in (0, 0, 1)
     )
 
     assert result_text(once) == result_text(again)
@@ -125,7 +126,7 @@ def test_the_same_cell_gives_the_same_outcome_and_another_repeat_another():
 
 def test_a_mechanism_without_a_promise_has_delta_one():
     asked, rows = prepared(ReleaseTask(COLUMNS, ["suppression"]))
-    outcome = execute_release(asked.cells()[1], plan=asked, prepared=rows)
+    outcome = execute_release(asked.task, asked.cells()[1], seed=asked.seed, prepared=rows)
 
     assert outcome.measures["delta"] == 1
 
@@ -135,7 +136,8 @@ def test_delta_is_stated_at_the_epsilon_of_the_setting_and_rounded_up():
     gaussian = {"name": "discrete-gaussian", "rho": "1/10"}
     asked, rows = prepared(ReleaseTask(COLUMNS, [gaussian, "discrete-gaussian"], [2]))
     by_rho, by_epsilon = (
-        execute_release(cell, plan=asked, prepared=rows).measures for cell in asked.cells()[1:3]
+        execute_release(asked.task, cell, seed=asked.seed, prepared=rows).measures
+        for cell in asked.cells()[1:3]
     )
 
     assert by_rho["claimed_epsilon"] == STATED
@@ -149,7 +151,7 @@ def test_delta_is_stated_at_the_epsilon_of_the_setting_and_rounded_up():
 def test_a_bias_without_a_formula_is_sampled_and_says_so():
     """A sampled number that passes for exact is trusted too much."""
     asked, rows = prepared(ReleaseTask(COLUMNS, ["swapping"], draws=3))
-    outcome = execute_release(asked.cells()[1], plan=asked, prepared=rows)
+    outcome = execute_release(asked.task, asked.cells()[1], seed=asked.seed, prepared=rows)
 
     assert outcome.measures["bias_exact"] == 0
 
@@ -157,7 +159,7 @@ def test_a_bias_without_a_formula_is_sampled_and_says_so():
 def test_a_public_bound_that_cuts_counts_is_part_of_the_error():
     """People above the bound are lost, whatever the mechanism does."""
     asked, rows = prepared(ReleaseTask(COLUMNS, ["suppression"], bound=7, classify=False))
-    outcome = execute_release(asked.cells()[1], plan=asked, prepared=rows)
+    outcome = execute_release(asked.task, asked.cells()[1], seed=asked.seed, prepared=rows)
     true = table_counts(rows)
     cut = np.minimum(true, 7)
     published = np.where(cut < 6, 3, cut)
@@ -191,7 +193,7 @@ def test_weights_teach_the_same_as_rows():
     from sklearn.linear_model import LogisticRegression
 
     asked, rows = prepared()
-    [(train, test)] = parts(asked.task, rows.target, seed=3)
+    [(train, test)] = parts(rows.target, test=asked.task.test, seed=3)
     table = table_counts(rows, train)
     found = learnt_from(table, rows, test, seed=0)
 
@@ -215,7 +217,7 @@ def test_negative_counts_stand_for_nobody():
 def test_a_table_of_nobody_teaches_nothing():
     """Everything suppressed is an outcome, not a failure."""
     asked, rows = prepared()
-    [(_, test)] = parts(asked.task, rows.target, seed=0)
+    [(_, test)] = parts(rows.target, test=asked.task.test, seed=0)
     found = learnt_from(np.zeros((2, 3, 2)), rows, test, seed=0)
 
     assert all(math.isnan(found.measures[name]) for name in MEASURES)
@@ -224,7 +226,7 @@ def test_a_table_of_nobody_teaches_nothing():
 
 def test_a_table_of_one_outcome_says_it_of_everybody():
     asked, rows = prepared()
-    [(_, test)] = parts(asked.task, rows.target, seed=0)
+    [(_, test)] = parts(rows.target, test=asked.task.test, seed=0)
     table = np.zeros((2, 3, 2))
     table[..., 1] = 4
     found = learnt_from(table, rows, test, seed=0)
@@ -293,7 +295,7 @@ def test_a_study_of_releases_is_the_same_for_any_number_of_workers():
 
 def test_no_protocol_is_recommended_from_a_release():
     results = run(plan(repeats=1), frame=people(), workers=1, progress=False)
-    with pytest.raises(InvalidParameterError, match="results of a classification"):
+    with pytest.raises(InvalidParameterError, match="of a collection"):
         results.advise()
 
 

@@ -20,9 +20,8 @@ from evenhand.study.page.wording import (
     setting_name,
     way_name,
 )
-from evenhand.study.results.measure_names import spread_of
 from evenhand.study.tasks.collect.page.reading import ACCURACY, GAP, Rival, strict
-from evenhand.study.tasks.collect.protection import strategy_of
+from evenhand.study.tasks.shared.protection import strategy_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -294,7 +293,8 @@ def _main_effect(reading: Reading, at: Sequence[Setting], first: str, second: st
             ],
             axis=0,
         )
-        found.append(reading.tested(runs, level=level, spread=spread_of(measure)))
+        spread = reading.results.plan.task.measure(measure).spread
+        found.append(reading.tested(runs, level=level, spread=spread))
     return Rival(by_way[second][shared[0]], found[0], found[1])
 
 

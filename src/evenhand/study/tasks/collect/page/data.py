@@ -10,9 +10,9 @@ from evenhand.report.page import Note, Section
 from evenhand.study.page.parts import caption
 from evenhand.study.page.wording import mark, outcome_name, points, setting_name
 from evenhand.study.results.estimates import data_estimate
-from evenhand.study.tasks.collect.optimal_setting import NAME
 from evenhand.study.tasks.collect.page.group_tests import data_heading
 from evenhand.study.tasks.collect.page.reading import LEVEL
+from evenhand.study.tasks.shared.optimal_setting import NAME
 
 if TYPE_CHECKING:
     from evenhand.study.tasks.collect.page.reading import Reading

@@ -23,7 +23,6 @@ from evenhand.errors import InvalidParameterError
 from evenhand.study.page.wording import group_name
 from evenhand.study.plan.cells import Setting
 from evenhand.study.results.estimates import estimate, estimated, group_change, group_estimate, paired_change
-from evenhand.study.results.measure_names import possible, possible_rate, spread_of, spread_of_rate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 
     from evenhand.study.results.estimates import Estimated
     from evenhand.study.results.results import Results
-    from evenhand.study.results.spreads import Spread
+    from evenhand.study.tasks.measure import Spread
 
 __all__ = ["LEVEL", "Reading", "Rival", "read", "rival", "strict"]
 
@@ -139,13 +138,15 @@ class Reading:
         Their difference is the change; means over other repeats could even contradict its sign.
         """
         runs = [self.runs(each, measure) for each in (UNPROTECTED_SETTING, self.chosen)]
-        return self._pair(*runs, within=possible(measure), spreads=(spread_of(measure),) * 2)
+        described = self.results.plan.task.measure(measure)
+        return self._pair(*runs, within=described.limits, spreads=(described.spread,) * 2)
 
     def rate_pair(self, group: str, rate: str) -> tuple[Estimated, Estimated]:
         """Return the same for a rate of a group."""
         runs = [self._rates(each, group, rate) for each in (UNPROTECTED_SETTING, self.chosen)]
-        spreads = [spread_of_rate(rate, protected=protected) for protected in (False, True)]
-        return self._pair(*runs, within=possible_rate(rate), spreads=spreads)
+        described = self.results.plan.task.group_number(rate)
+        spreads = [described.spread_of(protected=protected) for protected in (False, True)]
+        return self._pair(*runs, within=described.limits, spreads=spreads)
 
     def _pair(
         self,

@@ -11,7 +11,6 @@ import numpy as np
 from evenhand.report.words import epsilon_of
 from evenhand.study.page.wording import change, counted, listed, protocol_name, way_name
 from evenhand.study.results.estimates import paired_change
-from evenhand.study.results.measure_names import spread_of
 from evenhand.study.tasks.collect.page.reading import ACCURACY, GAP, LEVEL, strict
 
 if TYPE_CHECKING:
@@ -120,11 +119,11 @@ def trends(reading: Reading, measure: str = GAP) -> tuple[Trend, ...]:
     ways: dict[str, list[Setting]] = {}
     for each in reading.protected:
         ways.setdefault(way_name(each), []).append(each)
-    found = []
+    found, spread = [], reading.results.plan.task.measure(measure).spread
     for way, settings in ways.items():
         slopes = _slopes(reading, settings, measure)
         if slopes is not None:
-            slope = reading.tested(slopes, level=strict(len(ways)), spread=spread_of(measure))
+            slope = reading.tested(slopes, level=strict(len(ways)), spread=spread)
             found.append(Trend(way, slope))
     return tuple(found)
 

@@ -11,8 +11,9 @@ from evenhand.report.page import Section
 from evenhand.report.words import epsilon_of, number
 from evenhand.study.page.wording import counted, mark
 from evenhand.study.tasks.release.answers import error_heading
-from evenhand.study.tasks.release.names import NO_GUARANTEE, SIZES
+from evenhand.study.tasks.release.names import SIZES
 from evenhand.study.tasks.release.wording import delta_text, digits_of, mechanism_name, promise, tone_of
+from evenhand.study.tasks.shared.table_mechanisms import NO_GUARANTEE
 
 if TYPE_CHECKING:
     from evenhand.study.plan.cells import Setting

@@ -11,9 +11,9 @@ from evenhand.report.page import Note, Section
 from evenhand.report.words import epsilon_of
 from evenhand.study.page.wording import change, counted, listed, mark, outcome_name, percent
 from evenhand.study.tasks.release.answers import gained_groups, lost_groups
-from evenhand.study.tasks.release.names import KINDS
 from evenhand.study.tasks.release.reading import TRUE_TABLE
 from evenhand.study.tasks.release.wording import mechanism_name, promise, release_name, share_text, tone_of
+from evenhand.study.tasks.shared.table_mechanisms import KINDS
 
 if TYPE_CHECKING:
     from evenhand.study.plan.cells import Setting

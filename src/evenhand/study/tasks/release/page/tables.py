@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from evenhand.study.plan.cells import Setting
     from evenhand.study.results.estimates import Estimated
-    from evenhand.study.tasks.release.names import Size
     from evenhand.study.tasks.release.reading import ReleaseReading
+    from evenhand.study.tasks.shared.sizes import Size
 
 __all__ = ["numbers_section", "promise_section"]
 

@@ -9,8 +9,7 @@ import pytest
 from evenhand.errors import InvalidParameterError
 from evenhand.report.drawing import Drawing
 from evenhand.report.html import render, write
-from evenhand.study.page.findings import answers
-from evenhand.study.page.page import page_of
+from evenhand.study.page.page import answers, page_of
 from evenhand.study.results.results import Results
 from evenhand.study.tasks.decide.page.page import decision_page
 from evenhand.study.tasks.decide.reading import read_decision

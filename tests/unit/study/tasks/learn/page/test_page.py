@@ -4,8 +4,7 @@ import pytest
 
 from evenhand.report.drawing import Drawing
 from evenhand.report.html import render
-from evenhand.study.page.findings import answers
-from evenhand.study.page.page import page_of
+from evenhand.study.page.page import answers, page_of
 from evenhand.study.tasks.learn.page.tradeoff import epsilon_heading
 from evenhand.study.tasks.learn.reading import read_learning
 from evenhand.study.tasks.release.wording import delta_text

@@ -9,8 +9,7 @@ import pytest
 
 from evenhand.errors import InvalidParameterError
 from evenhand.report.html import render
-from evenhand.study.page.findings import answers
-from evenhand.study.page.page import page_of
+from evenhand.study.page.page import answers, page_of
 from evenhand.study.plan.cells import Setting
 from evenhand.study.results.estimates import Estimated
 from evenhand.study.tasks.release.answers import error_answer, error_heading, promise_heading

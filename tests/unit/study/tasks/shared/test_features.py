@@ -8,9 +8,9 @@ from evenhand.errors import InvalidParameterError
 from evenhand.privacy.randomness import SeededSource
 from evenhand.schema import Column, Domain, Schema
 from evenhand.study.plan.cells import Setting
-from evenhand.study.tasks.collect.features import Block, check_encoder, feature_matrix, layout
-from evenhand.study.tasks.collect.predict import distinct_rows
-from evenhand.study.tasks.collect.reported import label_disparities, reported_columns
+from evenhand.study.tasks.shared.features import Block, check_encoder, feature_matrix, layout
+from evenhand.study.tasks.shared.predict import distinct_rows
+from evenhand.study.tasks.shared.reported import label_disparities, reported_columns
 from unit.study._small_studies import schema
 
 CODES = {"age": np.array([0, 49, 7], np.uint8), "region": np.array([2, 0, 1], np.uint8)}

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.study.tasks.collect.optimal_setting import NAME
-from evenhand.study.tasks.collect.protection import strategy_of
-from evenhand.study.tasks.collect.reported_optimal import People, optimal_columns
+from evenhand.study.tasks.shared.optimal_setting import NAME
+from evenhand.study.tasks.shared.protection import strategy_of
+from evenhand.study.tasks.shared.reported_optimal import People, optimal_columns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

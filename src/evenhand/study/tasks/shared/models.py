@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from evenhand.errors import InvalidParameterError, MissingExtraError, UnknownNameError
-from evenhand.study.tasks.collect.task import OWN
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
-    from evenhand.study.tasks.collect.task import Classify
+__all__ = ["MODELS", "OWN", "ModelChoice", "NamedModel", "check_model", "classifier", "number_type"]
 
-__all__ = ["check_model", "classifier", "number_type"]
+MODELS = ("gradient-boosting", "lightgbm", "random-forest", "logistic")
+"""The models by name."""
 
-_OWNER = "Classify"
+OWN = "own:"
+"""Begins what a plan file says of a classifier that was given from Python."""
+
+_OWNER = "CollectTask"
 _SET_HERE = {
     "random_state": "the plan's seed and the repeat set it",
     "n_jobs": "a cell runs on one thread; cells run side by side",
@@ -37,12 +41,39 @@ _LIGHTGBM_SEEDS = 2**31
 _TRIAL_ROWS = 40
 
 
-def classifier(task: Classify, *, seed: int) -> Any:
+class ModelChoice(Protocol):
+    """Which classifier is trained: a task, or a model by name."""
+
+    @property
+    def model(self) -> Any:
+        """One of :data:`MODELS`, or a classifier."""
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """Of a model by name."""
+
+
+@dataclass(frozen=True)
+class NamedModel:
+    """A model by name, with its parameters.
+
+    Parameters
+    ----------
+    model : str
+        One of :data:`MODELS`.
+    parameters : mapping, default {}
+    """
+
+    model: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+def classifier(task: ModelChoice, *, seed: int) -> Any:
     """Return a classifier that is not fitted, with the seed wherever it takes one.
 
     Parameters
     ----------
-    task : Classify
+    task : ModelChoice
     seed : int
         Becomes its ``random_state``, also inside a pipeline.
 
@@ -56,8 +87,7 @@ def classifier(task: Classify, *, seed: int) -> Any:
 
     Examples
     --------
-    >>> from evenhand.study import Classify
-    >>> classifier(Classify(model="random-forest", parameters={"n_estimators": 50}), seed=3)
+    >>> classifier(NamedModel("random-forest", {"n_estimators": 50}), seed=3)
     RandomForestClassifier(n_estimators=50, random_state=3)
     """
     if not isinstance(task.model, str):
@@ -68,7 +98,7 @@ def classifier(task: Classify, *, seed: int) -> Any:
             owner=_OWNER,
             must_be="the classifier itself, for this study was made with one from Python",
             got=task.model,
-            hint=f"run it from Python, with Classify(model={task.model_name}(...)).",
+            hint=f"run it from Python, with CollectTask(model={task.model.removeprefix(OWN)}(...)).",
         )
     make, known = _MAKERS[task.model]()
     _check_names(task, known)
@@ -77,7 +107,7 @@ def classifier(task: Classify, *, seed: int) -> Any:
     return made
 
 
-def check_model(task: Classify) -> None:
+def check_model(task: ModelChoice) -> None:
     """Refuse a model that could not be made or would not take its parameters, before any row is read.
 
     LightGBM looks at parameters only when it trains, so it trains for a moment on made-up rows.
@@ -96,7 +126,7 @@ def check_model(task: Classify) -> None:
             ) from None
 
 
-def number_type(task: Classify) -> type[np.floating[Any]]:
+def number_type(task: ModelChoice) -> type[np.floating[Any]]:
     """Return the type of numbers that the model reads without making a copy of them."""
     return np.float32 if task.model in ("lightgbm", "random-forest") else np.float64
 
@@ -112,7 +142,7 @@ def _own(model: Any, seed: int) -> Any:
     return made
 
 
-def _check_names(task: Classify, known: set[str]) -> None:
+def _check_names(task: ModelChoice, known: set[str]) -> None:
     for name in task.parameters:
         if name in _SET_HERE:
             must_be = f"without '{name}': {_SET_HERE[name]}"
@@ -129,7 +159,7 @@ def _check_names(task: Classify, known: set[str]) -> None:
             )
 
 
-def _check_values(task: Classify, made: Any) -> None:
+def _check_values(task: ModelChoice, made: Any) -> None:
     """Refuse values that scikit-learn would refuse when fitting, with its own sentence."""
     estimator = made[-1] if hasattr(made, "steps") else made
     validate = getattr(estimator, "_validate_params", None)

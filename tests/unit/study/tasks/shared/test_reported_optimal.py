@@ -9,10 +9,9 @@ from evenhand.study.run.execute import execute
 from evenhand.study.run.prepare import prepare
 from evenhand.study.run.whole import run
 from evenhand.study.store.canonical import table_hash
-from evenhand.study.tasks.collect import reported_optimal
-from evenhand.study.tasks.collect.grid import Collect, Mechanism
-from evenhand.study.tasks.collect.reported_optimal import People, optimal_columns
-from evenhand.study.tasks.collect.task import Classify
+from evenhand.study.tasks.collect.task import CollectTask, Mechanism
+from evenhand.study.tasks.shared import reported_optimal
+from evenhand.study.tasks.shared.reported_optimal import People, optimal_columns
 from unit.study._small_studies import people, plan, schema
 
 PREPARED = prepare(plan(roles={"sensitive": ["region"]}), frame=people(600))
@@ -21,7 +20,7 @@ SCHEMA = PREPARED.facts.schema
 
 
 def setting(strategy="independent", split="uniform", **parameters):
-    grid = Collect([Mechanism("optimal", parameters)], 1, splits=split, strategies=strategy)
+    grid = CollectTask([Mechanism("optimal", parameters)], 1, splits=split, strategies=strategy)
     return next(grid.settings())
 
 
@@ -115,9 +114,9 @@ def test_people_who_are_asked_one_column_are_read_as_such(known):
 def test_cells_are_the_same_whatever_runs_beside_them():
     """E3: a solver that remembers the cell before would show here."""
     study = plan(
-        collect=Collect(["optimal", "grr"], [1, 2], strategies=["independent", "single"]),
+        collect=CollectTask(["optimal", "grr"], [1, 2], strategies=["independent", "single"]),
         roles={"sensitive": ["region", "job"]},
-        task=Classify(model="logistic"),
+        task=CollectTask(model="logistic"),
         repeats=1,
     )
     whole = run(study, frame=people(), workers=1, progress=False)
@@ -133,9 +132,9 @@ def test_any_number_of_workers_gives_the_same_bytes():
     """E3 in several processes, each of which solves for itself and remembers what it solved."""
     mechanisms = ["optimal", {"name": "optimal", "outcomes": "noisy", "budget": 1}]
     study = plan(
-        collect=Collect(mechanisms, [1, 2], strategies=["independent", "combined"]),
+        collect=CollectTask(mechanisms, [1, 2], strategies=["independent", "combined"]),
         roles={"sensitive": ["region", "job"]},
-        task=Classify(model="logistic"),
+        task=CollectTask(model="logistic"),
         repeats=2,
     )
     hashes = {
@@ -148,7 +147,7 @@ def test_any_number_of_workers_gives_the_same_bytes():
 def test_a_channel_that_cannot_be_made_is_one_failed_cell():
     """Reports without any error are not private: that fault must not end the study."""
     exact = Mechanism("optimal", {"error": 0.0})
-    study = plan(collect=Collect([exact, "grr"], 1), roles={"sensitive": ["region"]}, repeats=1)
+    study = plan(collect=CollectTask([exact, "grr"], 1), roles={"sensitive": ["region"]}, repeats=1)
     found = run(study, frame=people(), workers=1, progress=False)
 
     assert [each.setting.protocol for each in (one.cell for one in found.failures)] == ["optimal"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from evenhand.collect.fairest.group_outcomes import GroupOutcomes, checked_budget
 from evenhand.collect.joint.combined_optimal import MOST_PRODUCT_CELLS
@@ -18,11 +18,11 @@ from evenhand.report.words import epsilon_of
 from evenhand.schema.text import brief
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from fractions import Fraction
 
     from evenhand.schema import Schema
     from evenhand.study.plan.cells import Setting
-    from evenhand.study.tasks.collect.grid import Collect
 
 __all__ = ["OptimalWay", "check_error", "check_optimal"]
 
@@ -94,7 +94,9 @@ class OptimalWay:
             _refuse("pilot", "left out unless outcomes are from a pilot", pilot)
         budget = None
         if "budget" in parameters:
-            budget = checked_budget(parameters["budget"], name="protocols.optimal.budget", owner="Collect")
+            budget = checked_budget(
+                parameters["budget"], name="protocols.optimal.budget", owner="CollectTask"
+            )
         if (budget is not None) != (outcomes == "noisy"):
             must_be = "an epsilon > 0 where outcomes are 'noisy', and left out elsewhere"
             _refuse("budget", must_be, "none" if budget is None else parameters["budget"])
@@ -149,13 +151,13 @@ def _outcomes(given: object) -> str | GroupOutcomes:
         inner = "" if error.parameter == "table" else f".{error.parameter}"
         said = str(error).partition(" must be ")[2]
         raise InvalidParameterError(
-            f"protocols.optimal.outcomes{inner}", owner="Collect", must_be=said.partition(". Got ")[0],
+            f"protocols.optimal.outcomes{inner}", owner="CollectTask", must_be=said.partition(". Got ")[0],
             got=said.partition(". Got ")[2].removesuffix(" instead."),
         ) from None  # fmt: skip
 
 
 def _amount(name: str, given: object) -> Fraction:
-    return exact(given, name=f"protocols.optimal.{name}", owner="Collect", above=0)
+    return exact(given, name=f"protocols.optimal.{name}", owner="CollectTask", above=0)
 
 
 def _checked_options(options: dict[str, Any]) -> dict[str, Any]:
@@ -171,12 +173,31 @@ def _checked_options(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _refuse(name: str, must_be: str, got: object) -> NoReturn:
-    raise InvalidParameterError(f"protocols.optimal.{name}", owner="Collect", must_be=must_be, got=got)
+    raise InvalidParameterError(f"protocols.optimal.{name}", owner="CollectTask", must_be=must_be, got=got)
 
 
-def check_optimal(schema: Schema, collect: Collect) -> None:
+class OptimalGrid(Protocol):
+    """Protocols, epsilons and strategies that are tried together."""
+
+    @property
+    def protocols(self) -> tuple[Any, ...]:
+        """Protocols with their parameters."""
+
+    @property
+    def epsilons(self) -> tuple[Fraction, ...]:
+        """Each the epsilon of a whole report."""
+
+    @property
+    def strategies(self) -> tuple[str, ...]:
+        """How several columns are reported."""
+
+    def settings(self) -> Iterator[Setting]:
+        """Yield every setting once."""
+
+
+def check_optimal(schema: Schema, task: OptimalGrid) -> None:
     """Refuse a plan whose optimal mechanisms do not fit the columns, before anything runs."""
-    ways = [OptimalWay.read(each.parameters) for each in collect.protocols if each.name == NAME]
+    ways = [OptimalWay.read(each.parameters) for each in task.protocols if each.name == NAME]
     if not ways:
         return
     protected = str(schema.protected)
@@ -186,7 +207,7 @@ def check_optimal(schema: Schema, collect: Collect) -> None:
             f"does not hold the protected column '{brief(protected)}', which 'optimal' reports. "
             "Hint: make it sensitive, or leave 'optimal' out.",
         )
-    for strategy in collect.strategies:
+    for strategy in task.strategies:
         k = schema[protected].size
         if strategy == "combined":
             k = 1
@@ -195,32 +216,32 @@ def check_optimal(schema: Schema, collect: Collect) -> None:
         most = MOST_PRODUCT_CELLS if strategy == "combined" else Optimal.most_values
         if k > most:
             _refuse_plan(
-                "collect.protocols",
+                "task.protocols",
                 f"holds 'optimal', which the strategy '{strategy}' would ask about {k:,} groups; {most} "
                 "is the most. Hint: use another strategy, or bin the columns.",
             )
         for way in ways:
             _check_way(way, k, strategy)
-    for setting in collect.settings():
-        if setting.protocol == NAME and setting.epsilon == min(collect.epsilons):  # larger ones allow more
-            _check_error(OptimalWay.of(setting), setting, min(collect.epsilons), schema)
+    for setting in task.settings():
+        if setting.protocol == NAME and setting.epsilon == min(task.epsilons):  # larger ones allow more
+            _check_error(OptimalWay.of(setting), setting, min(task.epsilons), schema)
 
 
 def _check_way(way: OptimalWay, k: int, strategy: str) -> None:
     if isinstance(way.outcomes, GroupOutcomes) and way.outcomes.k != k:
         _refuse_plan(
-            "collect.protocols.optimal.outcomes",
+            "task.protocols.optimal.outcomes",
             f"has weights and rates of {way.outcomes.k:,} groups, but with the strategy '{strategy}' there "
             f"are {k:,}. Hint: give one for each value, in the order of the schema.",
         )
     if way.as_printed and k > 2:
         _refuse_plan(
-            "collect.protocols.optimal.as_printed",
+            "task.protocols.optimal.as_printed",
             f"is for two groups, and there are {k:,}. Hint: leave it out.",
         )
     if way.target is not None and strategy != "independent":
         _refuse_plan(
-            "collect.protocols.optimal.target",
+            "task.protocols.optimal.target",
             f"limits the share of one column, and with the strategy '{strategy}' nothing is shared. "
             "Hint: leave it out, or use the strategy 'independent'.",
         )
@@ -242,7 +263,7 @@ def _check_error(way: OptimalWay, setting: Setting, epsilon: Fraction, schema: S
         epsilon = parts[protected]
     if (least := _least_error(way, epsilon)) is not None:
         _refuse_plan(
-            "collect.protocols.optimal.error",
+            "task.protocols.optimal.error",
             f"is {way.error:.6g}, but the protected column has epsilon {epsilon_of(epsilon, digits=6)}, with "
             f"which no channel for these weights has less than {least:.6f}. "
             "Hint: raise it, or write 'minimum'.",

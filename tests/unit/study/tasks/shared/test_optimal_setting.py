@@ -9,20 +9,20 @@ from evenhand.errors import InvalidParameterError, PlanError
 from evenhand.study.page.wording import protocol_name
 from evenhand.study.plan.cells import Cell
 from evenhand.study.plan.plan import Plan
-from evenhand.study.tasks.collect.grid import Collect, Mechanism
-from evenhand.study.tasks.collect.optimal_setting import OptimalWay, check_optimal
-from evenhand.study.tasks.collect.protection import promise_of, strategy_of
+from evenhand.study.tasks.collect.task import CollectTask, Mechanism
+from evenhand.study.tasks.shared.optimal_setting import OptimalWay, check_optimal
+from evenhand.study.tasks.shared.protection import promise_of, strategy_of
 from unit.study._small_studies import schema
 
 TABLE = {"weights": [5, 3, 2], "rates": [0.2, 0.3, 0.6]}
 LSAC = """
 format = 1
-[collect]
+[task]
 epsilons = [1]
-[[collect.protocols]]
+[[task.protocols]]
 name = "optimal"
 error = "minimum"
-[collect.protocols.outcomes]
+[task.protocols.outcomes]
 weights = [5, 3, 2]
 rates = [0.2, 0.3, 0.6]
 source = "census"
@@ -34,7 +34,7 @@ def optimal(**parameters):
 
 
 def setting(strategy="independent", split="uniform", epsilon=1, **parameters):
-    made = Collect([optimal(**parameters)], epsilon, splits=split, strategies=strategy)
+    made = CollectTask([optimal(**parameters)], epsilon, splits=split, strategies=strategy)
     return next(made.settings())
 
 
@@ -55,7 +55,7 @@ def test_tables_are_equal_by_value_and_kept_in_plans():
 
     assert first == second
     assert first != optimal(outcomes=TABLE | {"source": "census"})
-    plan = Plan(collect=Collect([first, "grr", optimal(outcomes="noisy", budget=0.1)], [1, 2]))
+    plan = Plan(task=CollectTask([first, "grr", optimal(outcomes="noisy", budget=0.1)], [1, 2]))
     assert Plan.from_toml(plan.to_toml()) == plan
     for cell in plan.cells():
         assert Cell.from_id(cell.id) == cell
@@ -63,7 +63,7 @@ def test_tables_are_equal_by_value_and_kept_in_plans():
 
 def test_a_plan_file_holds_a_table():
     plan = Plan.from_toml(LSAC)
-    way = OptimalWay.read(plan.collect.protocols[0].parameters)
+    way = OptimalWay.read(plan.task.protocols[0].parameters)
 
     assert way.error == "minimum"
     assert isinstance(way.outcomes, GroupOutcomes)
@@ -74,19 +74,19 @@ def test_a_plan_file_holds_a_table():
 @pytest.mark.parametrize(
     ("before", "after", "field"),
     [
-        ("weights = [5, 3, 2]", "weights = [5, 3, -2]", "collect.protocols.optimal.outcomes.weights"),
-        ("weights = [5, 3, 2]", "weights = 'x'", "collect.protocols.optimal.outcomes.weights"),
-        ("rates = [0.2, 0.3, 0.6]", "rates = [0.2, 0.3]", "collect.protocols.optimal.outcomes.rates"),
-        ("rates = [0.2, 0.3, 0.6]", "rate = 1", "collect.protocols.optimal.outcomes"),
-        ('error = "minimum"', 'error = "least"', "collect.protocols.optimal.error"),
-        ('error = "minimum"', "error = 3", "collect.protocols.optimal.error"),
-        ('error = "minimum"', "error = 0.1", "collect.protocols.optimal.error"),  # 0.4202 is the least
-        ('error = "minimum"', 'kind = "sum"', "collect.protocols.optimal.kind"),
-        ('error = "minimum"', 'as_printed = "yes"', "collect.protocols.optimal.as_printed"),
-        ('error = "minimum"', "pilot = 0.2", "collect.protocols.optimal.pilot"),
-        ('error = "minimum"', "budget = 1", "collect.protocols.optimal.budget"),
-        ('error = "minimum"', "target = 1", "collect.protocols.optimal.target"),
-        ('error = "minimum"', "targets = 1", "collect.protocols.optimal.targets"),
+        ("weights = [5, 3, 2]", "weights = [5, 3, -2]", "task.protocols.optimal.outcomes.weights"),
+        ("weights = [5, 3, 2]", "weights = 'x'", "task.protocols.optimal.outcomes.weights"),
+        ("rates = [0.2, 0.3, 0.6]", "rates = [0.2, 0.3]", "task.protocols.optimal.outcomes.rates"),
+        ("rates = [0.2, 0.3, 0.6]", "rate = 1", "task.protocols.optimal.outcomes"),
+        ('error = "minimum"', 'error = "least"', "task.protocols.optimal.error"),
+        ('error = "minimum"', "error = 3", "task.protocols.optimal.error"),
+        ('error = "minimum"', "error = 0.1", "task.protocols.optimal.error"),  # 0.4202 is the least
+        ('error = "minimum"', 'kind = "sum"', "task.protocols.optimal.kind"),
+        ('error = "minimum"', 'as_printed = "yes"', "task.protocols.optimal.as_printed"),
+        ('error = "minimum"', "pilot = 0.2", "task.protocols.optimal.pilot"),
+        ('error = "minimum"', "budget = 1", "task.protocols.optimal.budget"),
+        ('error = "minimum"', "target = 1", "task.protocols.optimal.target"),
+        ('error = "minimum"', "targets = 1", "task.protocols.optimal.targets"),
     ],
 )
 def test_every_fault_of_a_plan_names_its_field(before, after, field):
@@ -120,15 +120,15 @@ def test_what_cannot_be_is_refused(parameters):
 @pytest.mark.parametrize(
     ("roles", "collect", "field"),
     [
-        ({"sensitive": ["age"]}, Collect("optimal"), "schema.roles.sensitive"),
-        ({}, Collect("optimal", strategies="combined"), "collect.protocols"),  # 3 x 50 combinations
+        ({"sensitive": ["age"]}, CollectTask("optimal"), "schema.roles.sensitive"),
+        ({}, CollectTask("optimal", strategies="combined"), "task.protocols"),  # 3 x 50 combinations
         ({"protected": "age", "privileged": 18, "sensitive": ["age"]},
-         Collect([optimal(outcomes=TABLE)]), "collect.protocols.optimal.outcomes"),
-        ({}, Collect([optimal(as_printed=True)]), "collect.protocols.optimal.as_printed"),
-        ({}, Collect([optimal(outcomes=TABLE, target=0.5)], strategies="single"),
-         "collect.protocols.optimal.target"),
-        ({}, Collect([optimal(outcomes=TABLE, error=0.421)], [1], splits="uniform"),  # half of it a column
-         "collect.protocols.optimal.error"),
+         CollectTask([optimal(outcomes=TABLE)]), "task.protocols.optimal.outcomes"),
+        ({}, CollectTask([optimal(as_printed=True)]), "task.protocols.optimal.as_printed"),
+        ({}, CollectTask([optimal(outcomes=TABLE, target=0.5)], strategies="single"),
+         "task.protocols.optimal.target"),
+        ({}, CollectTask([optimal(outcomes=TABLE, error=0.421)], [1], splits="uniform"),  # half a column
+         "task.protocols.optimal.error"),
     ],
 )  # fmt: skip
 def test_a_mechanism_that_does_not_fit_the_columns_is_refused_before_anything_runs(roles, collect, field):
@@ -138,15 +138,15 @@ def test_a_mechanism_that_does_not_fit_the_columns_is_refused_before_anything_ru
 
 
 def test_other_mechanisms_need_nothing_of_the_columns():
-    check_optimal(schema(sensitive=["age"]), Collect("grr"))
+    check_optimal(schema(sensitive=["age"]), CollectTask("grr"))
 
 
 def test_combinations_are_reported_by_grr_and_optimal_only():
-    grid = Collect(["optimal", "oue"], 1, strategies="combined")
+    grid = CollectTask(["optimal", "oue"], 1, strategies="combined")
 
     assert [each.protocol for each in grid.settings()] == ["optimal"]
     with pytest.raises(InvalidParameterError, match="'grr' or 'optimal'"):
-        Collect("oue", 1, strategies="combined")
+        CollectTask("oue", 1, strategies="combined")
 
 
 # --- what is promised -----------------------------------------------------------------------------
@@ -197,6 +197,8 @@ def test_a_table_has_a_short_name_that_tells_it_from_others():
 @pytest.mark.parametrize("error", [0.421, 0.5, 1.0, "minimum"])
 def test_an_error_that_some_channel_has_is_taken(error):
     """Of these three groups the least is 0.4202 at epsilon 1, and GRR has 0.4239."""
-    grid = Collect([optimal(outcomes=TABLE, error=error), optimal(error=0.1)], [1, 2], strategies="single")
+    grid = CollectTask(
+        [optimal(outcomes=TABLE, error=error), optimal(error=0.1)], [1, 2], strategies="single"
+    )
 
     check_optimal(schema(), grid)

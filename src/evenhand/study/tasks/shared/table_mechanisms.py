@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import EvenhandError, InvalidParameterError, UnknownNameError
 from evenhand.study.plan.plain import plain_mapping
-from evenhand.study.tasks.release.names import KINDS, title_of
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -17,9 +16,80 @@ if TYPE_CHECKING:
     from evenhand.release.mechanisms.mechanism import ReleaseMechanism
     from evenhand.study.plan.cells import Setting
 
-__all__ = ["TableMechanism", "built", "several"]
+__all__ = [
+    "KINDS",
+    "NO_GUARANTEE",
+    "UNITS",
+    "Kind",
+    "TableMechanism",
+    "build_mechanism",
+    "several",
+    "title_of",
+]
+
+UNITS = ("replace one", "add or remove one")
+"""What may change between two tables that nobody can tell apart."""
 
 _OWNER = "ReleaseTask"
+
+NO_GUARANTEE = 0.01
+"""From this delta on a release has no meaningful guarantee, whatever its epsilon."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How a study speaks of a mechanism, and what it is given unless a plan says otherwise.
+
+    Parameters
+    ----------
+    title : str
+        In a table or a sentence.
+    defaults : mapping
+        Parameters besides epsilon and unit that a plan may leave out.
+    without_epsilon : tuple of str
+        Parameters that take the place of epsilon; ``("",)`` where there is no epsilon at all.
+    by_columns : bool
+        Whether it treats quasi-identifiers apart from other columns, so that a schema must name them.
+    may_be_negative : bool
+        Whether it publishes counts below nought. Where it does not, to set them to nought changes nothing.
+    """
+
+    title: str
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    without_epsilon: tuple[str, ...] = ()
+    by_columns: bool = False
+    may_be_negative: bool = False
+
+    def takes_epsilon(self, parameters: Mapping[str, Any]) -> bool:
+        """Whether a mechanism with these parameters is run once for each epsilon, or once in all."""
+        return "" not in self.without_epsilon and not any(name in parameters for name in self.without_epsilon)
+
+
+_NONE = ("",)
+
+KINDS: dict[str, Kind] = {
+    "laplace": Kind("Laplace noise", may_be_negative=True),
+    "discrete-gaussian": Kind("Gaussian noise", {"delta": 1e-6}, ("rho",), may_be_negative=True),
+    "suppression": Kind("Suppression", {"threshold": 6}, _NONE),
+    "swapping": Kind("Swapping", {"fraction": 0.1}, _NONE, by_columns=True),
+    "k-anonymity": Kind("k-anonymity", {"k": 5}, _NONE, by_columns=True),
+    "noisy-suppression": Kind("Noisy suppression", {"threshold": 6, "noise": "count"}),
+    "random-swapping": Kind("Random swapping of cells", by_columns=True),
+    "sampled-k-anonymity": Kind("Sampled k-anonymity", {"k": 5}, ("beta",), by_columns=True),
+    "thresholded-laplace": Kind("Threshold after noise", {"threshold": 6}),
+    "record-swapping": Kind("Random swapping of records", by_columns=True),
+    "generalized-sampling": Kind("Sampling, fixed groups", {"k": 10, "delta": 1e-6}),
+}
+"""Every mechanism of :data:`evenhand.release.MECHANISMS` by name."""
+
+
+def title_of(name: str) -> str:
+    """Return how a mechanism is called in a sentence.
+
+    >>> title_of("k-anonymity"), title_of("grr")
+    ('k-anonymity', 'GRR')
+    """
+    return KINDS[name].title if name in KINDS else name.upper()
 
 
 @dataclass(frozen=True)
@@ -127,7 +197,7 @@ class TableMechanism:
         return hash((self.name, json.dumps(self.parameters, sort_keys=True)))
 
 
-def built(setting: Setting, *, unit: str) -> ReleaseMechanism:
+def build_mechanism(setting: Setting, *, unit: str) -> ReleaseMechanism:
     """Return the mechanism of a setting."""
     return TableMechanism(setting.protocol, setting.parameters).build(epsilon=setting.epsilon, unit=unit)
 

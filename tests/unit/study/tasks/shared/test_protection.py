@@ -6,8 +6,8 @@ import evenhand as eh
 from evenhand.collect import PROTOCOLS, split_budget
 from evenhand.errors import InvalidParameterError
 from evenhand.study.plan.cells import Setting
-from evenhand.study.tasks.collect.grid import Collect, Mechanism
-from evenhand.study.tasks.collect.protection import strategy_of
+from evenhand.study.tasks.collect.task import CollectTask, Mechanism
+from evenhand.study.tasks.shared.protection import strategy_of
 
 SCHEMA = eh.datasets.load("causal", n=10).schema
 SIZES = {name: SCHEMA[name].size for name in SCHEMA.sensitive}
@@ -18,7 +18,7 @@ SIZES = {name: SCHEMA[name].size for name in SCHEMA.sensitive}
 @pytest.mark.parametrize("split", ["uniform", "k-based", "optimal", "sample"])
 def test_every_setting_of_a_grid_spends_its_epsilon_and_no_more(protocol, strategy, split):
     """The report states this epsilon: the reports must not cost more (full epsilon on each column would)."""
-    grid = Collect(
+    grid = CollectTask(
         ["grr"] if strategy == "combined" else [protocol],
         [Fraction(3, 2)],
         splits=[split],
@@ -58,4 +58,4 @@ def test_mechanisms_are_equal_by_value_and_named_in_any_case():
     assert hash(Mechanism("olh", {"as_printed": True})) == hash(
         Mechanism.of({"name": "OLH", "as_printed": True})
     )
-    assert Collect("grr", 1) == Collect(["grr"], ["1"])
+    assert CollectTask("grr", 1) == CollectTask(["grr"], ["1"])

@@ -20,7 +20,7 @@ from evenhand.errors import InvalidParameterError
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.inferred import state_inferred
 from evenhand.study.plan.cells import UNPROTECTED
-from evenhand.study.tasks.collect.optimal_setting import NAME, OptimalWay
+from evenhand.study.tasks.shared.optimal_setting import NAME, OptimalWay
 
 if TYPE_CHECKING:
     from evenhand.collect.joint.build import Strategy

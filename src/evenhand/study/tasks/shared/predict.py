@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand.study.tasks.collect.task import Classify
+    from evenhand.study.tasks.shared.models import ModelChoice
 
 __all__ = ["distinct_rows", "predicted"]
 
@@ -52,7 +52,7 @@ def distinct_rows(
 
 
 def predicted(
-    model: Any, features: NDArray[Any], *, task: Classify
+    model: Any, features: NDArray[Any], *, task: ModelChoice
 ) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
     """Return a label for each row, and a score where the model gives probabilities.
 

@@ -10,8 +10,8 @@ import numpy as np
 from evenhand.collect.estimates.group_rates import group_rates
 from evenhand.collect.fairest.group_outcomes import GroupOutcomes
 from evenhand.collect.joint.optimal_strategy import optimal_strategy
-from evenhand.study.tasks.collect.optimal_setting import OptimalWay
-from evenhand.study.tasks.collect.protection import strategy_of
+from evenhand.study.tasks.shared.optimal_setting import OptimalWay
+from evenhand.study.tasks.shared.protection import strategy_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,7 +59,7 @@ def optimal_columns(
     setting : Setting
         Of the protocol ``"optimal"``.
     schema, encoder
-        As for :func:`evenhand.study.tasks.collect.reported.reported_columns`.
+        As for :func:`evenhand.study.tasks.shared.reported.reported_columns`.
     source : SeededSource
         Of this cell, or of this cell's fold, alone. Who is in a pilot, what they report, noise and all other
         reports have streams of their own.

@@ -1,0 +1,237 @@
+"""What a kind of study is: which settings it compares, how it prepares rows, runs cells and reads results.
+
+Everything else in :mod:`evenhand.study` works for any kind. A further kind is a subclass of :class:`Task` and
+one line in :mod:`evenhand.study.tasks.registry`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol, Self
+
+import numpy as np
+
+from evenhand.errors import InvalidParameterError, PlanError
+from evenhand.study.tasks.measure import Measure, count_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    from evenhand.schema import Schema
+    from evenhand.study.plan.cells import Cell, Setting
+    from evenhand.study.plan.facts import Facts
+    from evenhand.study.plan.source import DataSource
+    from evenhand.study.store.outcome import Outcome
+
+    Codes = NDArray[np.unsignedinteger[Any]]
+
+__all__ = ["Prepared", "Reading", "StudyPlan", "Task", "refuse_field"]
+
+
+class StudyPlan(Protocol):
+    """What a task reads of the plan that it is part of: :class:`evenhand.study.Plan`."""
+
+    @property
+    def data(self) -> DataSource | None:
+        """Where the rows come from."""
+
+    @property
+    def schema(self) -> Schema | None:
+        """Domains and roles."""
+
+    @property
+    def task(self) -> Task:
+        """The task itself."""
+
+    @property
+    def repeats(self) -> int:
+        """How many times each setting is run."""
+
+    @property
+    def seed(self) -> int:
+        """Everything that is drawn derives from it."""
+
+    @property
+    def name(self) -> str:
+        """What the study is called."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader should know about how the plan came about."""
+
+
+class Reading(Protocol):
+    """What can be read from the results of a study: three sentences, and a page."""
+
+    def answers(self) -> tuple[str, str, str]:
+        """Return the three sentences of a report and of the terminal; ``**bold**`` is the finding itself."""
+
+    def page(self, *, command: str = "") -> Any:
+        """Return the report as an :class:`evenhand.report.Page`; `command` makes it again."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Prepared:
+    """The rows of a study as integer codes, which every cell reads and none changes.
+
+    Parameters
+    ----------
+    facts : Facts
+        What is known about the data.
+    codes : mapping of str to array
+        The codes of the columns that the task reads, in the schema's order.
+    target : array of 0 and 1
+        Whether each person has the positive outcome.
+    group : array
+        Each person's group, as a place in ``facts.groups``: the codes of the protected column.
+    """
+
+    facts: Facts
+    codes: Mapping[str, Codes]
+    target: NDArray[np.uint8]
+    group: Codes
+
+    def __repr__(self) -> str:
+        return f"Prepared rows of {self.facts.label}: {', '.join(self.codes)}"
+
+    def subset(self, rows: int) -> Prepared:
+        """Return evenly spaced rows of each outcome, at most so many in all; all of them if these are few."""
+        people = self.facts.people
+        if rows >= people:
+            return self
+        order = np.argsort(self.target, kind="stable")
+        chosen = np.sort(order[np.linspace(0, people - 1, rows).astype(np.intp)])
+        arrays = {each.name: getattr(self, each.name) for each in fields(self)}
+        changes: dict[str, Any] = {
+            name: value[chosen] for name, value in arrays.items() if isinstance(value, np.ndarray)
+        }
+        changes["codes"] = {name: codes[chosen] for name, codes in self.codes.items()}
+        return replace(self, facts=replace(self.facts, people=rows), **changes)
+
+
+class Task(ABC):
+    """One kind of study. Every task is frozen, and equal to another with the same fields.
+
+    A subclass has its constructor's parameters as fields, in a plan file too.
+    """
+
+    kind: ClassVar[str]
+    """Its name in plan files and on the command line."""
+
+    default_repeats: ClassVar[int] = 10
+    """How often each setting is run unless a plan says otherwise."""
+
+    is_exact: ClassVar[bool] = False
+    """Whether results are computed and not drawn, so that a single repeat has nothing to vary."""
+
+    key_measures: ClassVar[tuple[str, ...]] = ()
+    """The measures that a short table shows first."""
+
+    packages: ClassVar[tuple[str, ...]] = ()
+    """Optional packages on which the results of every such study depend."""
+
+    # --- what is compared and measured ------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def measures(self) -> Mapping[str, Measure]:
+        """What every cell measures, by name and in order."""
+
+    @property
+    def group_numbers(self) -> Mapping[str, Measure]:
+        """What every cell tells of each group, by name and in order."""
+        return {}
+
+    @property
+    def data_numbers(self) -> tuple[str, ...]:
+        """What every cell tells besides, by name and in order."""
+        return ()
+
+    def measure(self, name: str) -> Measure:
+        """Return what is known of a measure; one of another study may have any value."""
+        found = self.measures.get(name)
+        return found or Measure(name, low=-math.inf, better="higher")
+
+    def group_number(self, name: str) -> Measure:
+        """Return what is known of a number of each group."""
+        return self.group_numbers.get(name) or count_of(name)
+
+    @abstractmethod
+    def settings(self) -> Iterator[Setting]:
+        """Yield every protected setting once."""
+
+    @property
+    def overlap(self) -> float:
+        """Test rows per training row of one repeat; 0 where rows are not split."""
+        return 0.0
+
+    @property
+    def used_packages(self) -> tuple[str, ...]:
+        """The optional packages on which the results of this study depend."""
+        return self.packages
+
+    def with_(self, **changes: Any) -> Self:
+        """Return the task with some of its fields replaced."""
+        return replace(self, **changes)  # type: ignore[type-var]
+
+    # --- running ----------------------------------------------------------------------------------
+
+    @abstractmethod
+    def prepare(self, plan: StudyPlan, *, frame: Any = None) -> Prepared:
+        """Load and encode the rows of a plan; refuse what cannot be run before anything runs."""
+
+    @abstractmethod
+    def execute(self, cell: Cell, *, plan: StudyPlan, prepared: Any) -> Outcome:
+        """Run one cell. The same cell gives the same outcome, whatever ran before it and wherever."""
+
+    # --- reading ----------------------------------------------------------------------------------
+
+    @abstractmethod
+    def read(self, results: Any, *, chosen: object = None) -> Reading:
+        """Return the results as sentences and a page, about a setting that is chosen or found by rule."""
+
+    def advised(self, *, owner: str, parameter: str) -> Any:
+        """Return the task itself where its protocols can be recommended; refuse it elsewhere."""
+        must_be = "of a collection, for protocols are recommended"
+        got = f"one of the task '{self.kind}'"
+        raise InvalidParameterError(parameter, owner=owner, must_be=must_be, got=got)
+
+    def command(self, plan: StudyPlan, *, file: str = "plan.toml") -> str:  # noqa: ARG002 - a task may say more
+        """Return the command line that repeats a plan which stands in a file."""
+        return f"evenhand audit --plan {file}"
+
+    # --- files ------------------------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def fixed(self) -> dict[str, Any]:
+        """What all cells share, in JSON's types: everything but the grid."""
+
+    @abstractmethod
+    def to_toml(self) -> dict[str, Any]:
+        """Return the task as the ``[task]`` table of a plan file, ``kind`` first."""
+
+    @classmethod
+    def from_toml(cls, table: Mapping[str, Any]) -> Task:
+        """Return the task of a ``[task]`` table without its kind."""
+        return cls(**table)
+
+    @classmethod
+    def toml_fields(cls) -> tuple[str, ...]:
+        """Return the fields that the table may have besides its kind."""
+        return tuple(inspect.signature(cls).parameters)
+
+    @classmethod
+    def field_of(cls, error: Exception) -> str:
+        """Return the field that an error of the constructor is about."""
+        return getattr(error, "parameter", "")
+
+
+def refuse_field(field: str, why: str) -> NoReturn:
+    """Refuse a plan by the field that is wrong with it."""
+    raise PlanError(f"The plan field '{field}' {why}", field=field) from None

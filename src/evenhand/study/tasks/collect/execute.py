@@ -1,0 +1,162 @@
+"""One cell of a collection: protect the training rows, train, predict for clean rows, compare groups."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from threadpoolctl import threadpool_limits
+
+from evenhand.measure import MEASURES, RATES, group_report
+from evenhand.privacy.randomness import SeededSource
+from evenhand.study.store.outcome import Outcome
+from evenhand.study.tasks.shared.features import check_encoder, feature_matrix, layout
+from evenhand.study.tasks.shared.models import classifier, number_type
+from evenhand.study.tasks.shared.parts import parts
+from evenhand.study.tasks.shared.predict import distinct_rows, predicted
+from evenhand.study.tasks.shared.reported import label_disparities, reported_columns
+from evenhand.study.tasks.shared.reported_optimal import People
+from evenhand.study.tasks.shared.timing import timed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from evenhand.measure import GroupReport
+    from evenhand.study.plan.cells import Cell
+    from evenhand.study.tasks.base import Prepared
+    from evenhand.study.tasks.collect.task import CollectTask
+
+    Rows = NDArray[np.intp]
+    Predictions = tuple[NDArray[Any], NDArray[np.float64] | None]
+
+__all__ = ["STEPS", "execute_collection"]
+
+STEPS = ("split", "protect", "encode", "train", "predict", "measure")
+"""What is timed, in order."""
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What came of one part: the report on its test rows and the disparities of its training labels."""
+
+    report: GroupReport
+    data: dict[str, float]
+
+
+def execute_collection(task: CollectTask, cell: Cell, *, seed: int, prepared: Prepared) -> Outcome:
+    """Run one cell. The same cell gives the same outcome, whatever ran before it and wherever.
+
+    Parameters
+    ----------
+    task : CollectTask
+    cell : Cell
+    seed : int
+        Of the study.
+    prepared : Prepared
+        The plan's rows.
+
+    Returns
+    -------
+    Outcome
+        With folds, measures, rates and data disparities are means over the folds in which they are defined,
+        NaN if there is no such fold; ``people`` is the sum over the folds.
+    """
+    check_encoder(task.encoder, cell.setting)
+    own_seed = seed + cell.repeat
+    seconds = dict.fromkeys(STEPS, 0.0)
+    model = classifier(task, seed=own_seed)  # also loads the libraries whose threads are limited
+    source = SeededSource(seed).for_cell(cell.id)
+    found = []
+    with threadpool_limits(1):
+        with timed(seconds, "split"):
+            split = parts(prepared.target, test=task.test, folds=task.folds, seed=own_seed)
+        for number, rows in enumerate(split):
+            own = source if task.folds is None else source.for_cell(f"fold {number}")
+            fresh = classifier(task, seed=own_seed) if number else model
+            found.append(_part(cell, task, prepared, rows=rows, model=fresh, source=own, seconds=seconds))
+    return _outcome(cell, prepared, found, seconds)
+
+
+def _part(
+    cell: Cell,
+    task: CollectTask,
+    prepared: Prepared,
+    *,
+    rows: tuple[Rows, Rows],
+    model: Any,
+    source: SeededSource,
+    seconds: dict[str, float],
+) -> _Found:
+    """Train on what people report and predict for rows as they are."""
+    train, test = rows
+    facts, target = prepared.facts, prepared.target[train]
+    with timed(seconds, "protect"):
+        true = {name: codes[train] for name, codes in prepared.codes.items()}
+        reported = reported_columns(
+            true,
+            setting=cell.setting,
+            schema=facts.schema,
+            encoder=task.encoder,
+            source=source,
+            target=target,
+            everybody=People(prepared.codes, prepared.target),
+        )
+    with timed(seconds, "encode"):
+        blocks, dtype = layout(facts.schema, task.encoder), number_type(task)
+        learnt = feature_matrix(true, blocks=blocks, reported=reported, dtype=dtype)
+    with timed(seconds, "train"):
+        model.fit(learnt, target)
+    with timed(seconds, "predict"):
+        labels, scores = _predictions(model, task, prepared, test)
+    with timed(seconds, "measure"):
+        report = group_report(
+            prepared.target[test],
+            labels,
+            prepared.group[test],
+            privileged=facts.privileged,
+            groups=range(len(facts.groups)),
+            scores=scores,
+        )
+        data = label_disparities(
+            target,
+            prepared.group[train],
+            privileged=facts.privileged,
+            reported=reported.get(str(facts.schema.protected)),
+        )
+    return _Found(report, data)
+
+
+def _predictions(model: Any, task: CollectTask, prepared: Prepared, test: Rows) -> Predictions:
+    """Return labels and scores of the test rows, from their true codes alone."""
+    codes = {name: column[test] for name, column in prepared.codes.items()}
+    schema = prepared.facts.schema
+    distinct = distinct_rows(codes, sizes=schema.sizes) if isinstance(task.model, str) else None
+    if distinct is not None:
+        codes = {name: column[distinct[0]] for name, column in codes.items()}
+    clean = feature_matrix(codes, blocks=layout(schema, task.encoder), dtype=number_type(task))
+    labels, scores = predicted(model, clean, task=task)
+    if distinct is None:
+        return labels, scores
+    return labels[distinct[1]], None if scores is None else scores[distinct[1]]
+
+
+def _outcome(cell: Cell, prepared: Prepared, found: list[_Found], seconds: dict[str, float]) -> Outcome:
+    with timed(seconds, "measure"):
+        measures = {name: _mean(part.report.value(name) for part in found) for name in MEASURES}
+        groups = {}
+        for place, label in enumerate(prepared.facts.groups):
+            rates = [part.report.rates[place] for part in found]
+            groups[label] = {name: _mean(getattr(each, name) for each in rates) for name in RATES}
+            groups[label]["people"] = float(sum(each.size for each in rates))
+        data = {kind: _mean(part.data[kind] for part in found) for kind in ("true", "reported")}
+    return Outcome(cell, measures, groups, data, seconds)
+
+
+def _mean(values: Iterable[float]) -> float:
+    """Return the mean of the values that are defined, NaN if none is."""
+    defined = [float(value) for value in values if not math.isnan(value)]
+    return math.fsum(defined) / len(defined) if defined else math.nan

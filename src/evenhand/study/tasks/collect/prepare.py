@@ -1,0 +1,97 @@
+"""The rows of a collection, and what it asks of a schema, a task and the rows; refusals say what to do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evenhand.collect.reports.dropping import refuse_dropping
+from evenhand.errors import EvenhandError
+from evenhand.schema.text import brief
+from evenhand.study.tasks.base import refuse_field
+from evenhand.study.tasks.shared.features import check_encoder, layout
+from evenhand.study.tasks.shared.models import check_model
+from evenhand.study.tasks.shared.optimal_setting import check_optimal
+from evenhand.study.tasks.shared.rows import check_parts, encode_rows, load_rows
+
+if TYPE_CHECKING:
+    from evenhand.schema import Schema
+    from evenhand.study.tasks.base import Prepared, StudyPlan
+    from evenhand.study.tasks.collect.task import CollectTask
+
+__all__ = ["check_schema", "check_size", "check_task", "prepare_collection"]
+
+_MOST_NUMBERS = 500_000_000  # 4 GB in double precision
+
+
+def prepare_collection(task: CollectTask, plan: StudyPlan, *, frame: Any = None) -> Prepared:
+    """Load and encode the rows of a plan and check that a model can be trained on reports of them."""
+    rows = load_rows(plan, frame)
+    check_schema(rows.schema, task)
+    check_task(task)
+    prepared = encode_rows(plan, rows)
+    facts = prepared.facts
+    check_size(task, facts.schema, people=facts.people)
+    check_parts(prepared.target, facts.schema, sizes=facts.sizes, test=task.test, folds=task.folds)
+    return prepared
+
+
+def check_schema(schema: Schema, task: CollectTask) -> None:
+    """Refuse a schema that lacks a role, or in which roles are in each other's way."""
+    for role, what in (
+        ("target", "the column to predict"),
+        ("positive", "the value of the target that people hope for"),
+        ("protected", "the column whose groups are compared"),
+        ("privileged", "the group that the others are compared with"),
+    ):
+        if getattr(schema, role) is None:
+            refuse_field(f"schema.roles.{role}", f"is missing. Hint: name {what}.")
+    if not schema.sensitive:
+        why = "is missing: nothing would be protected. Hint: name the columns that people randomise."
+        refuse_field("schema.roles.sensitive", why)
+    target, protected = str(schema.target), str(schema.protected)
+    if target == protected:
+        refuse_field(
+            "schema.roles.protected", "is the target too. Hint: compare the groups of another column."
+        )
+    if target in schema.sensitive:
+        why = f"holds the target '{brief(target)}', which is in the clear here. Hint: take it out."
+        refuse_field("schema.roles.sensitive", why)
+    if "single" in task.strategies and protected not in schema.sensitive:
+        refuse_field(
+            "task.strategies",
+            f"holds 'single', which reports the protected column alone, but '{brief(protected)}' is not "
+            "sensitive. Hint: make it sensitive, or use the strategy 'independent'.",
+        )
+    for name in schema.sensitive:
+        if schema[name].size < 2:
+            why = f"holds '{brief(name)}', which has one value only. Hint: take it out, it tells nothing."
+            refuse_field("schema.roles.sensitive", why)
+    refuse_dropping(schema[name] for name in schema.sensitive)
+    check_optimal(schema, task)
+
+
+def check_task(task: CollectTask) -> None:
+    """Refuse a task that none of the cells, or not all of them, could do."""
+    try:
+        check_model(task)
+        for setting in task.settings():
+            check_encoder(task.encoder, setting)
+    except ImportError:
+        raise
+    except EvenhandError as error:
+        parameter = getattr(error, "parameter", "")
+        refuse_field(f"task.{parameter}" if parameter else "task", f"is not valid. {error}")
+
+
+def check_size(task: CollectTask, schema: Schema, *, people: int) -> None:
+    """Refuse features that would fill the memory of a usual machine."""
+    blocks = layout(schema, task.encoder)
+    width = sum(block.width for block in blocks)
+    if people * width > _MOST_NUMBERS:
+        widest = max(blocks, key=lambda block: block.width)
+        refuse_field(
+            "task.encoder",
+            f"makes {width:,} features, more than memory holds for so many rows; column "
+            f"'{brief(widest.column)}' makes {widest.width:,} of them. Hint: use fewer rows, bin the column, "
+            "or use the encoder 'codes'.",
+        )

@@ -1,0 +1,1 @@
+"""What several kinds of study use: models, features, reports, mechanisms that publish tables."""

@@ -1,0 +1,50 @@
+"""Which rows train and which test: the same for every setting of a repeat."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Rows = NDArray[np.intp]
+
+__all__ = ["overlap_of", "parts"]
+
+
+def parts(
+    target: NDArray[Any], *, test: float, seed: int, folds: int | None = None
+) -> list[tuple[Rows, Rows]]:
+    """Return pairs of training and test rows, stratified by the target: one, or one for each fold.
+
+    Examples
+    --------
+    >>> target = np.array([0, 1] * 10)
+    >>> [(train, test)] = parts(target, test=0.2, seed=0)
+    >>> len(train), len(test), int(target[test].sum())
+    (16, 4, 2)
+    >>> [len(test) for train, test in parts(target, test=0.2, folds=5, seed=0)]
+    [4, 4, 4, 4, 4]
+    """
+    from sklearn.model_selection import StratifiedKFold, train_test_split  # noqa: PLC0415 - slow to import
+
+    rows = np.arange(len(target))
+    if folds is not None:
+        split = StratifiedKFold(folds, shuffle=True, random_state=seed).split(rows, target)
+        return [(train, tested) for train, tested in split]
+    train, tested = train_test_split(rows, test_size=test, stratify=target, random_state=seed)
+    return [(train, tested)]
+
+
+def overlap_of(test: float, folds: int | None = None) -> float:
+    r"""Return test rows per training row of one repeat.
+
+    With :math:`k` folds a repeat is the mean of :math:`k` tests. The correction for overlap holds for single
+    tests, whose variance is :math:`k` times that of a repeat, so that it is :math:`k / (k - 1)`.
+
+    >>> overlap_of(0.2), overlap_of(0.2, folds=5)
+    (0.25, 1.25)
+    """
+    return test / (1 - test) if folds is None else folds / (folds - 1)

@@ -1,0 +1,191 @@
+"""From a plan to encoded rows with groups and outcomes, for every task whose rows are people."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenhand.privacy.randomness import SeededSource
+from evenhand.schema.text import brief
+from evenhand.study.plan.facts import Facts
+from evenhand.study.plan.versions import versions
+from evenhand.study.tasks.base import Prepared, refuse_field
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from evenhand.schema import Column, Schema
+    from evenhand.study.tasks.base import Codes, StudyPlan
+    from evenhand.table import Table
+
+__all__ = ["LoadedRows", "check_parts", "encode_rows", "label_of", "load_frame", "load_rows"]
+
+_UNNAMED = "data frame"
+_LARGEST_FILE = 2_000_000_000  # bytes, uncompressed: it is the user's own file, on the user's machine
+
+
+@dataclass(frozen=True)
+class LoadedRows:
+    """A frame as it was read, with the schema in force.
+
+    Parameters
+    ----------
+    frame : frame
+    schema : Schema
+    notes : tuple of str
+        What a reader should know about the data set.
+    """
+
+    frame: Any
+    schema: Schema
+    notes: tuple[str, ...] = ()
+
+
+def load_rows(plan: StudyPlan, frame: Any) -> LoadedRows:
+    """Load the rows of a plan, or take a frame in their place; the schema is the plan's or the data set's."""
+    data = plan.data
+    if frame is None and data is None:
+        refuse_field("data", "is missing. Hint: name a file or a data set, or give a frame.")
+    of_data_set = frame is None and data is not None and data.dataset is not None
+    if plan.schema is None and not of_data_set:
+        why = "is missing: only data sets of evenhand bring one. Hint: declare the columns and their roles"
+        refuse_field("schema", f"{why}, or let Schema.infer make a draft to check.")
+    loaded, own, notes = load_frame(plan, frame, schema=plan.schema)
+    return LoadedRows(loaded, plan.schema or own, notes)
+
+
+def load_frame(
+    plan: StudyPlan, frame: Any, *, schema: Schema | None = None
+) -> tuple[Any, Any, tuple[str, ...]]:
+    """Return the frame of a plan's data, the data set's own schema if there is one, and its notes."""
+    data = plan.data
+    if frame is not None or data is None:
+        return frame, None, ()
+    if data.dataset is not None:
+        from evenhand.datasets import load  # noqa: PLC0415 - starts pyarrow
+
+        dataset = load(data.dataset, backend="pyarrow", **data.options)
+        return dataset.frame, dataset.schema, (dataset.note,) if dataset.note else ()
+    from evenhand.table import Limits, read  # noqa: PLC0415 - starts pyarrow
+
+    return read(str(data.path), schema=schema, limits=Limits(bytes=_LARGEST_FILE)), None, ()
+
+
+def encode_rows(plan: StudyPlan, rows: LoadedRows, *, keep_target: bool = False) -> Prepared:
+    """Encode rows and draw as many of them as the plan asks for.
+
+    Parameters
+    ----------
+    plan : StudyPlan
+    rows : LoadedRows
+        With a schema that names the protected column.
+    keep_target : bool
+        Whether the target is one of the columns of codes.
+
+    Notes
+    -----
+    With ``rows`` in the plan's data, so many rows are drawn after encoding, so rows that a rule leaves out do
+    not count. Which ones depends on the seed and the number of rows alone.
+    """
+    from evenhand.table import Table  # noqa: PLC0415 - starts pyarrow
+
+    schema = rows.schema
+    table = Table.encode(rows.frame, schema)
+    dropped = 0 if table.kept is None else len(rows.frame) - len(table.kept)
+    codes, sampled = _sample(plan, table)
+    protected = schema[str(schema.protected)]
+    group = codes[protected.name]
+    sizes = np.bincount(group, minlength=protected.size)
+    groups = _group_labels(protected, sizes)
+    target = _positive_rows(schema, codes)
+    facts = Facts(
+        label=label_of(plan),
+        schema=schema,
+        people=len(target),
+        dropped=dropped,
+        groups=groups,
+        privileged=0 if schema.privileged is None else protected.domain.code(schema.privileged),
+        sizes=tuple(int(size) for size in sizes[: len(groups)]),
+        fingerprint=_fingerprint(schema, codes),
+        versions=versions(plan.task.used_packages),
+        notes=(*plan.notes, *rows.notes, *sampled),
+    )
+    kept = {name: codes[name] for name in schema.names if keep_target or name != schema.target}
+    return Prepared(facts, kept, target, group)
+
+
+def _sample(plan: StudyPlan, table: Table) -> tuple[dict[str, Codes], tuple[str, ...]]:
+    """Return the codes of the rows that the plan asks for, in the order of the data."""
+    rows = None if plan.data is None else plan.data.rows
+    if rows is None or rows >= len(table):
+        return dict(table.codes), ()
+    draws = SeededSource(plan.seed).for_cell("rows").words(len(table))
+    chosen = np.sort(np.argpartition(draws, rows - 1)[:rows])
+    note = f"The study uses {rows:,} of the rows, drawn at random with its seed."
+    return {name: codes[chosen] for name, codes in table.codes.items()}, (note,)
+
+
+def _positive_rows(schema: Schema, codes: Mapping[str, NDArray[Any]]) -> NDArray[np.uint8]:
+    """Return whether each person has the positive outcome; nobody where there is no target."""
+    if schema.target is None or schema.positive is None:
+        return np.zeros(len(next(iter(codes.values()))), dtype=np.uint8)
+    column = schema[schema.target]
+    positive: NDArray[np.bool_] = np.equal(codes[column.name], column.domain.code(schema.positive))
+    return positive.astype(np.uint8)
+
+
+def _group_labels(protected: Column, sizes: NDArray[Any]) -> tuple[str, ...]:
+    """Return the labels of the groups; "other" is one of them only if somebody is in it."""
+    labels = tuple(protected.labels)
+    return labels[:-1] if protected.has_other and not sizes[-1] else labels
+
+
+def label_of(plan: StudyPlan) -> str:
+    """Return what the data of a plan is called."""
+    return plan.data.label if plan.data is not None else plan.name or _UNNAMED
+
+
+def _fingerprint(schema: Schema, codes: Mapping[str, Codes]) -> str:
+    """Return the SHA-256 of the schema and of every column's codes, low byte first."""
+    digest = hashlib.sha256(schema.fingerprint.encode())
+    for name in schema.names:
+        array = np.ascontiguousarray(codes[name])
+        digest.update(f"\n{name!r} {array.size} x {array.itemsize}\n".encode())
+        digest.update(array.astype(array.dtype.newbyteorder("<"), copy=False).data)
+    return digest.hexdigest()
+
+
+def check_parts(
+    target: NDArray[np.uint8],
+    schema: Schema,
+    *,
+    sizes: tuple[int, ...],
+    test: float,
+    folds: int | None = None,
+) -> None:
+    """Refuse rows from which no training and test part can be made, or in which a group has nobody."""
+    fewest = int(np.bincount(target, minlength=2).min())
+    if not fewest:
+        why = f"names '{brief(str(schema.target))}', which is the same for everybody: nothing can be learnt."
+        refuse_field("schema.roles.target", f"{why} Hint: check the positive value and the rows.")
+    if not all(sizes):
+        why = f"names '{brief(str(schema.protected))}', in which a declared group has nobody."
+        refuse_field(
+            "schema.roles.protected", f"{why} Hint: take values that do not occur out of its domain."
+        )
+    if folds is not None:
+        enough, field = fewest >= folds, "task.folds"
+    else:
+        held = math.ceil(test * target.size)
+        learnt = target.size - held  # each outcome has its share of them, rounded
+        enough = fewest >= 2 and held >= 2 and learnt >= 2 and 2 * learnt * fewest > target.size
+        field = "task.test"
+    if not enough:
+        why = "asks for parts that would not all hold both outcomes."
+        refuse_field(field, f"{why} Hint: use more rows, or fewer and larger parts.")
