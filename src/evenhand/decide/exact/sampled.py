@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand.decide.allotment.allotment import Allotment
-    from evenhand.decide.language.formula import Formula
+    from evenhand.decide.allotment.allotment import Allotment, Formula
     from evenhand.decide.language.rule import Rule
     from evenhand.privacy.laws import Law
 

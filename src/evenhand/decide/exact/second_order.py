@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand.decide.language.formula import Formula
+    from evenhand.decide.allotment.allotment import Formula
     from evenhand.privacy.laws import Law
 
     Values = NDArray[np.float64]
@@ -99,7 +99,7 @@ def second_order(formula: Formula, counts: NDArray[Any], law: Law) -> SecondOrde
 
     Examples
     --------
-    >>> from evenhand.decide.language.formula import Formula
+    >>> from evenhand.decide.allotment.allotment import Formula
     >>> from evenhand.privacy.laws import Laplace
     >>> found = second_order(Formula(lambda x: x / x.sum()), np.array([40.0, 60, 900]), Laplace(10))
     >>> found.bias.round(7) + 0

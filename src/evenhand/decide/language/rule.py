@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
-from evenhand.decide.language.exact_signs import input_columns
+from evenhand.decide.language.predicates import input_columns
 from evenhand.errors import InvalidParameterError, LimitExceededError
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from evenhand.decide.language.comparison import Comparison
     from evenhand.decide.language.predicates import Predicate
 
     Truths = npt.NDArray[np.bool_]
@@ -32,6 +31,25 @@ MOST_COMPARISONS = 400
 """How many comparisons a rule may hold; one of a ratio counts as 2, one of a signed ratio as 4."""
 
 _STRENGTH = {"or": 1, "xor": 2, "and": 3, "not": 4, "compare": 5}
+
+
+class Compared(Protocol):
+    """A comparison that a rule is made of: :class:`~evenhand.decide.language.terms.Comparison`."""
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The names of the counts."""
+
+    @property
+    def predicates(self) -> tuple[Predicate, ...]:
+        """The predicates one of which must hold."""
+
+    @property
+    def half_spaces(self) -> int:
+        """How many half-spaces decide it."""
+
+    def linear(self) -> Rule:
+        """Return the same decision by half-spaces alone."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -66,7 +84,7 @@ class Rule:
 
     operation: Operation
     parts: tuple[Rule, ...] = ()
-    comparison: Comparison | None = None
+    comparison: Compared | None = None
 
     def __post_init__(self) -> None:
         alone = {"compare": 0, "not": 1}.get(self.operation)
@@ -131,7 +149,7 @@ class Rule:
         return sum(part.half_spaces for part in self.parts)
 
     @cached_property
-    def comparisons(self) -> tuple[Comparison, ...]:
+    def comparisons(self) -> tuple[Compared, ...]:
         """The comparisons in the order in which they are written, each as often as it is."""
         if self.comparison is not None:
             return (self.comparison,)

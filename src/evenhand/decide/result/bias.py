@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from evenhand._validate import one_of
-from evenhand.decide.allotment.allotment import Allotment
+from evenhand.decide.allotment.allotment import Allotment, Formula
 from evenhand.decide.exact.noise import noise_of
-from evenhand.decide.language.formula import Formula
 from evenhand.decide.language.rule import Rule
 from evenhand.decide.result.decided import Decided
 from evenhand.decide.result.entities import Entities

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from evenhand.decide.allotment.allotment import Allotment
+from evenhand.decide.allotment.allotment import Allotment, Formula
 from evenhand.decide.exact import sampled as module
 from evenhand.decide.exact.sampled import DRAWS, sampled_rule, sampled_shares, steps_of
-from evenhand.decide.language.formula import Formula
 from evenhand.decide.language.terms import count, ratio, threshold
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.laws import DiscreteLaplace, Laplace

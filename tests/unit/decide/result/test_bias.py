@@ -5,9 +5,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from evenhand.decide.allotment.allotment import Allotment
+from evenhand.decide.allotment.allotment import Allotment, Formula
 from evenhand.decide.bounds import check_independent, composed_error, error_limits
-from evenhand.decide.language.formula import Formula
 from evenhand.decide.language.parse import parse
 from evenhand.decide.language.terms import count, ratio, threshold
 from evenhand.decide.result.bias import bias

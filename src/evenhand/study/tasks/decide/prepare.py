@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand.decide.language.parse import parse_weight
 from evenhand.decide.result.entities import Entities
 from evenhand.decide.result.entity_columns import columns_of, read_weights
 from evenhand.errors import EvenhandError
@@ -16,7 +17,6 @@ from evenhand.schema.text import brief
 from evenhand.study.plan.facts import Facts
 from evenhand.study.plan.versions import versions
 from evenhand.study.tasks.base import Prepared, refuse_field
-from evenhand.study.tasks.decide.weight_text import weight_of
 from evenhand.study.tasks.shared.rows import label_of, load_frame
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def entities_of(prepared: PreparedEntities) -> Entities:
 
 
 def _read(task: DecideTask, columns: Mapping[str, Any]) -> Entities:
-    public = () if task.weight is None else weight_of(task.weight, parameter="weight", owner="").names
+    public = () if task.weight is None else parse_weight(task.weight, parameter="weight", owner="").names
     named = (("name", (task.name,) if task.name else ()), ("weight", public), ("groups", task.groups))
     counted = ("count" if task.rule is None else "rule", task.inputs)
     for where, names in (counted, *named):
@@ -125,7 +125,7 @@ def _weights(task: DecideTask, columns: Mapping[str, Any], *, rows: int) -> NDAr
         return None
     if task.weight is None:
         return np.ones(rows)
-    written = weight_of(task.weight, parameter="weight", owner="DecideTask")
+    written = parse_weight(task.weight, parameter="weight", owner="DecideTask")
     try:
         public = {name: read_weights(columns, name) for name in written.names}
         return np.asarray(read_weights({task.weight: written.of(public, rows=rows)}, task.weight))

@@ -8,6 +8,8 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from evenhand._validate import integer, one_of
+from evenhand.decide.language.parse import parse_weight
+from evenhand.decide.language.weights import Sum
 from evenhand.errors import InvalidParameterError, RuleError
 from evenhand.privacy.rational import as_text, exact
 from evenhand.study.plan.cells import Setting
@@ -23,8 +25,6 @@ from evenhand.study.tasks.decide.names import (
     RULE_MEASURES,
     SIZE_PARTS,
 )
-from evenhand.study.tasks.decide.weight_text import weight_of
-from evenhand.study.tasks.decide.weights import Sum
 from evenhand.study.tasks.shared.reading import PageFunctions
 from evenhand.study.tasks.shared.table_mechanisms import UNITS, TableMechanism
 
@@ -154,7 +154,7 @@ class DecideTask(Task):
         made = {
             "rule": None if rule is None else repr(_parsed(rule)),
             "count": None if count is None else _column("count", count),
-            "weight": None if weight is None else weight_of(weight, parameter="weight", owner=_OWNER).text,
+            "weight": None if weight is None else parse_weight(weight, parameter="weight", owner=_OWNER).text,
             "budget": None if budget is None else _money(budget),
             "name": None if name is None else _column("name", name),
             "groups": _distinct("groups", [_column("groups", each) for each in _listed(groups)]),
@@ -219,7 +219,7 @@ class DecideTask(Task):
             return self.rule
         if self.weight is None:
             return str(self.count)
-        added = isinstance(weight_of(self.weight, parameter="weight", owner=_OWNER), Sum)
+        added = isinstance(parse_weight(self.weight, parameter="weight", owner=_OWNER), Sum)
         return f"{self.count} * ({self.weight})" if added else f"{self.count} * {self.weight}"
 
     def settings(self) -> Iterator[Setting]:

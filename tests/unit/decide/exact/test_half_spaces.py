@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evenhand.decide.language.half_spaces import HalfSpaces, laws_of, truth_table
+from evenhand.decide.exact.rule_probability import HalfSpaces, laws_of, truth_table
 from evenhand.decide.language.terms import count, ratio
 from evenhand.errors import InvalidParameterError, UnknownNameError
 from evenhand.privacy.laws import DiscreteLaplace, Laplace
