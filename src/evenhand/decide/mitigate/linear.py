@@ -19,6 +19,8 @@ from evenhand.decide.mitigate.mitigation import (
     scaled_law,
     seeded,
 )
+from evenhand.decide.mitigate.registry import MitigationKind, MitigationParameter
+from evenhand.decide.result.bias import bias
 from evenhand.decide.result.wording import total_notes
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.guarantees.units import Unit
@@ -101,8 +103,6 @@ def linear_proxy(
     _check(total, part)
     source = seeded(rng, owner=owner)
     guarantee = promise(problem, noise, unit, owner=owner)
-    from evenhand.decide.result.bias import bias  # noqa: PLC0415 - brings the tables
-
     plain = bias(problem, data, noise, draws=draws, rng=source, progress=progress)
     counts = plain.counts[allotment.count].astype(np.float64)
     true_total = float(allotment.total(counts))
@@ -203,3 +203,18 @@ def _words(own: Law | None, total: float | None, part: float, found: Reciprocal)
         f"Noisy weighted counts over a noisy total, which takes {part:.0%} of the privacy budget. All shares "
         f"are {100 * found.excess:.2g} % too large on average, and need not add up to 1.{ideal}"
     )
+
+
+MITIGATION = MitigationKind(
+    name="linear-proxy",
+    title="Linear proxy",
+    decide=linear_proxy,
+    problems=("allotment",),
+    does="divides by a total released on its own",
+    guarantee="the same, split in two",
+    cost="noisier counts; shares do not add up to 1",
+    parameters=(
+        MitigationParameter("total", "a public weighted total"),
+        MitigationParameter("part", "the part of the budget that the total takes"),
+    ),
+)

@@ -1,4 +1,4 @@
-"""What all mitigations have in common: a guarantee, a bias, an error and alpha, beside the plain release."""
+"""What all mitigations have in common, and the plain release that each is set beside."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.decide.allotment.allotment import Allotment
+from evenhand.decide.exact.noise import guarantee_of, noise_of
 from evenhand.decide.language.rule import Rule
+from evenhand.decide.result.bias import bias
 from evenhand.errors import InvalidParameterError
 from evenhand.measure.alpha import alpha_fairness
+from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, Law
 from evenhand.privacy.randomness import SeededSource, source_from
@@ -23,7 +26,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.decide.result.decided import Decided
-    from evenhand.privacy.guarantees.guarantee import Guarantee
 
     Values = NDArray[np.float64]
 
@@ -34,7 +36,9 @@ __all__ = [
     "error_of",
     "law_of",
     "mitigated",
+    "plain_release",
     "promise",
+    "release_error",
     "restated",
     "rule_only",
     "scaled_law",
@@ -130,8 +134,6 @@ def rule_only(problem: object, *, owner: str) -> Rule:
 
 def law_of(problem: Any, noise: Any) -> Law:
     """Return the law of the noise on the one count of an allotment."""
-    from evenhand.decide.exact.noise import noise_of  # noqa: PLC0415 - brings the tables
-
     return noise_of(noise, inputs=problem.inputs)[problem.inputs[0]]
 
 
@@ -205,21 +207,17 @@ def error_of(
 
 def promise(problem: Any, noise: Any, unit: Unit | str | None, *, owner: str) -> Guarantee:
     """Return what releasing the counts with this noise promises."""
-    from evenhand.decide.exact.noise import guarantee_of  # noqa: PLC0415 - brings the tables
-
     chosen = unit_of(noise, unit, owner=owner)
     return guarantee_of(problem, noise, unit=chosen)
 
 
 def restated(guarantee: Guarantee, *, law: Law, proof: str, assumptions: Sequence[str] = ()) -> Guarantee:
     """Return the same loss under another proof; that of Gaussian noise as rho, which is what adds up."""
-    from evenhand.privacy.guarantees.guarantee import Guarantee as Stated  # noqa: PLC0415 - only here
-
     cells = 2 if guarantee.unit is Unit.REPLACE_ONE else 1
     amount: dict[str, Any] = {"epsilon": guarantee.epsilon, "delta": guarantee.delta}
     if isinstance(law, Gaussian | DiscreteGaussian):
         amount = {"rho": cells / (2 * Fraction(law.squared_scale))}
-    return Stated(
+    return Guarantee(
         **amount,
         unit=guarantee.unit,
         trust=guarantee.trust,
@@ -238,3 +236,69 @@ def assuming(guarantee: Guarantee, assumed: str) -> Guarantee:
 def uncovered(guarantee: Guarantee) -> Guarantee:
     """Return that nothing is guaranteed, where a figure of the true counts is used that no noise covers."""
     return type(guarantee).nothing(unit=guarantee.unit, in_clear=guarantee.protects)
+
+
+def plain_release(
+    problem: Any,
+    data: Any,
+    noise: Any,
+    *,
+    unit: Unit | str | None = None,
+    post: Sequence[Any] | None = None,
+    name: str = "plain release",
+    words: str = "Noise on every count; the decision is made from the noisy counts as they are.",
+    draws: int | None = None,
+    rng: Any = None,
+    progress: Callable[[int, int], object] | None = None,
+) -> Mitigation:
+    """Return what the plain release does, which every mitigation is set beside.
+
+    Parameters
+    ----------
+    problem : Allotment or Rule
+        What is decided.
+    data : Entities, mapping or array
+        The true counts, as for :func:`~evenhand.decide.bias`.
+    noise : Law or mechanism
+        The noise on every count.
+    unit : {"replace one", "add or remove one"}, optional
+        To be given with a law; a mechanism has its own.
+    post : sequence of Step, optional
+        What is done to the noisy counts.
+    name, words : str
+        How it is shown.
+    draws, rng, progress
+        For what has to be sampled, as for :func:`~evenhand.decide.bias`.
+
+    Examples
+    --------
+    >>> from evenhand.privacy.laws import DiscreteLaplace
+    >>> shares = Allotment([1, 2, 1.5])
+    >>> plain_release(shares, {"x": [30, 50, 80]}, DiscreteLaplace(2), unit="add or remove one")
+    <Mitigation 'plain release': alpha 0.000294, mean absolute error 0.00994>
+    """
+    guarantee = promise(problem, noise, unit, owner="plain_release")
+    source = seeded(rng, owner="plain_release")
+    decided = bias(problem, data, noise, post=post, draws=draws, rng=source, progress=progress)
+    return mitigated(name, words, guarantee, decided, release_error(problem, decided, noise, post, source))
+
+
+def release_error(
+    problem: Any, decided: Decided, noise: Any, post: Sequence[Any] | None, source: SeededSource
+) -> tuple[float, float]:
+    """Return the mean absolute error of decisions from noisy counts, and its standard error."""
+    if not isinstance(problem, Allotment):
+        return float(np.abs(decided.bias).mean()), 0.0
+    counts, law = decided.counts[problem.count].astype(np.float64), law_of(problem, noise)
+
+    def shares(rows: int, source: SeededSource) -> Any:
+        noisy = counts + law.draw(size=(rows, counts.size), source=source)
+        return problem.shares(np.array([_after(row, post, source) for row in noisy]) if post else noisy)
+
+    return error_of(shares, decided.truth, source=source)
+
+
+def _after(row: Any, post: Sequence[Any], source: SeededSource) -> Any:
+    for step in post:
+        row = step.apply(row, source=source)
+    return row

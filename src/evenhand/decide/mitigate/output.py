@@ -17,6 +17,8 @@ from evenhand.decide.mitigate.mitigation import (
     seeded,
     unit_of,
 )
+from evenhand.decide.mitigate.registry import MitigationKind, MitigationParameter
+from evenhand.decide.result.bias import bias
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.laws import DiscreteLaplace, Laplace
@@ -109,8 +111,6 @@ def output_perturbation(
     check_public(least_total, least_part, declared_public)
     source = seeded(rng, owner=owner)
     guarantee = promise(problem, noise, unit, owner=owner)
-    from evenhand.decide.result.bias import bias  # noqa: PLC0415 - brings the tables
-
     plain = bias(problem, data, noise, draws=draws, rng=source, progress=progress)
     total = float(allotment.total(plain.counts[allotment.count]))
     least = total * least_part if least_part is not None else float(least_total or 0)
@@ -248,3 +248,29 @@ def _words(scale: float, least_part: float | None) -> str:
         f"Noise of scale {scale:.3g} on every share, from {source}. No share is off on average; a share "
         "smaller than the scale is lost in the noise, and shares need not add up to 1."
     )
+
+
+MITIGATION = MitigationKind(
+    name="output-perturbation",
+    title="Noise on the shares",
+    decide=output_perturbation,
+    problems=("allotment",),
+    does="puts noise on the shares",
+    guarantee="the same epsilon, if the least total is public",
+    cost="small shares drown",
+    parameters=(
+        MitigationParameter(
+            "least_total",
+            "a public least total",
+            is_needed=True,
+            instead="least_part",
+            more=", below which the weighted total cannot fall, and which is known without the table",
+        ),
+        MitigationParameter("least_part", "the least total as a part of the true total"),
+        MitigationParameter("declared_public", "that the true total is public", value="yes or no"),
+    ),
+    needs_laplace=True,
+    check=lambda given: check_public(
+        *(given.get(name) for name in ("least_total", "least_part", "declared_public"))
+    ),
+)

@@ -6,8 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.decide.mitigate.mitigation import Mitigation, allotment_only, mitigated, uncovered
-from evenhand.decide.mitigate.plain import plain_release
+from evenhand.decide.mitigate.mitigation import (
+    Mitigation,
+    allotment_only,
+    mitigated,
+    plain_release,
+    uncovered,
+)
+from evenhand.decide.mitigate.registry import MitigationKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -100,3 +106,19 @@ def cost_of_privacy(bias: Any) -> float:
     """
     values = np.asarray(bias, dtype=np.float64)
     return float(-values[values < 0].sum())
+
+
+MITIGATION = MitigationKind(
+    name="fairness-payment",
+    title="Payment to those who lose",
+    decide=fairness_payment,
+    problems=("allotment",),
+    does="pays whoever loses what they lose",
+    guarantee="none: the payments follow from the true counts",
+    cost="money beyond the budget",
+    takes_post=True,
+    cautions={
+        "allotment": "**Who is to be paid is known from the true counts.** A payment that follows from them "
+        "is not covered by the guarantee of the release."
+    },
+)

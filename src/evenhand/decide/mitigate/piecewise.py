@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from evenhand._validate import integer, one_of
+from evenhand.decide.exact.noise import noise_of
 from evenhand.decide.mitigate.mitigation import Mitigation, mitigated, promise, rule_only, seeded, uncovered
+from evenhand.decide.mitigate.registry import MitigationKind, MitigationParameter
+from evenhand.decide.result.bias import bias
 from evenhand.errors import InvalidParameterError
 from evenhand.measure.alpha import alpha_fairness
 
@@ -90,8 +93,6 @@ def piecewise_proxy(  # noqa: PLR0913 - each is a choice of its own
     """
     owner = "piecewise_proxy"
     rule, kind = rule_only(problem, owner=owner), one_of("model", model, _MODELS, owner=owner)
-    from evenhand.decide.exact.noise import noise_of  # noqa: PLC0415 - brings the tables
-    from evenhand.decide.result.bias import bias  # noqa: PLC0415 - brings the tables
 
     source, chosen = seeded(rng, owner=owner), _grouped_by(rule, by)
     guarantee = promise(problem, noise, unit, owner=owner)
@@ -262,3 +263,20 @@ def _words(groups: int, by: str, kind: str, *, as_printed: bool) -> str:
     what = "linear regression" if kind == "regression" else "linear support vector machines"
     seen = "the true counts, so nothing is guaranteed" if as_printed else "the release alone"
     return f"{groups} groups of entities by noisy {by}, each decided by {what} fitted to {seen}."
+
+
+MITIGATION = MitigationKind(
+    name="piecewise-proxy",
+    title="Piecewise linear proxy",
+    decide=piecewise_proxy,
+    problems=("rule",),
+    does="replaces a rule by linear models, group by group",
+    guarantee="the same",
+    cost="other mistakes",
+    parameters=(
+        MitigationParameter("groups", "how many groups", value="whole number"),
+        MitigationParameter("model", "'svm' or 'regression'", value="word"),
+        MitigationParameter("by", "the input that entities are grouped by", value="word"),
+    ),
+    variants=tuple({"model": model} for model in _MODELS),
+)

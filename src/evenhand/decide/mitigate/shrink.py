@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.decide.allotment.allotment import Allotment
-from evenhand.decide.mitigate.mitigation import Mitigation, uncovered
-from evenhand.decide.mitigate.plain import plain_release
+from evenhand.decide.exact.noise import noise_of
+from evenhand.decide.mitigate.mitigation import Mitigation, plain_release, uncovered
+from evenhand.decide.mitigate.registry import MitigationKind, MitigationParameter
+from evenhand.decide.result.bias import bias
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, Law
 from evenhand.release.postprocess.steps import Shrink, clamp_bias, optimal_temperature, shrink_bias
@@ -126,8 +128,6 @@ def decision_temperature(
     if isinstance(problem, Allotment):
         moved = _moved_by(problem, data, law)
         return _smallest(moved, best)
-    from evenhand.decide.result.bias import bias  # noqa: PLC0415 - brings the tables
-
     found = [
         bias(problem, data, noise, post=[Shrink(best * each)], draws=draws, rng=rng).alpha for each in _FEW
     ]
@@ -151,8 +151,6 @@ def _smallest(function: Callable[[float], float], most: float) -> float:
 
 def _moved_by(problem: Allotment, data: Any, law: Law) -> Callable[[float], float]:
     """Return the part of the budget that is moved at a temperature, to the second order."""
-    from evenhand.decide.result.bias import bias  # noqa: PLC0415 - brings the tables
-
     plain = bias(problem, data, law)
     counts, truth = plain.counts[problem.count].astype(np.float64), plain.truth.astype(np.float64)
     distinct, back = np.unique(counts, return_inverse=True)
@@ -173,10 +171,25 @@ def _real(law: Law) -> Law:
 
 
 def _one_law(problem: Any, noise: Any) -> Law:
-    from evenhand.decide.exact.noise import noise_of  # noqa: PLC0415 - brings the tables
-
     laws = set(noise_of(noise, inputs=problem.inputs).values())
     if len(laws) > 1:
         must_be = "of one law for all inputs, for which one temperature is meant"
         raise InvalidParameterError("noise", owner="shrink", must_be=must_be, got="several laws")
     return laws.pop()
+
+
+MITIGATION = MitigationKind(
+    name="shrink",
+    title="Lowered after the clamp",
+    decide=shrink,
+    problems=("rule", "allotment"),
+    does="clamps, then lowers small counts",
+    guarantee="the same",
+    cost="shares may be further off than after the clamp",
+    parameters=(MitigationParameter("temperature", "how much small counts are lowered"),),
+    variants=({"temperature": None}, {"temperature": DECISION}),
+    cautions={
+        "allotment": "**Lowering counts after the clamp is made for counts, not for shares.** It lowers "
+        "small counts most, and an allotment may then be further off than after the plain clamp."
+    },
+)

@@ -18,8 +18,18 @@ from evenhand.decide.allotment.allotment import Allotment
 from evenhand.decide.allotment.series import RELATIVE
 from evenhand.decide.allotment.tails import EVENT
 from evenhand.decide.exact.cumulants import even_moments, standard_cumulants
-from evenhand.decide.mitigate.mitigation import Mitigation, assuming, law_of, mitigated, promise, seeded
-from evenhand.decide.mitigate.plain import plain_release, release_error
+from evenhand.decide.mitigate.mitigation import (
+    Mitigation,
+    assuming,
+    law_of,
+    mitigated,
+    plain_release,
+    promise,
+    release_error,
+    seeded,
+)
+from evenhand.decide.mitigate.registry import MitigationKind, MitigationParameter
+from evenhand.decide.result.bias import bias
 from evenhand.release.postprocess.steps import SumTo
 
 if TYPE_CHECKING:
@@ -90,8 +100,6 @@ def sum_constraint(
         "Differences between counts stay as they are."
     )
     if isinstance(problem, Allotment):
-        from evenhand.decide.result.bias import bias  # noqa: PLC0415 - brings the tables
-
         source, law = seeded(rng, owner=owner), law_of(problem, noise)
         plain = bias(problem, data, noise, draws=draws, rng=source, progress=progress)
         found = constrained_bias(problem, plain.counts[problem.count], law, total=step.total)
@@ -171,3 +179,15 @@ def _mixed(in_total: Values, standard: Values, moments: Values, power: int) -> V
         factor = math.comb(power, j) * standard[(j - 1) // 2] * moments[(power - j) // 2]
         found += factor * in_total**j
     return found
+
+
+MITIGATION = MitigationKind(
+    name="sum-constraint",
+    title="Counts that add up",
+    decide=sum_constraint,
+    problems=("rule", "allotment"),
+    does="moves counts to add up to a public total",
+    guarantee="the same, if the total is public",
+    cost="the total must be known",
+    parameters=(MitigationParameter("total", "the public total of the counts", is_needed=True),),
+)

@@ -9,8 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from evenhand.decide.result.entities import Entities
-from evenhand.decide.result.entity_columns import LARGEST_COUNT
+from evenhand.decide.result.entities import LARGEST_COUNT, Entities
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError
 
 TABLE = {

@@ -19,7 +19,6 @@ from evenhand.study.tasks.decide.names import (
     ALLOTMENT_GROUP_NUMBERS,
     ALLOTMENT_MEASURES,
     ENTITY_SIZES,
-    MITIGATIONS,
     NOISES,
     RULE_GROUP_NUMBERS,
     RULE_MEASURES,
@@ -80,7 +79,7 @@ class DecideTask(Task):
     post : name or list of names, default ()
         Steps of post-processing in order, which are then studied beside the plain release.
     mitigations : name, mapping, or list of them, default ()
-        Of :data:`evenhand.study.tasks.decide.names.MITIGATIONS`, each studied beside the plain release.
+        Of :data:`evenhand.decide.mitigate.registry.MITIGATIONS`, each studied beside the plain release.
     draws : int, default 20,000
         How many releases are drawn where no exact method applies.
     currency : str, default "$"
@@ -181,9 +180,8 @@ class DecideTask(Task):
             if self.rule is not None and getattr(self, field) is not None:
                 _refuse(field, "left out where a rule decides, which divides no money", "one")
         for way in self.mitigations:
-            kind = MITIGATIONS[way.name]
-            if not (kind.of_rules if self.rule is not None else kind.of_allotments):
-                what = "allotments" if kind.of_allotments else "rules"
+            if ("allotment" if self.rule is None else "rule") not in way.kind.problems:
+                what = " and ".join(f"{problem}s" for problem in way.kind.problems)
                 _refuse("mitigations", f"ones that fit: '{way.name}' is for {what}", way.name)
             check_needs(way, [each.name for each in self.mechanisms])
 
