@@ -8,8 +8,8 @@ import pytest
 
 from evenhand.decide import mitigate
 from evenhand.decide.allotment.allotment import Allotment
+from evenhand.decide.allotment.moments import allotment_bias
 from evenhand.decide.allotment.reciprocal import reciprocal_mean
-from evenhand.decide.allotment.series import allotment_bias
 from evenhand.decide.language.terms import threshold
 from evenhand.decide.mitigate import (
     compare,

@@ -22,11 +22,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.decide.allotment.inputs import Noisy, Weighted, noisy_shares
+from evenhand.decide.allotment.clamped_counts import (
+    ORDERS,
+    Cumulants,
+    Raised,
+    count_cumulants,
+    moments_of,
+    outcomes,
+    raised,
+)
+from evenhand.decide.allotment.noisy_total import EVENT, Noisy, Weighted, noisy_shares
 from evenhand.decide.allotment.series import RELATIVE, Found
-from evenhand.decide.allotment.tails import EVENT
-from evenhand.decide.exact.clamped_counts import Raised, outcomes, raised
-from evenhand.decide.exact.clamped_cumulants import ORDERS, Cumulants, count_cumulants, moments_of
 from evenhand.errors import InvalidParameterError
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from evenhand.decide.allotment.inputs import Noisy, noisy_shares
-from evenhand.decide.allotment.tails import EVENT, outside_event
+from evenhand.decide.allotment.noisy_total import EVENT, Noisy, noisy_shares, outside_event
 from evenhand.decide.exact.cumulants import even_moments
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, Law
@@ -89,12 +88,10 @@ def reciprocal_mean(total: float, law: Law) -> Reciprocal:
     excess, square, error = _series(noisy)
     if error <= _CERTIFIED * excess:
         return Reciprocal(excess, square, error, "series, certified")
-    if isinstance(law, Laplace):
-        place = float(total) / float(law.scale)
-        value = place * (_scaled_e1(place) + _scaled_ei(place)) / 2
-        return Reciprocal(value - 1, square, 1e-14 * max(1.0, abs(value)), "closed form")
-    if isinstance(law, Gaussian):
-        return Reciprocal(_dawson(total / law.standard_deviation) - 1, square, 1e-14, "closed form")
+    if isinstance(law, Laplace | Gaussian):
+        value = _closed_form(float(total), law)
+        size = abs(value) if isinstance(law, Laplace) else 1.0
+        return Reciprocal(value - 1, square, 1e-14 * max(1.0, size), "closed form")
     summed = _summed(float(total), law)
     if summed is None:
         return Reciprocal(excess, square, error, "series, not certified")
@@ -117,20 +114,17 @@ def _series(noisy: Noisy) -> tuple[float, float, float]:
     return excess, square, error + 2 * tail.slack + tail.probability + 1e-14 * excess
 
 
-def _scaled_e1(place: float) -> float:
-    from scipy.special import exp1  # noqa: PLC0415 - slow to import
+def _closed_form(total: float, law: Laplace | Gaussian) -> float:
+    """Return the principal value of the total over the noisy total."""
+    from scipy.special import dawsn, exp1, expi  # noqa: PLC0415 - slow to import
 
+    if isinstance(law, Gaussian):
+        place = total / law.standard_deviation
+        return math.sqrt(2) * place * float(dawsn(place / math.sqrt(2)))
+    place = total / float(law.scale)
     if place > _LARGE:
-        return _asymptotic(place, -1.0)
-    return math.exp(place) * float(exp1(place))
-
-
-def _scaled_ei(place: float) -> float:
-    from scipy.special import expi  # noqa: PLC0415 - slow to import
-
-    if place > _LARGE:
-        return _asymptotic(place, 1.0)
-    return math.exp(-place) * float(expi(place))
+        return place * (_asymptotic(place, -1.0) + _asymptotic(place, 1.0)) / 2
+    return place * (math.exp(place) * float(exp1(place)) + math.exp(-place) * float(expi(place))) / 2
 
 
 def _asymptotic(place: float, sign: float) -> float:
@@ -139,12 +133,6 @@ def _asymptotic(place: float, sign: float) -> float:
         total += term
         term *= sign * order / place
     return total
-
-
-def _dawson(place: float) -> float:
-    from scipy.special import dawsn  # noqa: PLC0415 - slow to import
-
-    return math.sqrt(2) * place * float(dawsn(place / math.sqrt(2)))
 
 
 def _summed(total: float, law: Law) -> tuple[float, float] | None:

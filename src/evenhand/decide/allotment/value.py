@@ -21,15 +21,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.decide.allotment.inputs import whole_weights
-from evenhand.decide.allotment.series import Found, Series
-from evenhand.decide.allotment.tails import chernoff
+from evenhand.decide.allotment.noisy_total import chernoff, whole_weights
+from evenhand.decide.allotment.series import Found, Series, series_words
 from evenhand.privacy.laws import DiscreteLaplace, Gaussian, Laplace
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evenhand.decide.allotment.inputs import Noisy
+    from evenhand.decide.allotment.noisy_total import Noisy
     from evenhand.privacy.laws import Law
 
     Values = NDArray[np.float64]
@@ -57,8 +56,7 @@ def value_bias(noisy: Noisy, series: Series) -> Found:
         values, error = on_lattice
         words = "Fourier sum over all totals, 0 counting as no error, error estimated"
         return Found(values, error, words)
-    orders = f"{series.orders} even order{'s'[: series.orders != 1]}"
-    words = f"series of {orders}, not certified: the bound is above 1e-9"
+    words = f"{series_words(series)}, not certified: the bound is above 1e-9"
     return Found(series.values, series.error_bound, words)
 
 

@@ -13,6 +13,7 @@ from evenhand.errors import InvalidParameterError, UnknownNameError
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.units import Measure, Unit
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, Law
+from evenhand.release.mechanisms import noise as mechanisms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -123,8 +124,6 @@ def _by_input(noise: Any, inputs: Sequence[str], owner: str) -> dict[str, Any]:
 
 
 def _is_mechanism(noise: Any) -> bool:
-    from evenhand.release.mechanisms import noise as mechanisms  # noqa: PLC0415 - brings pyarrow
-
     return isinstance(noise, mechanisms.Laplace | mechanisms.DiscreteGaussian)
 
 

@@ -11,7 +11,7 @@ from evenhand.decide.allotment.allotment import Allotment
 from evenhand.decide.language.rule import Rule
 from evenhand.decide.mitigate.mitigation import plain_release
 from evenhand.decide.mitigate.registry import mitigation_kinds
-from evenhand.decide.result.decided import BANNER
+from evenhand.decide.result.figures import BANNER
 from evenhand.errors import InvalidParameterError, UnknownNameError
 from evenhand.measure.text_tables import aligned, html_table
 from evenhand.privacy.laws import DiscreteLaplace, Laplace
@@ -62,7 +62,7 @@ class Comparison:
 
     def to_frame(self, backend: Backend | None = None) -> Any:
         """Return one row for each way; the banner is a column."""
-        from evenhand.table.frames import make_frame  # noqa: PLC0415 - only when asked for
+        from evenhand.table.frames import make_frame  # noqa: PLC0415 - starts pyarrow
 
         columns: dict[str, list[Any]] = {
             "name": [way.name for way in self.ways],

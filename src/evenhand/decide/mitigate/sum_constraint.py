@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.decide.allotment.allotment import Allotment
+from evenhand.decide.allotment.noisy_total import EVENT
 from evenhand.decide.allotment.series import RELATIVE
-from evenhand.decide.allotment.tails import EVENT
 from evenhand.decide.exact.cumulants import even_moments, standard_cumulants
 from evenhand.decide.mitigate.mitigation import (
     Mitigation,

@@ -10,19 +10,26 @@ import numpy as np
 
 from evenhand._validate import one_of
 from evenhand.decide.allotment.allotment import Allotment, Formula
+from evenhand.decide.allotment.clamped import solvable
+from evenhand.decide.allotment.moments import allotment_bias, allotment_variance, total_not_positive
+from evenhand.decide.allotment.noisy_total import noisy_shares
+from evenhand.decide.allotment.value import lattice_variance
 from evenhand.decide.exact.noise import noise_of
+from evenhand.decide.exact.rule_probability import exactly_solvable, rule_probability
+from evenhand.decide.exact.sampled import Sampled, sampled_rule, sampled_shares, steps_of
+from evenhand.decide.exact.second_order import second_order
 from evenhand.decide.language.rule import Rule
 from evenhand.decide.result.decided import Decided
 from evenhand.decide.result.entities import Entities
 from evenhand.decide.result.wording import DRAWN_TOTAL_WORDS, noise_words, total_notes
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError
+from evenhand.release.postprocess.steps import SumTo
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from evenhand.decide.exact.sampled import Sampled
     from evenhand.privacy.laws import Law
 
     Values = NDArray[np.float64]
@@ -164,8 +171,6 @@ def _found(inputs: tuple[str, ...], given: Mapping[str, Any]) -> None:
 
 
 def _steps(problem: Rule | Allotment | Formula, post: Any) -> dict[str, tuple[Any, ...]]:
-    from evenhand.decide.exact.sampled import steps_of  # noqa: PLC0415 - brings the tables
-
     if isinstance(post, Mapping):
         strange = [name for name in post if name not in problem.inputs]
         if strange:
@@ -216,8 +221,6 @@ def _second_order(
     laws: Mapping[str, Law],
     steps: Mapping[str, tuple[Any, ...]],
 ) -> dict[str, Any] | str:
-    from evenhand.decide.exact.second_order import second_order  # noqa: PLC0415 - seldom needed
-
     if not isinstance(problem, Formula):
         return "only a Formula is approximated, since rules and allotments have exact methods"
     if any(steps.values()):
@@ -239,8 +242,6 @@ def _second_order(
 def _exact_rule(
     rule: Rule, entities: Entities, laws: Mapping[str, Law], post: tuple[Any, ...] | None
 ) -> dict[str, Any] | str:
-    from evenhand.decide.exact.rule_probability import exactly_solvable, rule_probability  # noqa: PLC0415 - brings the tables
-
     reason = exactly_solvable(rule, laws, post, entities=len(entities))
     if reason is not None:
         return reason
@@ -258,11 +259,7 @@ def _exact_rule(
 def _exact_shares(
     problem: Allotment, counts: NDArray[Any], law: Law, post: tuple[Any, ...] | None
 ) -> dict[str, Any] | str:
-    from evenhand.decide.allotment.series import allotment_bias, total_not_positive  # noqa: PLC0415 - seldom needed
-
     if post is not None:
-        from evenhand.decide.allotment.clamped import solvable  # noqa: PLC0415 - imports scipy
-
         reason = solvable(problem, counts, law, post)
         if reason is not None:
             return reason
@@ -280,10 +277,6 @@ def _exact_shares(
 
 def _variance(problem: Allotment, counts: NDArray[Any], law: Law, post: tuple[Any, ...] | None) -> Values:
     """Return the variance of each share; NaN where no figure can be relied on."""
-    from evenhand.decide.allotment.inputs import noisy_shares  # noqa: PLC0415 - seldom needed
-    from evenhand.decide.allotment.value import lattice_variance  # noqa: PLC0415 - seldom needed
-    from evenhand.decide.allotment.variance import allotment_variance  # noqa: PLC0415 - seldom needed
-
     found = allotment_variance(problem, counts, law, post=post)
     wide = found.error_bound / np.where(found.values > 0, found.values, 1.0)
     wide[problem.weights == 0] = 0.0
@@ -310,8 +303,6 @@ def _sampled(
     why: str,
     **asked: Any,
 ) -> dict[str, Any]:
-    from evenhand.decide.exact.sampled import sampled_rule, sampled_shares  # noqa: PLC0415 - brings the tables
-
     notes: list[str] = []
     if isinstance(problem, Rule):
         drawn = sampled_rule(problem, entities.counts, laws, post=dict(steps), **asked)
@@ -349,8 +340,6 @@ def _decided(
     steps: Mapping[str, tuple[Any, ...]],
     found: dict[str, Any],
 ) -> Decided:
-    from evenhand.release.postprocess.steps import SumTo  # noqa: PLC0415 - brings the tables
-
     rule = isinstance(problem, Rule)
     truth = (
         problem.holds(entities.counts)

@@ -158,7 +158,7 @@ def columns_of(frame: Any) -> Mapping[str, Any]:
     """Return the columns of a frame or a mapping by name, as they are."""
     if isinstance(frame, Mapping):
         return frame
-    from evenhand.table.eager import eager_frame  # noqa: PLC0415 - brings pyarrow
+    from evenhand.table.eager import eager_frame  # noqa: PLC0415 - starts pyarrow
 
     eager = eager_frame(frame, owner=_OWNER, parameter="frame")
     return {str(each): eager.get_column(each) for each in eager.columns}

@@ -6,8 +6,7 @@ import pytest
 from evenhand.decide.allotment import clamped as allotment_clamped
 from evenhand.decide.allotment.allotment import Allotment
 from evenhand.decide.allotment.clamped import solvable
-from evenhand.decide.allotment.series import allotment_bias
-from evenhand.decide.allotment.variance import allotment_variance
+from evenhand.decide.allotment.moments import allotment_bias, allotment_variance
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
 from evenhand.release.postprocess.steps import Integral, Nonnegative, Shrink, SumTo

@@ -5,8 +5,9 @@ import pytest
 
 from evenhand.decide.allotment import value as allotment_value
 from evenhand.decide.allotment.allotment import Allotment
-from evenhand.decide.allotment.inputs import noisy_shares
-from evenhand.decide.allotment.series import allotment_bias, bias_series, total_not_positive
+from evenhand.decide.allotment.moments import allotment_bias, total_not_positive
+from evenhand.decide.allotment.noisy_total import noisy_shares
+from evenhand.decide.allotment.series import bias_series
 from evenhand.decide.allotment.value import lattice_bias, principal_value
 from evenhand.decide.exact.linear_law import linear_law
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace

@@ -10,8 +10,8 @@ from evenhand.decide.bounds import check_independent, composed_error, error_limi
 from evenhand.decide.language.parse import parse
 from evenhand.decide.language.terms import count, ratio, threshold
 from evenhand.decide.result.bias import bias
-from evenhand.decide.result.decided import BANNER
 from evenhand.decide.result.entities import Entities
+from evenhand.decide.result.figures import BANNER
 from evenhand.errors import ColumnNotFoundError, EvenhandError, InvalidParameterError
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
 from evenhand.release.mechanisms import noise

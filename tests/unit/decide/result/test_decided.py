@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from evenhand.decide.result.decided import BANNER, Decided, money_of
+from evenhand.decide.result.decided import Decided
+from evenhand.decide.result.figures import BANNER, money_of
 from evenhand.errors import InvalidParameterError
 
 

@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from evenhand.decide.result.decided import BANNER, Decided
-from evenhand.decide.result.group_shares import group_shares
+from evenhand.decide.result.breakdown import group_shares
+from evenhand.decide.result.decided import Decided
+from evenhand.decide.result.figures import BANNER
 from evenhand.errors import InvalidParameterError, UnknownNameError
 
 PEOPLE = {"young": [40, 100, 0], "old": [60, 20, 0]}

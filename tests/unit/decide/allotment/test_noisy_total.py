@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from evenhand.decide.allotment.allotment import Allotment
-from evenhand.decide.allotment.inputs import noisy_shares
-from evenhand.decide.allotment.tails import chernoff, outside_event
+from evenhand.decide.allotment.noisy_total import chernoff, noisy_shares, outside_event
 from evenhand.decide.exact.linear_law import linear_law
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
 

@@ -6,9 +6,17 @@ import numpy as np
 import pytest
 
 from evenhand.decide.allotment.allotment import Allotment
-from evenhand.decide.allotment.inputs import noisy_shares
-from evenhand.decide.exact.clamped_counts import Raised, clamped_moments, outcomes, raised, reach_of
-from evenhand.decide.exact.clamped_cumulants import ORDERS, count_cumulants, moments_of
+from evenhand.decide.allotment.clamped_counts import (
+    ORDERS,
+    Raised,
+    clamped_moments,
+    count_cumulants,
+    moments_of,
+    outcomes,
+    raised,
+    reach_of,
+)
+from evenhand.decide.allotment.noisy_total import noisy_shares
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
 from evenhand.release.postprocess.steps import Nonnegative, Shrink, clamp_bias, shrink_bias
 
