@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from evenhand.decide.mitigate.mitigation import assuming, mitigated, plain_release
+from evenhand.decide.mitigate.mitigation import add_assumption, build_mitigation, plain_release
 from evenhand.decide.mitigate.registry import MitigationKind, MitigationParameter
 
 KEPT = 0.9
@@ -13,10 +13,10 @@ def limit_loss(problem, data, noise, *, last_year, **options):
     plain = plain_release(problem, data, noise, **options)
     amounts = np.asarray(last_year, dtype=np.float64)
     expected = np.maximum(plain.decided.expected, KEPT * amounts / amounts.sum())
-    return mitigated(
+    return build_mitigation(
         "limited loss",
         "Nobody expects less than nine tenths of last year's share.",
-        assuming(plain.guarantee, "last year's amounts are public"),
+        add_assumption(plain.guarantee, "last year's amounts are public"),
         plain.decided,
         (plain.mean_absolute_error, plain.standard_error),
         bias=expected - plain.decided.truth,

@@ -25,7 +25,7 @@ from evenhand.decide.mitigate import (
     sum_constraint,
     total_sensitivity,
 )
-from evenhand.decide.mitigate.mitigation import error_of, scaled_law
+from evenhand.decide.mitigate.mitigation import draw_error, scaled_law
 from evenhand.decide.mitigate.sum_constraint import constrained_bias
 from evenhand.errors import InvalidParameterError, UnknownNameError
 from evenhand.privacy.guarantees.units import Unit
@@ -55,7 +55,7 @@ class TestPlainRelease:
 
     def test_draws_without_any_total_have_no_error(self):
         """A formula that never pays has nothing to be off by."""
-        never = error_of(lambda rows, _: np.full((rows, 2), np.nan), np.ones(2), source=SeededSource(1))
+        never = draw_error(lambda rows, _: np.full((rows, 2), np.nan), np.ones(2), source=SeededSource(1))
 
         assert np.isnan(never).all()
         assert repr(plain_release(SHARES, COUNTS, MECHANISM)).startswith(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.decide.language.tokens import checked_name, numeral, quoted
+from evenhand.decide.language.tokens import check_name, quote_name, write_number
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.rational import Number, exact
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Values = npt.NDArray[np.float64]
 
-__all__ = ["Allotment", "Formula", "checked_weights", "read_only"]
+__all__ = ["Allotment", "Formula", "check_weights", "copy_read_only"]
 
 _LARGEST_WEIGHT, _SMALLEST_WEIGHT = 1e50, 1e-50
 
@@ -57,9 +57,9 @@ class Allotment:
 
     def __init__(self, weights: npt.ArrayLike, budget: Number | None = None, count: str = "x") -> None:
         money = None if budget is None else exact(budget, name="budget", owner="Allotment", above=0)
-        object.__setattr__(self, "weights", checked_weights(weights, owner="Allotment"))
+        object.__setattr__(self, "weights", check_weights(weights, owner="Allotment"))
         object.__setattr__(self, "budget", money)
-        object.__setattr__(self, "count", checked_name(count, parameter="count", owner="Allotment"))
+        object.__setattr__(self, "count", check_name(count, parameter="count", owner="Allotment"))
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -74,7 +74,7 @@ class Allotment:
     @property
     def formula(self) -> str:
         """The formula as a text."""
-        name = quoted(self.count)
+        name = quote_name(self.count)
         return f"weight*{name}/sum(weight*{name})"
 
     def total(self, counts: npt.ArrayLike) -> Values:
@@ -108,23 +108,23 @@ class Allotment:
         return Allotment, (self.weights, self.budget, self.count)
 
     def __repr__(self) -> str:
-        money = "" if self.budget is None else f" of {numeral(self.budget)}"
+        money = "" if self.budget is None else f" of {write_number(self.budget)}"
         return f"{self.formula}{money} among {self.size} {'entity' if self.size == 1 else 'entities'}"
 
 
-def checked_weights(weights: npt.ArrayLike, *, owner: str) -> Values:
+def check_weights(weights: npt.ArrayLike, *, owner: str) -> Values:
     """Return weights that cannot be written to: 0 or from 1e-50 to 1e50, and one of them above 0."""
-    given: Any = np.asarray(weights)
-    right = given.ndim == 1 and given.size > 0 and given.dtype.kind in "iuf"
-    array = given.astype(np.float64) if right else np.zeros(1)
+    raw: Any = np.asarray(weights)
+    right = raw.ndim == 1 and raw.size > 0 and raw.dtype.kind in "iuf"
+    array = raw.astype(np.float64) if right else np.zeros(1)
     fine = (array == 0) | ((array >= _SMALLEST_WEIGHT) & (array <= _LARGEST_WEIGHT))
     if not (right and fine.all() and (array > 0).any()):
         must_be = "a row of numbers, each 0 or from 1e-50 to 1e50, and one of them above 0"
         raise InvalidParameterError("weights", owner=owner, must_be=must_be, got="others")
-    return read_only(array)
+    return copy_read_only(array)
 
 
-def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def copy_read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return a copy that cannot be written to."""
     copy = np.array(array)
     copy.setflags(write=False)
@@ -186,14 +186,14 @@ class Formula:
         fourth_derivative: npt.ArrayLike | None = None,
         count: str = "x",
     ) -> None:
-        for name, each in (("function", function), ("hessian_diagonal", hessian_diagonal)):
-            if not callable(each) and (each is not None or name == "function"):
-                raise InvalidParameterError(name, owner="Formula", must_be="a function", got=each)
+        for name, value in (("function", function), ("hessian_diagonal", hessian_diagonal)):
+            if not callable(value) and (value is not None or name == "function"):
+                raise InvalidParameterError(name, owner="Formula", must_be="a function", got=value)
         object.__setattr__(self, "function", function)
         object.__setattr__(self, "hessian_diagonal", hessian_diagonal)
-        bound = None if fourth_derivative is None else _bound(fourth_derivative)
+        bound = None if fourth_derivative is None else _check_bound(fourth_derivative)
         object.__setattr__(self, "fourth_derivative", bound)
-        object.__setattr__(self, "count", checked_name(count, parameter="count", owner="Formula"))
+        object.__setattr__(self, "count", check_name(count, parameter="count", owner="Formula"))
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -207,16 +207,16 @@ class Formula:
 
     def shares(self, counts: npt.ArrayLike) -> Values:
         """Return the share of each entity; rows of counts give rows of shares."""
-        given = _checked(counts)
-        rows = given.reshape(-1, given.shape[-1])
-        return np.array([self.value(row) for row in rows]).reshape(given.shape)
+        array = _check_counts(counts)
+        rows = array.reshape(-1, array.shape[-1])
+        return np.array([self.value(row) for row in rows]).reshape(array.shape)
 
     def second_derivatives(self, counts: npt.ArrayLike) -> Values:
         """Return the (n, n) array of the second derivative of share i by count j."""
-        given = _checked(counts, rows=False)
+        array = _check_counts(counts, rows=False)
         if self.hessian_diagonal is None:
-            return np.stack([self.second_difference(given, place) for place in range(given.size)], axis=1)
-        return self._shaped(self.hessian_diagonal(given.copy()), (given.size, given.size), "hessian_diagonal")
+            return np.stack([self.second_difference(array, place) for place in range(array.size)], axis=1)
+        return self._shaped(self.hessian_diagonal(array.copy()), (array.size, array.size), "hessian_diagonal")
 
     def second_order_bias(self, counts: npt.ArrayLike, *, variances: npt.ArrayLike) -> Values:
         """Return half the sum of variance times second derivative, for each share.
@@ -228,24 +228,24 @@ class Formula:
         variances : float or array
             The variance of the noise on each count.
         """
-        given = _checked(counts, rows=False)
-        spread = np.broadcast_to(np.asarray(variances, dtype=np.float64), given.shape)
+        array = _check_counts(counts, rows=False)
+        spread = np.broadcast_to(np.asarray(variances, dtype=np.float64), array.shape)
         if self.hessian_diagonal is not None:
-            return np.asarray(self.second_derivatives(given) @ spread / 2)
-        total = np.zeros(given.size)
-        for place in range(given.size):  # one column at a time: an (n, n) array need not be held
+            return np.asarray(self.second_derivatives(array) @ spread / 2)
+        total = np.zeros(array.size)
+        for place in range(array.size):  # one column at a time: an (n, n) array need not be held
             far = math.sqrt(spread[place])
-            total += spread[place] / 2 * self.second_difference(given, place, at_least=far)
+            total += spread[place] / 2 * self.second_difference(array, place, at_least=far)
         return total
 
     def limits(self, size: int) -> Values:
         """Return the bound of the fourth derivative of each of so many shares."""
-        given = np.asarray(self.fourth_derivative, dtype=np.float64)
-        if given.ndim and given.size != size:
+        bounds = np.asarray(self.fourth_derivative, dtype=np.float64)
+        if bounds.ndim and bounds.size != size:
             must_be = f"one number, or one for each entity, which are {size:,}"
-            got = f"{given.size:,} of them"
+            got = f"{bounds.size:,} of them"
             raise InvalidParameterError("fourth_derivative", owner="Formula", must_be=must_be, got=got)
-        return np.broadcast_to(given, (size,))
+        return np.broadcast_to(bounds, (size,))
 
     def slope(self, counts: Values, place: int) -> Values:
         """Return the derivative of every share by one count, by a central difference."""
@@ -263,10 +263,10 @@ class Formula:
         formula is not finite so far away.
         """
         middle, short = 2 * self.value(counts), self.step(counts[place])
-        found = self._extrapolated(counts, place, max(short, at_least), middle)
-        if short < at_least and not np.isfinite(found).all():
+        derivative = self._extrapolated(counts, place, max(short, at_least), middle)
+        if short < at_least and not np.isfinite(derivative).all():
             return self._extrapolated(counts, place, short, middle)
-        return found
+        return derivative
 
     @staticmethod
     def step(count: float) -> float:
@@ -274,7 +274,7 @@ class Formula:
         return max(1.0, abs(float(count))) * _STEP
 
     def _extrapolated(self, counts: Values, place: int, step: float, middle: Values) -> Values:
-        coarse, fine = (self._around(counts, place, each, middle) for each in (step, step / 2))
+        coarse, fine = (self._around(counts, place, length, middle) for length in (step, step / 2))
         return (4 * fine - coarse) / 3
 
     def _around(self, counts: Values, place: int, step: float, middle: Values) -> Values:
@@ -298,7 +298,7 @@ class Formula:
         return f"Formula({self.formula}, count={self.count!r})"
 
 
-def _checked(counts: npt.ArrayLike, *, rows: bool = True) -> Values:
+def _check_counts(counts: npt.ArrayLike, *, rows: bool = True) -> Values:
     array = np.asarray(counts)
     numeric = array.dtype.kind in "iuf" and array.size > 0 and bool(np.isfinite(array).all())
     if not numeric or array.ndim == 0 or (array.ndim > 1 and not rows):
@@ -307,10 +307,10 @@ def _checked(counts: npt.ArrayLike, *, rows: bool = True) -> Values:
     return array.astype(np.float64)
 
 
-def _bound(given: npt.ArrayLike) -> float | tuple[float, ...]:
-    array = np.asarray(given)
+def _check_bound(bound: npt.ArrayLike) -> float | tuple[float, ...]:
+    array = np.asarray(bound)
     numeric = array.dtype.kind in "iuf" and array.ndim <= 1 and array.size > 0
     if not numeric or not bool((np.isfinite(array) & (array >= 0)).all()):
         must_be = "a finite number >= 0, or one for each entity"
         raise InvalidParameterError("fourth_derivative", owner="Formula", must_be=must_be, got="another")
-    return tuple(float(each) for each in array) if array.ndim else float(array)
+    return tuple(float(number) for number in array) if array.ndim else float(array)

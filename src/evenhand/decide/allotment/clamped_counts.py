@@ -32,24 +32,24 @@ if TYPE_CHECKING:
 __all__ = [
     "ORDERS",
     "Cumulants",
-    "Raised",
+    "FloorStep",
     "clamped_moments",
     "count_cumulants",
+    "floor_step",
     "mean_shift",
     "moments_of",
     "outcomes",
-    "raised",
     "reach_of",
 ]
 
-_FAR = 60.0  # exp(-60) is 9e-27, and times the seventh power of the distance still nothing
+_FAR = 60.0  # exp(-60) is 9e-27, and times the seventh power of the distance still negligible
 _BLOCK = 1 << 21
 _PANELS, _FINE, _NODES = 16, 32, 12
 _WIDE = 500.0
 
 
 @dataclass(frozen=True)
-class Raised:
+class FloorStep:
     """A step that keeps counts at a least value of at least 0.
 
     Attributes
@@ -74,7 +74,7 @@ class Raised:
         return lowered
 
 
-def raised(steps: Sequence[Step], laws: Sequence[Law]) -> Raised | None:
+def floor_step(steps: Sequence[Step], laws: Sequence[Law]) -> FloorStep | None:
     """Return the one step that all of them amount to; None where there is none, or it needs sampling.
 
     Rounding counts only where it changes something: whole numbers stay as they are.
@@ -89,7 +89,7 @@ def raised(steps: Sequence[Step], laws: Sequence[Law]) -> Raised | None:
     least = max(step.least for step in clamps) if not shrinks else shrinks[0].least
     if least < 0 or any(step.least > least for step in clamps):
         return None
-    return Raised(shrinks[0].T if shrinks else 0.0, least)
+    return FloorStep(shrinks[0].T if shrinks else 0.0, least)
 
 
 def reach_of(law: Law) -> float:
@@ -99,7 +99,7 @@ def reach_of(law: Law) -> float:
     return math.sqrt(2 * _FAR * float(law.squared_scale)) + 1  # type: ignore[attr-defined]
 
 
-def outcomes(counts: Values, law: Law, step: Raised) -> Iterator[tuple[slice, Values, Values]]:
+def outcomes(counts: Values, law: Law, step: FloorStep) -> Iterator[tuple[slice, Values, Values]]:
     """Yield, for blocks of counts, by how much each can change and with which probability.
 
     Both are of shape (counts, outcomes); the first outcome is the least value. Changes, and not values, keep
@@ -120,7 +120,7 @@ def outcomes(counts: Values, law: Law, step: Raised) -> Iterator[tuple[slice, Va
         yield part, changes, masses
 
 
-def mean_shift(counts: Values, law: Law, step: Raised) -> Values | None:
+def mean_shift(counts: Values, law: Law, step: FloorStep) -> Values | None:
     """Return the bias of counts after shrinking under whole-numbered noise; None for real or wide noise.
 
     What shrinking takes is added up by itself, so that large counts lose no digits; the noise's mean is 0.
@@ -130,17 +130,17 @@ def mean_shift(counts: Values, law: Law, step: Raised) -> Values | None:
     far = math.ceil(reach_of(law))
     noise = np.arange(-far, far + 1, dtype=np.float64)
     masses = law.pmf(noise)  # type: ignore[attr-defined]
-    found, size = np.empty(counts.size), max(1, _BLOCK // noise.size)
+    shift, size = np.empty(counts.size), max(1, _BLOCK // noise.size)
     for first in range(0, counts.size, size):
         part = slice(first, first + size)
         places = counts[part, np.newaxis] + noise
         above = np.maximum(places, step.start) + 1 - step.least
         taken = np.where(places > step.start, -step.temperature / above, step.least - places)
-        found[part] = taken @ masses
-    return found
+        shift[part] = taken @ masses
+    return shift
 
 
-def clamped_moments(counts: Values, law: Law, step: Raised, orders: int) -> Values | None:
+def clamped_moments(counts: Values, law: Law, step: FloorStep, orders: int) -> Values | None:
     r"""Return :math:`E[(\hat x - x)^r]` for r up to `orders` after a clamp alone; None where it is not quick.
 
     With :math:`d = x - \ell \ge 0` whole, what the clamp takes away is a sum over the far tail, and all of
@@ -155,13 +155,13 @@ def clamped_moments(counts: Values, law: Law, step: Raised, orders: int) -> Valu
     masses = law.pmf(noise)  # type: ignore[attr-defined]
     here = np.minimum(depth, far).astype(np.int64)
     beyond = np.cumsum(masses[::-1])[::-1][here]
-    found = np.empty((counts.size, orders + 1))
+    result = np.empty((counts.size, orders + 1))
     for order in range(orders + 1):
         terms = masses * noise**order
         full = 0.0 if order % 2 else 2 * float(terms.sum()) - (masses[0] if order == 0 else 0.0)
         tail = np.cumsum(terms[::-1])[::-1][here]
-        found[:, order] = full - (-1.0) ** order * (tail - np.minimum(depth, far) ** order * beyond)
-    return found
+        result[:, order] = full - (-1.0) ** order * (tail - np.minimum(depth, far) ** order * beyond)
+    return result
 
 
 def _real_if_wide(law: Law) -> Law:
@@ -172,7 +172,7 @@ def _real_if_wide(law: Law) -> Law:
     return law
 
 
-def _integers(counts: Values, law: Law, step: Raised) -> tuple[Values, Values]:
+def _integers(counts: Values, law: Law, step: FloorStep) -> tuple[Values, Values]:
     far = math.ceil(reach_of(law))
     noise = np.arange(-far, far + 1, dtype=np.float64)
     values = counts[:, np.newaxis] + noise
@@ -181,7 +181,7 @@ def _integers(counts: Values, law: Law, step: Raised) -> tuple[Values, Values]:
     return noise - step.taken(np.maximum(values, step.start)), masses
 
 
-def _reals(counts: Values, law: Law, step: Raised) -> tuple[Values, Values]:
+def _reals(counts: Values, law: Law, step: FloorStep) -> tuple[Values, Values]:
     far = reach_of(law)
     centre = np.maximum(counts, step.start)
     ends = (np.maximum(step.start, counts - far), centre, np.maximum(step.start, counts + far))
@@ -239,7 +239,7 @@ class Cumulants:
     spread: Values
 
 
-def count_cumulants(noisy: Noisy, step: Raised) -> Cumulants:
+def count_cumulants(noisy: Noisy, step: FloorStep) -> Cumulants:
     """Return them for every entity; counts that are equal, with noise of the same law, are computed once."""
     size = noisy.counts.size
     bias, values, highest = np.empty(size), np.empty((size, ORDERS - 1)), np.empty(size)
@@ -247,8 +247,8 @@ def count_cumulants(noisy: Noisy, step: Raised) -> Cumulants:
     for place, law in enumerate(noisy.laws):
         here = np.flatnonzero(noisy.which == place)
         distinct, back = np.unique(noisy.counts[here], return_inverse=True)
-        found = _of_counts(distinct, law, step)
-        bias[here], values[here], highest[here] = (each[back] for each in found)
+        figures = _of_counts(distinct, law, step)
+        bias[here], values[here], highest[here] = (figure[back] for figure in figures)
         stuck[here] = law.cdf(step.start - noisy.counts[here])
         spread[here] = law.standard_deviation + step.start
     return Cumulants(bias, values, highest, stuck, spread)
@@ -268,7 +268,7 @@ def moments_of(cumulants: Values) -> Values:
     return moments
 
 
-def _of_counts(counts: Values, law: Law, step: Raised) -> tuple[Values, Values, Values]:
+def _of_counts(counts: Values, law: Law, step: FloorStep) -> tuple[Values, Values, Values]:
     if step.temperature:
         shift = mean_shift(counts, law, step)
         bias = shrink_bias(counts, law, T=step.temperature, least=step.least) if shift is None else shift
@@ -276,15 +276,15 @@ def _of_counts(counts: Values, law: Law, step: Raised) -> tuple[Values, Values, 
     else:
         bias = clamp_bias(counts, law, least=step.least)
         touched = counts - step.least <= reach_of(law)
-    values, highest = _untouched(law, counts.size)
+    values, highest = _plain_cumulants(law, counts.size)
     if touched.any():
-        central = _central(counts[touched], bias[touched], law, step)
-        values[touched] = _from_moments(central)
+        central = _central_moments(counts[touched], bias[touched], law, step)
+        values[touched] = _cumulants_from_moments(central)
         highest[touched] = central[:, ORDERS]
     return bias, values, highest
 
 
-def _untouched(law: Law, size: int) -> tuple[Values, Values]:
+def _plain_cumulants(law: Law, size: int) -> tuple[Values, Values]:
     """Return what noise has that no step sees."""
     standard = standard_cumulants(law, ORDERS // 2)
     row = np.zeros(ORDERS - 1)
@@ -292,28 +292,28 @@ def _untouched(law: Law, size: int) -> tuple[Values, Values]:
     return np.tile(row, (size, 1)), np.full(size, float(moments_of(row)[ORDERS]))
 
 
-def _central(counts: Values, bias: Values, law: Law, step: Raised) -> Values:
+def _central_moments(counts: Values, bias: Values, law: Law, step: FloorStep) -> Values:
     """Return the central moments of orders 0 to 8 of each count after the step."""
     about_truth = clamped_moments(counts, law, step, ORDERS)
-    found = np.zeros((counts.size, ORDERS + 1))
-    found[:, 0] = 1
+    central = np.zeros((counts.size, ORDERS + 1))
+    central[:, 0] = 1
     if about_truth is not None:
         for order in range(2, ORDERS + 1):
             for j in range(order + 1):
-                found[:, order] += math.comb(order, j) * about_truth[:, j] * (-bias) ** (order - j)
-        return found
+                central[:, order] += math.comb(order, j) * about_truth[:, j] * (-bias) ** (order - j)
+        return central
     for part, changes, masses in outcomes(counts, law, step):
         away = changes - bias[part, np.newaxis]
         power = masses * away
         for order in range(2, ORDERS + 1):
             power = power * away
-            found[part, order] = power.sum(axis=1)
-    return found
+            central[part, order] = power.sum(axis=1)
+    return central
 
 
-def _from_moments(moments: Values) -> Values:
-    found = np.zeros((moments.shape[0], ORDERS - 1))
+def _cumulants_from_moments(moments: Values) -> Values:
+    cumulants = np.zeros((moments.shape[0], ORDERS - 1))
     for m in range(2, ORDERS + 1):
-        lower = sum(math.comb(m - 1, j - 1) * found[:, j - 2] * moments[:, m - j] for j in range(2, m))
-        found[:, m - 2] = moments[:, m] - lower
-    return found
+        lower = sum(math.comb(m - 1, j - 1) * cumulants[:, j - 2] * moments[:, m - j] for j in range(2, m))
+        cumulants[:, m - 2] = moments[:, m] - lower
+    return cumulants

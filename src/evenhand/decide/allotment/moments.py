@@ -40,8 +40,8 @@ def allotment_bias(
     post : sequence of Step, optional
         What is done to the counts before they are used: :class:`~evenhand.release.postprocess.Nonnegative`,
         :class:`~evenhand.release.postprocess.Shrink` and rounding, of which
-        :func:`~evenhand.decide.allotment.clamped.solvable` says whether they can be computed; others are
-        refused.
+        :func:`~evenhand.decide.allotment.clamped.sampling_reason` says whether they can be computed; others
+        are refused.
 
     Returns
     -------
@@ -121,7 +121,7 @@ def allotment_variance(
 def total_not_positive(
     problem: Weighted, counts: ArrayLike, law: Law | Sequence[Law], *, owner: str = "total_not_positive"
 ) -> tuple[float, str]:
-    """Return the probability that the noisy total is 0 or less, where shares mean nothing, and the method.
+    """Return the probability that the noisy total is 0 or less, where shares have no meaning, and the method.
 
     Where it is below 1e-16, a bound of it.
 

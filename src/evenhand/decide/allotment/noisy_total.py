@@ -85,12 +85,12 @@ class Noisy:
         """Return the even cumulants of the noise in the total, in units of the total."""
         squares = self.reach**2
         power = np.ones_like(squares)
-        found = np.empty(cumulants.shape[1])
+        totals = np.empty(cumulants.shape[1])
         for order in range(cumulants.shape[1]):
             power = power * squares
             by_law = np.bincount(self.which, weights=power, minlength=len(self.laws))
-            found[order] = by_law @ cumulants[:, order]
-        return found
+            totals[order] = by_law @ cumulants[:, order]
+        return totals
 
 
 def noisy_shares(
@@ -104,7 +104,7 @@ def noisy_shares(
     if not total > 0:
         must_be = "counts with a weighted total above 0, without which there are no shares"
         raise InvalidParameterError("counts", owner=owner, must_be=must_be, got="others")
-    deviations = np.array([each.standard_deviation for each in laws])[which]
+    deviations = np.array([single_law.standard_deviation for single_law in laws])[which]
     return Noisy(
         counts=values,
         weights=weights,
@@ -148,11 +148,11 @@ def _laws(law: Law | Sequence[Law], size: int, owner: str) -> tuple[tuple[Law, .
     if isinstance(law, Law):
         return (law,), np.zeros(size, dtype=np.int64)
     listed = list(law) if isinstance(law, list | tuple) else []
-    if len(listed) != size or not all(isinstance(each, Law) for each in listed):
+    if len(listed) != size or not all(isinstance(single_law, Law) for single_law in listed):
         must_be = "a law of noise, or a list of laws, one for each weight"
         raise InvalidParameterError("law", owner=owner, must_be=must_be, got="something else")
     places: dict[Law, int] = {}
-    which = [places.setdefault(each, len(places)) for each in listed]
+    which = [places.setdefault(single_law, len(places)) for single_law in listed]
     return tuple(places), np.array(which, dtype=np.int64)
 
 
@@ -186,10 +186,10 @@ class Tail:
 def chernoff(noisy: Noisy, distance: float) -> tuple[float, float]:
     """Return an upper bound of Pr[t > distance] and the tilt that attains it."""
     best, tilt = 0.0, 0.0
-    for each in _tilts(noisy, distance):
-        found = _log_mgf(noisy, each) - each * distance
-        if found < best:
-            best, tilt = found, each
+    for trial in _tilts(noisy, distance):
+        exponent = _log_mgf(noisy, trial) - trial * distance
+        if exponent < best:
+            best, tilt = exponent, trial
     return math.exp(max(best, -745.0)) if best > -745 else 0.0, tilt
 
 
@@ -235,11 +235,11 @@ def _sizes(noisy: Noisy, probability: float, tilt: float) -> float:
 
 
 def _mean_sizes(noisy: Noisy, tilt: float) -> Values:
-    found = np.empty_like(noisy.reach)
+    sizes = np.empty_like(noisy.reach)
     for place, law in enumerate(noisy.laws):
         here = noisy.which == place
-        found[here] = mean_size_tilted(law, tilt * noisy.weights[here] / noisy.total)
-    return found
+        sizes[here] = mean_size_tilted(law, tilt * noisy.weights[here] / noisy.total)
+    return sizes
 
 
 def _tilts(noisy: Noisy, distance: float) -> list[float]:

@@ -30,7 +30,7 @@ __all__ = ["Reciprocal", "reciprocal_mean"]
 
 _MOST_ORDERS = 12
 _CERTIFIED = 1e-9
-_UNSURE = 0.1  # part of the excess that its bound may be, for the square to be told by the same series
+_UNSURE = 0.1  # part of the excess that its bound may be, for the square to come from the same series
 _FAR = 46.0
 _BLOCK = 1 << 20
 _MOST_SUMMED = 1 << 27
@@ -46,7 +46,7 @@ class Reciprocal(NamedTuple):
         :math:`Z\, E[1 / \tilde Z] - 1`: how much too large shares are on average, as a part of themselves.
     square : float
         :math:`Z^2 E[1 / \tilde Z^2]` over the releases whose total is within nine tenths of the true one;
-        where all totals but 0 are summed, over these. NaN where noise is so wide that neither can be told.
+        where all totals but 0 are summed, over these. NaN where noise is so wide that neither is known.
     error : float
         How far `excess` may be off.
     method : str
@@ -92,7 +92,7 @@ def reciprocal_mean(total: float, law: Law) -> Reciprocal:
         value = _closed_form(float(total), law)
         size = abs(value) if isinstance(law, Laplace) else 1.0
         return Reciprocal(value - 1, square, 1e-14 * max(1.0, size), "closed form")
-    summed = _summed(float(total), law)
+    summed = _sum_over_totals(float(total), law)
     if summed is None:
         return Reciprocal(excess, square, error, "series, not certified")
     return Reciprocal(*summed, 1e-12, "sum over all totals but 0")
@@ -135,7 +135,7 @@ def _asymptotic(place: float, sign: float) -> float:
     return total
 
 
-def _summed(total: float, law: Law) -> tuple[float, float] | None:
+def _sum_over_totals(total: float, law: Law) -> tuple[float, float] | None:
     """Add up Z / (Z + noise) - 1, and the square of the quotient, over whole noise; totals of 0 left out."""
     if isinstance(law, DiscreteLaplace):
         far = _FAR * float(law.scale)

@@ -207,10 +207,10 @@ def _squares(noisy: Noisy, standard: Values, moments: Values, k: int) -> tuple[V
 
     def single(m: int) -> Values:
         """E[noise_i t**m] for odd m."""
-        found = np.zeros_like(reach)
+        moment = np.zeros_like(reach)
         for j in range(1, m + 1, 2):
-            found += math.comb(m, j) * moments[(m - j) // 2] * kappa(j + 1) * reach**j
-        return found
+            moment += math.comb(m, j) * moments[(m - j) // 2] * kappa(j + 1) * reach**j
+        return moment
 
     double = np.zeros_like(reach)  # E[noise_i**2 t**(2 k)]
     for j in range(1, 2 * k + 2, 2):

@@ -76,7 +76,7 @@ def lattice_bias(noisy: Noisy) -> tuple[Values, Values] | None:
     with np.errstate(divide="ignore"):
         kernel = grid.transformed(np.where(totals == 0, 0.0, 1.0 / totals)).imag
     kernel = -kernel * np.exp(grid.log_phi) / totals.size  # the real part of i times the transform
-    pulled = [float(kernel @ (own * _discrete(law, own * grid.angles)[1])) for own, law in grid.each]
+    pulled = [float(kernel @ (own * _discrete(law, own * grid.angles)[1])) for own, law in grid.weighted_laws]
     values = np.array(pulled) - noisy.shares * math.fsum(pulled)
     spread = float(np.abs(kernel).sum() * np.abs(grid.pull).max())
     error = np.full(values.shape, 64 * np.finfo(np.float64).eps * spread + _NEVER * totals.size)
@@ -103,13 +103,13 @@ def lattice_variance(noisy: Noisy) -> Values | None:
     alone = grid.transformed(inverse).real * phi
     crossed = -grid.transformed(moved * inverse).imag * phi
     both = float(grid.transformed(moved**2 * inverse).real @ phi)
-    found = np.empty_like(noisy.shares)
-    for place, (own, law) in enumerate(grid.each):
+    squares = np.empty_like(noisy.shares)
+    for place, (own, law) in enumerate(grid.weighted_laws):
         share, angles = noisy.shares[place], own * grid.angles
         square = own**2 * float(alone @ _discrete_square(law, angles))
         product = own * float(crossed @ _discrete(law, angles)[1])
-        found[place] = square - 2 * share * product + share**2 * both
-    return np.maximum(found - mean[0] ** 2, 0.0)
+        squares[place] = square - 2 * share * product + share**2 * both
+    return np.maximum(squares - mean[0] ** 2, 0.0)
 
 
 def chance_not_positive(noisy: Noisy) -> tuple[float, str]:
@@ -131,8 +131,8 @@ def chance_not_positive(noisy: Noisy) -> tuple[float, str]:
     if grid is None:
         return bound, "at most, by Chernoff's bound"
     kernel = grid.transformed((grid.totals <= 0).astype(np.float64)).real
-    found = float(kernel @ np.exp(grid.log_phi)) / grid.totals.size
-    return min(max(found, 0.0), bound), "by a Fourier sum"
+    chance = float(kernel @ np.exp(grid.log_phi)) / grid.totals.size
+    return min(max(chance, 0.0), bound), "by a Fourier sum"
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,13 +143,13 @@ class _Grid:
     angles: Values
     log_phi: Values
     pull: Values
-    each: list[tuple[int, Law]]
+    weighted_laws: list[tuple[int, Law]]
 
     def transformed(self, function: Values) -> Complex:
         """Return the transform of a function of the total, so that its product with phi adds up to a mean."""
-        found = np.fft.rfft(np.fft.ifftshift(function)).astype(np.complex128)
-        found[1:-1] *= 2
-        return found
+        transform = np.fft.rfft(np.fft.ifftshift(function)).astype(np.complex128)
+        transform[1:-1] *= 2
+        return transform
 
 
 def _grid(noisy: Noisy) -> _Grid | None:
@@ -162,13 +162,13 @@ def _grid(noisy: Noisy) -> _Grid | None:
     if points > _MOST_POINTS or points * weights.size > _MOST_WORK:
         return None
     angles = 2 * math.pi * np.arange(points // 2 + 1) / points
-    each = list(zip(weights.tolist(), (noisy.laws[place] for place in noisy.which), strict=True))
+    weighted_laws = list(zip(weights.tolist(), (noisy.laws[place] for place in noisy.which), strict=True))
     log_phi, pull = np.zeros_like(angles), np.zeros_like(angles)
-    for own, law in each:
-        log_each, derivative = _discrete(law, own * angles)
-        log_phi += log_each
+    for own, law in weighted_laws:
+        log_own, derivative = _discrete(law, own * angles)
+        log_phi += log_own
         pull += own * np.abs(derivative)
-    return _Grid(np.arange(points) - points // 2 + total, angles, log_phi, pull, each)
+    return _Grid(np.arange(points) - points // 2 + total, angles, log_phi, pull, weighted_laws)
 
 
 def _on_ray(noisy: Noisy, coarse: float) -> tuple[Values, Values]:
@@ -179,17 +179,17 @@ def _on_ray(noisy: Noisy, coarse: float) -> tuple[Values, Values]:
     squares = noisy.reach**2
     log_phi, pull = np.zeros(path.size, dtype=np.complex128), np.zeros(path.size, dtype=np.complex128)
     for own, law in _blocks(noisy, path.size):
-        log_each, each = _continuous(law, squares[own], path)
-        log_phi += log_each.sum(axis=0)
-        pull += each.sum(axis=0)
+        log_own, slope = _continuous(law, squares[own], path)
+        log_phi += log_own.sum(axis=0)
+        pull += slope.sum(axis=0)
     kernel = turn * weights * np.exp(1j * path + log_phi)
     common = kernel @ pull
     values, sizes = np.empty_like(squares), np.empty_like(squares)
     spread = float(np.abs(kernel) @ np.abs(pull))
     for own, law in _blocks(noisy, path.size):
-        _, each = _continuous(law, squares[own], path)
-        values[own] = (each @ kernel - noisy.shares[own] * common).real
-        sizes[own] = np.abs(each) @ np.abs(kernel) + noisy.shares[own] * spread
+        _, slope = _continuous(law, squares[own], path)
+        values[own] = (slope @ kernel - noisy.shares[own] * common).real
+        sizes[own] = np.abs(slope) @ np.abs(kernel) + noisy.shares[own] * spread
     return values, sizes
 
 
@@ -215,11 +215,11 @@ def _angle(noisy: Noisy) -> float:
 
 def _blocks(noisy: Noisy, points: int) -> list[tuple[NDArray[np.int64], Law]]:
     size = max(1, _BLOCK // points)
-    found = []
+    blocks = []
     for place, law in enumerate(noisy.laws):
         here = np.flatnonzero(noisy.which == place)
-        found += [(here[start : start + size], law) for start in range(0, here.size, size)]
-    return found
+        blocks += [(here[start : start + size], law) for start in range(0, here.size, size)]
+    return blocks
 
 
 def _continuous(law: Law, squares: Values, path: Complex) -> tuple[Complex, Complex]:

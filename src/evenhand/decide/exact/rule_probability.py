@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.decide.exact.components import Structure, cost, parts
+from evenhand.decide.exact.components import Structure, cost, split_components
 from evenhand.decide.exact.conditioned import State, component_atoms, products
 from evenhand.decide.exact.linear_law import exact_reach
 from evenhand.decide.language.rule import Rule
@@ -103,13 +103,13 @@ def rule_probability(
     by_input = laws_of(laws, linear.inputs, owner="rule_probability")
     spaces = HalfSpaces.of(linear, columns, by_input, least=_least(post))
     table = truth_table(linear).astype(np.float64)
-    found = np.empty(next(iter(spaces.thresholds.values())).shape[0])
-    sure, reached = _certain(spaces)
+    probabilities = np.empty(next(iter(spaces.thresholds.values())).shape[0])
+    sure, reached = _decided_comparisons(spaces)
     groups, members = np.unique(np.concatenate([sure, reached], axis=1), axis=0, return_inverse=True)
     for place, group in enumerate(groups):
         rows = np.flatnonzero(members.ravel() == place)
-        found[rows] = _probability(spaces, table, rows, group)
-    return np.clip(found, 0.0, 1.0).reshape(spaces.shape)[()]
+        probabilities[rows] = _probability(spaces, table, rows, group)
+    return np.clip(probabilities, 0.0, 1.0).reshape(spaces.shape)[()]
 
 
 def exactly_solvable(
@@ -151,8 +151,10 @@ def exactly_solvable(
     if len(linear.predicates) > MOST_PREDICATES:
         return f"it makes {len(linear.predicates)} different comparisons, more than {MOST_PREDICATES}"
     structure = structure_of(linear, by_input, floored=_least(post) is not None)
-    every = parts(structure, tuple(range(len(linear.predicates))), tuple(range(len(linear.inputs))))
-    each_takes = sum(cost(structure, each) for each in every)
+    every = split_components(
+        structure, tuple(range(len(linear.predicates))), tuple(range(len(linear.inputs)))
+    )
+    each_takes = sum(cost(structure, component) for component in every)
     if each_takes > MOST_EVALUATIONS or each_takes * entities > MOST_IN_ALL:
         return "its comparisons share so many inputs, or their noise is so wide, that sampling is quicker"
     return None
@@ -194,7 +196,7 @@ def _checked_rule(rule: object, *, owner: str) -> None:
 # --- what is certain -----------------------------------------------------------------------------------
 
 
-def _certain(spaces: HalfSpaces) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+def _decided_comparisons(spaces: HalfSpaces) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
     """Tell for each entity which comparisons are decided whatever the noise, and which floors are in reach.
 
     The noise is taken to stay within its reach, which it leaves with a probability below 1e-14.
@@ -226,23 +228,23 @@ def _probability(spaces: HalfSpaces, table: Values, rows: NDArray[np.int64], gro
     """Return the probability for entities with the same comparisons decided and the same floors in reach."""
     whole = spaces.structure
     known, reached = group[: len(whole.strict)], group[len(whole.strict) :]
-    open_, table = _restricted(table, known)
+    open_, table = _restrict_table(table, known)
     if not open_:
         return table[0]
-    floored = frozenset(int(each) for each in np.flatnonzero(reached)) & whole.floored
+    floored = frozenset(int(name) for name in np.flatnonzero(reached)) & whole.floored
     structure = Structure(whole.coefficients, whole.strict, whole.laws, floored)
     state = State(
-        {each: spaces.thresholds[each][rows] for each in open_},
-        {each: spaces.floors[each][rows] for each in floored},
+        {predicate: spaces.thresholds[predicate][rows] for predicate in open_},
+        {name: spaces.floors[name][rows] for name in floored},
         rows.size,
     )
-    bits = {each: 1 << place for place, each in enumerate(open_)}
-    components = parts(structure, open_, tuple(range(len(whole.laws))))
-    atoms = products([component_atoms(structure, state, each, bits=bits) for each in components])
+    bits = {predicate: 1 << place for place, predicate in enumerate(open_)}
+    components = split_components(structure, open_, tuple(range(len(whole.laws))))
+    atoms = products([component_atoms(structure, state, component, bits=bits) for component in components])
     return sum(table[code] * mass for code, mass in atoms)
 
 
-def _restricted(table: Values, known: NDArray[np.int8]) -> tuple[tuple[int, ...], Values]:
+def _restrict_table(table: Values, known: NDArray[np.int8]) -> tuple[tuple[int, ...], Values]:
     """Return the comparisons that still matter, and the table over the patterns of these alone."""
     cube: Any = table.reshape((2,) * len(known), order="F")
     open_: list[int] = []
@@ -301,13 +303,13 @@ class HalfSpaces:
         """
         structure = structure_of(rule, laws, floored=least is not None)
         counts = whole_columns(rule.inputs, columns)
-        shape = np.broadcast_shapes(*(each.shape for each in counts.values()))
-        flat = {name: np.broadcast_to(each, shape).ravel() for name, each in counts.items()}
+        shape = np.broadcast_shapes(*(column.shape for column in counts.values()))
+        flat = {name: np.broadcast_to(column, shape).ravel() for name, column in counts.items()}
         size = math.prod(shape)
         thresholds = {}
         for place, predicate in enumerate(rule.predicates):
             scale = predicate.bound.denominator
-            weights = {name: int(each * scale) for name, each in predicate.terms}
+            weights = {name: int(column * scale) for name, column in predicate.terms}
             bound = int(predicate.bound * scale)
             thresholds[place] = _distance(weights, bound, flat, laws, size)
         floors = {} if least is None else {k: least - flat[name] for k, name in enumerate(rule.inputs)}
@@ -339,7 +341,7 @@ def structure_of(rule: Rule, laws: Mapping[str, Law], *, floored: bool) -> Struc
     """Return the comparisons of a linear rule with whole coefficients, the inputs by their place."""
     places = {name: place for place, name in enumerate(rule.inputs)}
     coefficients = tuple(
-        tuple((places[name], int(each * predicate.bound.denominator)) for name, each in predicate.terms)
+        tuple((places[name], int(weight * predicate.bound.denominator)) for name, weight in predicate.terms)
         for predicate in rule.predicates
     )
     strict = tuple(predicate.strict for predicate in rule.predicates)
@@ -355,22 +357,22 @@ def truth_table(rule: Rule) -> NDArray[np.bool_]:
 
 def laws_of(laws: Any, inputs: Sequence[str], *, owner: str) -> dict[str, Law]:
     """Return the noise on each input, from one law for all or one by name."""
-    given = laws if isinstance(laws, Mapping) else dict.fromkeys(inputs, laws)
+    by_input = laws if isinstance(laws, Mapping) else dict.fromkeys(inputs, laws)
     for name in inputs:
-        if name not in given:
-            raise UnknownNameError("The noise of input", name, map(str, given), place="given")
-        if not isinstance(given[name], Laplace | Gaussian | DiscreteLaplace | DiscreteGaussian):
+        if name not in by_input:
+            raise UnknownNameError("The noise of input", name, map(str, by_input), place="given")
+        if not isinstance(by_input[name], Laplace | Gaussian | DiscreteLaplace | DiscreteGaussian):
             must_be = "a law of evenhand.privacy.laws, or a mapping of inputs to such laws"
-            raise InvalidParameterError("laws", owner=owner, must_be=must_be, got=given[name])
-    return {name: given[name] for name in inputs}
+            raise InvalidParameterError("laws", owner=owner, must_be=must_be, got=by_input[name])
+    return {name: by_input[name] for name in inputs}
 
 
 def whole_columns(inputs: Sequence[str], columns: Mapping[str, Any]) -> dict[str, NDArray[np.int64]]:
     """Return the counts of the inputs as whole numbers; no message shows one."""
-    found = {}
+    whole_counts = {}
     for name in inputs:
         if name not in columns:
-            raise ColumnNotFoundError(name, [str(each) for each in columns], place="among the columns")
+            raise ColumnNotFoundError(name, [str(column) for column in columns], place="among the columns")
         array = np.asarray(columns[name])
         whole = array.dtype.kind in "iu"
         if array.dtype.kind == "f":
@@ -378,5 +380,5 @@ def whole_columns(inputs: Sequence[str], columns: Mapping[str, Any]) -> dict[str
         if not whole or (array > _LARGEST).any() or (array < -_LARGEST).any():
             must_be = f"columns of whole numbers below 2**62 without missing ones; '{name}' is not"
             raise InvalidParameterError("columns", owner="rule_probability", must_be=must_be, got="others")
-        found[name] = array.astype(np.int64)
-    return found
+        whole_counts[name] = array.astype(np.int64)
+    return whole_counts

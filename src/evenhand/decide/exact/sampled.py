@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["DRAWS", "MOST_DRAWS", "Sampled", "sampled_rule", "sampled_shares", "steps_of"]
 
 DRAWS = 10_000
-"""How many releases are drawn unless told."""
+"""How many releases are drawn by default."""
 
 MOST_DRAWS = 10**9
 """The most releases that may be drawn."""
@@ -57,7 +57,7 @@ class Sampled:
     draws : int
         How many releases were drawn.
     unpaid : int
-        In how many of them there were no shares, because there was nothing to divide by.
+        In how many of them there were no shares, because the total was 0.
     nonpositive : int
         In how many of them the total was 0 or below.
     """
@@ -93,9 +93,9 @@ def sampled_rule(
     post : steps, or mapping of str to steps, optional
         What is done to the noisy counts of every input, or of each.
     draws : int, optional
-        How many releases; 10,000 unless told.
+        How many releases; 10,000 by default.
     rng : int, Generator or SeededSource, optional
-        What the draws come from; seed 0 unless told.
+        What the draws come from; seed 0 by default.
     progress : callable, optional
         Called with the number of draws done and that of all, after each chunk.
 
@@ -108,7 +108,7 @@ def sampled_rule(
     >>> bool(abs(found.bias[0] + 0.1389) < 4 * found.standard_error[0])
     True
     """
-    number, source = _asked(draws, rng)
+    number, source = _check_draws(draws, rng)
     steps = {name: steps_of(post, name) for name in rule.inputs}
     counts = {name: held(np.asarray(columns[name])) for name in rule.inputs}
     truth = rule.holds(counts)
@@ -116,7 +116,7 @@ def sampled_rule(
     done = 0
     for rows in _chunks(number, truth.size):
         noisy = {
-            name: _processed(
+            name: _apply_steps(
                 laws[name].draw(size=(rows, truth.size), source=source) + counts[name], steps[name], source
             )
             for name in rule.inputs
@@ -160,7 +160,7 @@ def sampled_shares(
     >>> bool((abs(found.bias - exact) < 4 * found.standard_error).all())
     True
     """
-    number, source = _asked(draws, rng)
+    number, source = _check_draws(draws, rng)
     pairs = (number + 1) // 2
     steps = steps_of(post, problem.count)
     true = held(np.asarray(counts))
@@ -171,9 +171,9 @@ def sampled_shares(
     for rows in _chunks(pairs, 2 * true.size):
         noise = law.draw(size=(rows, true.size), source=source)
         errors = []
-        for each in (noise, -noise):
-            published = _processed(true + each, steps, source)
-            shares, lost = _paid(problem, published, instead)
+        for draw in (noise, -noise):
+            published = _apply_steps(true + draw, steps, source)
+            shares, lost = _shares_of_rows(problem, published, instead)
             errors.append(shares - truth)
             unpaid, nonpositive = unpaid + lost, nonpositive + _nonpositive(problem, published)
         means = (errors[0] + errors[1]) / 2
@@ -203,13 +203,13 @@ def steps_of(post: Any, name: str) -> tuple[Any, ...]:
     if chosen is None:
         return ()
     steps = tuple(chosen) if isinstance(chosen, list | tuple) else (chosen,)
-    if not all(callable(getattr(each, "apply", None)) and hasattr(each, "words") for each in steps):
+    if not all(callable(getattr(step, "apply", None)) and hasattr(step, "words") for step in steps):
         must_be = "post-processing steps, such as [Nonnegative()], for all inputs or by input"
         raise InvalidParameterError("post", owner="bias", must_be=must_be, got="something else")
     return steps
 
 
-def _asked(draws: object, rng: Any) -> tuple[int, SeededSource]:
+def _check_draws(draws: object, rng: Any) -> tuple[int, SeededSource]:
     number = DRAWS if draws is None else integer("draws", draws, owner="bias", low=4, high=MOST_DRAWS)
     source = SeededSource(0) if rng is None else source_from(rng)
     if not isinstance(source, SeededSource):
@@ -225,7 +225,7 @@ def _chunks(number: int, size: int) -> Iterator[int]:
         yield min(rows, number - start)
 
 
-def _processed(noisy: NDArray[Any], steps: Sequence[Any], source: SeededSource) -> NDArray[Any]:
+def _apply_steps(noisy: NDArray[Any], steps: Sequence[Any], source: SeededSource) -> NDArray[Any]:
     """Apply the steps to each release; those that look at one count at a time take all at once."""
     for step in steps:
         if type(step) in (Nonnegative, Integral, Shrink):
@@ -240,7 +240,7 @@ def _nonpositive(problem: Allotment | Formula, rows: NDArray[Any]) -> int:
     return 0 if weigh is None else int((np.asarray(weigh(rows)) <= 0).sum())
 
 
-def _paid(problem: Allotment | Formula, rows: NDArray[Any], instead: Any) -> tuple[Values, int]:
+def _shares_of_rows(problem: Allotment | Formula, rows: NDArray[Any], instead: Any) -> tuple[Values, int]:
     """Return the shares of each row, others where there are no finite ones, and in how many rows that is."""
     with np.errstate(all="ignore"):
         shares = np.array(problem.shares(rows))

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import operator
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from evenhand.decide.language.rule import Rule
 from evenhand.decide.language.terms import LINEAR, Ratio, Term, count
-from evenhand.decide.language.tokens import LONGEST_TEXT, Token, refuse, tokens, within_limits
+from evenhand.decide.language.tokens import LONGEST_TEXT, Token, refuse, tokenize, within_limits
 from evenhand.decide.language.weights import LARGEST_NUMBER, SMALLEST_NUMBER, Product, Weight
 from evenhand.errors import InvalidParameterError, LimitExceededError, RuleError
 
@@ -73,16 +72,16 @@ def parse(text: str) -> Rule:
     >>> parse(repr(rule)) == rule
     True
     """
-    given: object = text
-    if not isinstance(given, str):
-        got = f"a value of type {type(given).__name__}"
+    raw: object = text
+    if not isinstance(raw, str):
+        got = f"a value of type {type(raw).__name__}"
         raise InvalidParameterError("text", owner="parse", must_be="the text of a rule", got=got)
     if len(text) > LONGEST_TEXT:
         message = (
             f"The text of a rule has at most {LONGEST_TEXT:,} characters. Hint: split it into several rules."
         )
         raise LimitExceededError(message, limit="text")
-    return _RuleReader(text, tokens(text)).read()
+    return _RuleReader(text, tokenize(text)).read()
 
 
 def parse_weight(text: object, *, parameter: str = "text", owner: str = "parse_weight") -> Weight:
@@ -113,7 +112,8 @@ def parse_weight(text: object, *, parameter: str = "text", owner: str = "parse_w
         raise InvalidParameterError(parameter, owner=owner, must_be=must_be, got=text)
     written = text.rstrip()
     try:
-        return _WeightReader(written, tokens(written, keywords=(), expected=_WEIGHT_VALUE)).read()
+        words = tokenize(written, keywords=(), expected=_WEIGHT_VALUE)
+        return _ArithmeticReader(written, words).read()  # type: ignore[no-any-return]
     except RuleError as error:
         _, _, marked = str(error).partition("\n")
         hint = f"column {error.column} must hold {error.expected}.\n{marked}"
@@ -123,8 +123,8 @@ def parse_weight(text: object, *, parameter: str = "text", owner: str = "parse_w
 
 
 @dataclass
-class _Reader(ABC):
-    """A position in a text, and how sums, products and parentheses are read from there."""
+class _ArithmeticReader:
+    """Reads sums and products of columns and numbers: a weight. A value is a Product or a Sum."""
 
     text: str
     words: list[Token]
@@ -140,29 +140,15 @@ class _Reader(ABC):
         self.at += 1
         return token
 
-    @abstractmethod
+    def read(self) -> Any:
+        value = self.read_inside()
+        if self.here.kind != "end":
+            self.refuse_here(self.after(value, "the end"))
+        return value
+
     def read_inside(self) -> Any:
         """Read what may stand in parentheses."""
-
-    @abstractmethod
-    def after(self, value: Any, end: str) -> str:
-        """Say what may follow a value, `end` among it."""
-
-    @abstractmethod
-    def read_factor(self) -> Any:
-        """Read what may stand beside '*' and '/'."""
-
-    @abstractmethod
-    def apply(self, function: Function, sign: Token, left: Any, right: Any, start: Token) -> Any:
-        """Return what an operation makes of two values, the second of which begins at `start`."""
-
-    @abstractmethod
-    def refuse_depth(self, opened: Token) -> NoReturn:
-        """Refuse a parenthesis that is nested too deeply."""
-
-    def check_value(self, value: Any, start: Token) -> Any:  # noqa: ARG002 - used by rules
-        """Return a value that may be computed with; refuse another at the place where it begins."""
-        return value
+        return self.read_sum()
 
     def read_sum(self) -> Any:
         return self._read_operations(_ADDED, self.read_product)
@@ -192,6 +178,21 @@ class _Reader(ABC):
         self.depth -= 1
         return value
 
+    def read_factor(self) -> Any:
+        """Read what may stand beside '*' and '/'."""
+        token = self.here
+        if token.is_("("):
+            return self.read_parenthesis()
+        if token.kind == "name":
+            return Product(Fraction(1), ((self.take().text, 1),))
+        if token.kind != "number":
+            self.refuse_here(_WEIGHT_VALUE)
+        number = self.read_number(least=SMALLEST_NUMBER, most=LARGEST_NUMBER, expected=_WEIGHT_VALUE)
+        touching = not self.text[self.here.place - 1].isspace()
+        if touching and self.here.kind in {"name", "number"}:
+            refuse(self.text, token.place, expected=_WEIGHT_VALUE, got="a number with letters")
+        return Product(number, ())
+
     def read_number(self, *, least: Fraction | None, most: Fraction | None, expected: str) -> Fraction:
         """Read a number; its length is looked at before it is computed."""
         token = self.take()
@@ -206,9 +207,32 @@ class _Reader(ABC):
     def refuse_here(self, expected: str, *, hint: str = "") -> NoReturn:
         refuse(self.text, self.here.place, expected=expected, got=self.here.shown, hint=hint)
 
+    def apply(self, function: Function, sign: Token, left: Any, right: Any, start: Token) -> Any:  # noqa: ARG002 - used by rules
+        """Return what an operation makes of two values, the second of which begins at `start`."""
+        weight = function(left, right)
+        factor = abs(weight.factor) if isinstance(weight, Product) else Fraction(1)
+        if not SMALLEST_NUMBER <= factor <= LARGEST_NUMBER:
+            refuse(self.text, start.place, expected=_WEIGHT_VALUE, got="another number")
+        return weight
 
-class _RuleReader(_Reader):
-    """Reads a rule. A value is a Rule, a Term (numbers are terms too) or a Ratio."""
+    def check_value(self, value: Any, start: Token) -> Any:  # noqa: ARG002 - used by rules
+        """Return a value that may be computed with; refuse another at the place where it begins."""
+        return value
+
+    def after(self, value: Any, end: str) -> str:  # noqa: ARG002 - used by rules
+        """Say what may follow a value, `end` among it."""
+        return f"one of + - * /, or {end}"
+
+    def refuse_depth(self, opened: Token) -> NoReturn:
+        expected = f"at most {DEEPEST_TEXT} brackets within one another"
+        refuse(self.text, opened.place, expected=expected, got="more")
+
+
+class _RuleReader(_ArithmeticReader):
+    """Reads comparisons of sums and products, and what joins them: a rule.
+
+    A value is a Rule, a Term (numbers are terms too) or a Ratio.
+    """
 
     def read(self) -> Rule:
         value = self.read_inside()
@@ -320,46 +344,3 @@ class _RuleReader(_Reader):
         if isinstance(value, Rule):
             refuse(self.text, start.place, expected="a number, a count or a ratio", got="a comparison")
         return value
-
-
-class _WeightReader(_Reader):
-    """Reads a weight. A value is a Product or a Sum."""
-
-    def read(self) -> Weight:
-        weight = self.read_inside()
-        if self.here.kind != "end":
-            self.refuse_here(self.after(weight, "the end"))
-        return weight
-
-    def read_inside(self) -> Weight:
-        weight: Weight = self.read_sum()
-        return weight
-
-    def after(self, value: Any, end: str) -> str:  # noqa: ARG002 - used by rules
-        return f"one of + - * /, or {end}"
-
-    def read_factor(self) -> Weight:
-        token = self.here
-        if token.is_("("):
-            weight: Weight = self.read_parenthesis()
-            return weight
-        if token.kind == "name":
-            return Product(Fraction(1), ((self.take().text, 1),))
-        if token.kind != "number":
-            self.refuse_here(_WEIGHT_VALUE)
-        number = self.read_number(least=SMALLEST_NUMBER, most=LARGEST_NUMBER, expected=_WEIGHT_VALUE)
-        touching = self.here.place > 0 and not self.text[self.here.place - 1].isspace()
-        if touching and self.here.kind in {"name", "number"}:
-            refuse(self.text, token.place, expected=_WEIGHT_VALUE, got="a number with letters")
-        return Product(number, ())
-
-    def apply(self, function: Function, sign: Token, left: Any, right: Any, start: Token) -> Weight:  # noqa: ARG002 - used by rules
-        weight: Weight = function(left, right)
-        factor = abs(weight.factor) if isinstance(weight, Product) else Fraction(1)
-        if not SMALLEST_NUMBER <= factor <= LARGEST_NUMBER:
-            refuse(self.text, start.place, expected=_WEIGHT_VALUE, got="another number")
-        return weight
-
-    def refuse_depth(self, opened: Token) -> NoReturn:
-        expected = f"at most {DEEPEST_TEXT} brackets within one another"
-        refuse(self.text, opened.place, expected=expected, got="more")

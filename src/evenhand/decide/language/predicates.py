@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.decide.language.tokens import numeral, quoted
+from evenhand.decide.language.tokens import quote_name, write_number
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError
 
 if TYPE_CHECKING:
@@ -67,9 +67,9 @@ class Predicate:
         needs_positive: Predicate | None = None,
     ) -> Predicate:
         """Return the predicate in its normal form; coefficients of 0 are left out."""
-        kept = {name: Fraction(each) for name, each in coefficients.items() if each}
+        kept = {name: Fraction(coefficient) for name, coefficient in coefficients.items() if coefficient}
         scale = _to_whole(kept.values())
-        terms = tuple((name, each * scale) for name, each in kept.items())
+        terms = tuple((name, coefficient * scale) for name, coefficient in kept.items())
         return cls(terms, Fraction(bound) * scale, strict, needs_positive)
 
     @property
@@ -81,7 +81,7 @@ class Predicate:
     def numbers(self) -> tuple[Fraction, ...]:
         """The coefficients and the bound, those of the denominator among them."""
         below = self.needs_positive.numbers if self.needs_positive is not None else ()
-        return (*(each for _, each in self.terms), self.bound, *below)
+        return (*(coefficient for _, coefficient in self.terms), self.bound, *below)
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -107,7 +107,7 @@ class Predicate:
 
     def __repr__(self) -> str:
         sign = ">" if self.strict else ">="
-        alone = f"{_summed(self.terms)} {sign} {numeral(self.bound)}"
+        alone = f"{_sum_text(self.terms)} {sign} {write_number(self.bound)}"
         return alone if self.needs_positive is None else f"{alone} and {self.needs_positive!r}"
 
 
@@ -116,15 +116,19 @@ def _to_whole(values: Iterable[Fraction]) -> Fraction:
     values = tuple(values)
     if not values:
         return Fraction(1)
-    below = math.lcm(*(each.denominator for each in values))
-    return Fraction(below, math.gcd(*(int(each * below) for each in values)))
+    below = math.lcm(*(value.denominator for value in values))
+    return Fraction(below, math.gcd(*(int(value * below) for value in values)))
 
 
-def _summed(terms: tuple[tuple[str, Fraction], ...]) -> str:
+def _sum_text(terms: tuple[tuple[str, Fraction], ...]) -> str:
     pieces: list[str] = []
-    for name, each in terms:
-        size = quoted(name) if abs(each) == 1 else f"{numeral(abs(each))}*{quoted(name)}"
-        sign = ("-" if each < 0 else "") if not pieces else (" - " if each < 0 else " + ")
+    for name, coefficient in terms:
+        size = (
+            quote_name(name)
+            if abs(coefficient) == 1
+            else f"{write_number(abs(coefficient))}*{quote_name(name)}"
+        )
+        sign = ("-" if coefficient < 0 else "") if not pieces else (" - " if coefficient < 0 else " + ")
         pieces.append(f"{sign}{size}")
     return "".join(pieces) or "0"
 
@@ -139,8 +143,8 @@ def exceeds(
 ) -> npt.NDArray[np.bool_]:
     """Tell where the sum of coefficient times column is > `bound`, or >= where not `strict`."""
     arrays = [input_column(columns, name) for name, _ in terms]
-    whole = math.lcm(bound.denominator, *(each.denominator for _, each in terms))
-    weights = [int(each * whole) for _, each in terms]
+    whole = math.lcm(bound.denominator, *(coefficient.denominator for _, coefficient in terms))
+    weights = [int(coefficient * whole) for _, coefficient in terms]
     least = int(bound * whole)
     if all(array.dtype.kind in "iu" for array in arrays) and _fits(weights, arrays, least):
         total = np.zeros((), dtype=np.int64)
@@ -154,11 +158,11 @@ def exceeds(
 def input_column(columns: Mapping[str, Any], name: str) -> npt.NDArray[Any]:
     """Return one input as an array of whole numbers or finite floats."""
     try:
-        given = columns[name]
+        raw = columns[name]
     except (KeyError, IndexError, TypeError):
         raise ColumnNotFoundError(name, _names(columns), place="among the columns") from None
     try:
-        array = np.asarray(given)
+        array = np.asarray(raw)
     except ValueError:  # lists of several lengths
         array = np.empty(0, dtype=object)
     if array.dtype.kind == "f":
@@ -182,7 +186,7 @@ def input_columns(columns: Mapping[str, Any], names: Sequence[str]) -> dict[str,
 
 def _names(columns: Any) -> list[str]:
     try:
-        return [str(each) for each in columns]
+        return [str(name) for name in columns]
     except TypeError:
         return []
 
@@ -190,17 +194,17 @@ def _names(columns: Any) -> list[str]:
 def _fits(weights: list[int], arrays: list[npt.NDArray[Any]], bound: int) -> bool:
     """Whether no sum or bound can leave 64 bits."""
     largest = [max(-int(array.min()), int(array.max()), 1) if array.size else 1 for array in arrays]
-    total = sum(abs(weight) * each for weight, each in zip(weights, largest, strict=True))
+    total = sum(abs(weight) * size for weight, size in zip(weights, largest, strict=True))
     return max(total, abs(bound), *map(abs, weights), 0) < _LARGEST
 
 
 def _signs(terms: Terms, bound: Fraction, arrays: list[npt.NDArray[Any]]) -> npt.NDArray[np.int8]:
     """Return the sign of the sum minus the bound; what floating point cannot tell, as rationals."""
-    total = np.full(np.broadcast_shapes(*(array.shape for array in arrays)), -_rounded(bound))
+    total = np.full(np.broadcast_shapes(*(array.shape for array in arrays)), -_nearest_float(bound))
     size = np.abs(total)
     with np.errstate(over="ignore", invalid="ignore"):
         for (_, weight), array in zip(terms, arrays, strict=True):
-            product = _rounded(weight) * array.astype(np.float64)
+            product = _nearest_float(weight) * array.astype(np.float64)
             total, size = total + product, size + np.abs(product)
         error = size * (_ROUNDING * (len(terms) + 1)) + 1e-290
         clear = np.abs(total) > error
@@ -214,7 +218,7 @@ def _signs(terms: Terms, bound: Fraction, arrays: list[npt.NDArray[Any]]) -> npt
     return signs
 
 
-def _rounded(value: Fraction) -> float:
+def _nearest_float(value: Fraction) -> float:
     """Return the nearest float, infinite beyond the largest."""
     try:
         return float(value)

@@ -20,13 +20,13 @@ __all__ = [
     "KEYWORDS",
     "LONGEST_TEXT",
     "Token",
-    "checked_name",
-    "number",
-    "numeral",
-    "quoted",
+    "check_name",
+    "exact_number",
+    "quote_name",
     "refuse",
-    "tokens",
+    "tokenize",
     "within_limits",
+    "write_number",
 ]
 
 KEYWORDS = ("and", "or", "xor", "not", "signed")
@@ -80,7 +80,7 @@ _INSTEAD = {
 # --- writing --------------------------------------------------------------------------------------
 
 
-def checked_name(name: object, *, parameter: str, owner: str) -> str:
+def check_name(name: object, *, parameter: str, owner: str) -> str:
     """Return the name of an input, which is a text of 1 to 200 characters."""
     if not isinstance(name, str) or not 0 < len(name) <= LONGEST_NAME:
         must_be = f"the name of a column, of 1 to {LONGEST_NAME} characters"
@@ -88,7 +88,7 @@ def checked_name(name: object, *, parameter: str, owner: str) -> str:
     return str(name)
 
 
-def number(value: object, *, parameter: str, owner: str) -> Fraction:
+def exact_number(value: object, *, parameter: str, owner: str) -> Fraction:
     """Return a number of a rule as a rational; a float means the decimal that it prints."""
     read = exact(value, name=parameter, owner=owner)
     if not within_limits(read):
@@ -105,10 +105,10 @@ def within_limits(value: Fraction) -> bool:
     return bits <= _MOST_BITS and _SMALLEST <= abs(value) <= _LARGEST
 
 
-def numeral(value: Fraction) -> str:
+def write_number(value: Fraction) -> str:
     """Write a number: as a decimal where that is exact and short, else as a ratio.
 
-    >>> numeral(Fraction(1, 20)), numeral(Fraction(10_000)), numeral(Fraction(-1, 3))
+    >>> write_number(Fraction(1, 20)), write_number(Fraction(10_000)), write_number(Fraction(-1, 3))
     ('0.05', '10000', '-1/3')
     """
     if value.denominator == 1:
@@ -124,10 +124,10 @@ def numeral(value: Fraction) -> str:
     return f"{'-' if value < 0 else ''}{whole}.{part:0{places}d}"
 
 
-def quoted(name: str) -> str:
+def quote_name(name: str) -> str:
     """Write a name: in backquotes where it is not a plain word, a backquote in it twice.
 
-    >>> quoted("sp"), quoted("share of children"), quoted("or")
+    >>> quote_name("sp"), quote_name("share of children"), quote_name("or")
     ('sp', '`share of children`', '`or`')
     """
     if NAME.fullmatch(name) and name.isidentifier() and name.lower() not in KEYWORDS:
@@ -166,7 +166,7 @@ class Token:
         return "the end" if self.kind == "end" else f"'{_visible(self.text[:_SHOWN])}'"
 
 
-def tokens(text: str, *, keywords: Sequence[str] = KEYWORDS, expected: str = _EXPECTED) -> list[Token]:
+def tokenize(text: str, *, keywords: Sequence[str] = KEYWORDS, expected: str = _EXPECTED) -> list[Token]:
     """Return the words of `text`, and its end; refuse the first thing that is none.
 
     Parameters
@@ -184,7 +184,7 @@ def tokens(text: str, *, keywords: Sequence[str] = KEYWORDS, expected: str = _EX
         if space:
             place = space.end()
             continue
-        token, place = _next(text, place, keywords, expected)
+        token, place = _next_token(text, place, keywords, expected)
         words.append(token)
     return [*words, Token("end", "", len(text))]
 
@@ -205,7 +205,7 @@ def refuse(text: str, place: int, *, expected: str, got: str, hint: str = "") ->
     raise RuleError(message, column=place + 1, expected=expected) from None
 
 
-def _next(text: str, place: int, keywords: Sequence[str], expected: str) -> tuple[Token, int]:
+def _next_token(text: str, place: int, keywords: Sequence[str], expected: str) -> tuple[Token, int]:
     """Return the word that begins at a place, and where it ends."""
     number = _NUMBER.match(text, place)
     if number:
@@ -218,12 +218,12 @@ def _next(text: str, place: int, keywords: Sequence[str], expected: str) -> tupl
             refuse(text, place, expected="a number or a name", got=f"'{word[:_SHOWN]}'", hint=hint)
         if word.lower() in keywords:
             return Token("word", word.lower(), place), name.end()
-        return _named(text, word, place), name.end()
+        return _name_token(text, word, place), name.end()
     if text[place] == "`":
         quoted = _QUOTED.match(text, place)
         if quoted is None:
             refuse(text, place, expected="a second backquote that ends the name", got="none")
-        return _named(text, quoted.group(1).replace("``", "`"), place), quoted.end()
+        return _name_token(text, quoted.group(1).replace("``", "`"), place), quoted.end()
     sign = _SIGN.match(text, place)
     if sign:
         return Token("sign", sign.group(), place), sign.end()
@@ -232,7 +232,7 @@ def _next(text: str, place: int, keywords: Sequence[str], expected: str) -> tupl
     refuse(text, place, expected=expected, got=got, hint=f"write {better}." if better else "")
 
 
-def _named(text: str, name: str, place: int) -> Token:
+def _name_token(text: str, name: str, place: int) -> Token:
     if not 0 < len(name) <= LONGEST_NAME:
         refuse(text, place, expected=f"a name of 1 to {LONGEST_NAME} characters", got="another")
     return Token("name", name, place)
@@ -242,4 +242,4 @@ def _visible(text: str) -> str:
     """Return the text with a question mark for each character that does not print, so that columns stay."""
     if text.isprintable():
         return text
-    return "".join(each if each.isprintable() else "?" for each in text)
+    return "".join(character if character.isprintable() else "?" for character in text)

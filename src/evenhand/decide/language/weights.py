@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.decide.language.tokens import numeral, quoted
+from evenhand.decide.language.tokens import quote_name, write_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -27,7 +27,7 @@ SMALLEST_NUMBER, LARGEST_NUMBER = Fraction(1, 10**50), Fraction(10**50)
 
 
 class _Arithmetic:
-    """The four operations of products and sums; brackets that do nothing are gone."""
+    """The four operations of products and sums; superfluous brackets are gone."""
 
     def __add__(self, other: Weight) -> Weight:
         return _sum((*_terms(self), *_terms(other)))
@@ -83,7 +83,7 @@ class Product(_Arithmetic):
         """The product as a plan writes it; it stands for itself when it is read again."""
         above = [_part_text(part) for part, power in self.columns if power > 0]
         below = [_part_text(part) for part, power in self.columns if power < 0]
-        first, *divisor = numeral(self.factor).split("/")  # a decimal where that is exact and short
+        first, *divisor = write_number(self.factor).split("/")  # a decimal where that is exact and short
         if above and self.factor.numerator == 1:
             first, divisor = "1", [str(self.factor.denominator)]
         above = above if above and first == "1" else [first, *above]
@@ -111,8 +111,8 @@ class Product(_Arithmetic):
         values = np.full(rows, float(self.factor))
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             for part, power in self.columns:
-                given = columns[part] if isinstance(part, str) else part.of(columns, rows=rows)
-                column = np.asarray(given, dtype=np.float64)
+                raw = columns[part] if isinstance(part, str) else part.of(columns, rows=rows)
+                column = np.asarray(raw, dtype=np.float64)
                 values = values * column if power > 0 else values / column
         return values
 
@@ -178,4 +178,4 @@ def _as_product(weight: Any) -> Product:
 
 
 def _part_text(part: str | Sum) -> str:
-    return f"({part.text})" if isinstance(part, Sum) else quoted(part)
+    return f"({part.text})" if isinstance(part, Sum) else quote_name(part)

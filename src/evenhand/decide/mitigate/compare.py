@@ -95,7 +95,7 @@ class Comparison:
         for way in self.ways:
             amounts = [self._amount(way.moved), *([self._amount(way.overspent)] if beyond else [])]
             error = f"{way.mean_absolute_error:.3g}"
-            rows.append([way.name, _promised(way), f"{way.alpha:.3g}", *amounts, error])
+            rows.append([way.name, _guarantee_text(way), f"{way.alpha:.3g}", *amounts, error])
         return rows
 
     def _amount(self, part: float) -> str:
@@ -164,15 +164,20 @@ def compare(
     for kind in kinds:
         if kind.missing(public) is None and (is_laplace or not kind.needs_laplace):
             needed = [parameter.name for parameter in kind.parameters if parameter.is_needed]
-            given = {name: public[name] for name in needed if name in public}
-            ways += [kind.decide(problem, data, noise, **given, **each, **options) for each in kind.variants]
+            needed_values = {name: public[name] for name in needed if name in public}
+            ways += [
+                kind.decide(problem, data, noise, **needed_values, **variant, **options)
+                for variant in kind.variants
+            ]
     budget = problem.budget if isinstance(problem, Allotment) else None
     return Comparison(tuple(ways), None if budget is None else float(budget))
 
 
 def _check_public(public: Mapping[str, Any]) -> None:
     """Refuse what no mitigation needs."""
-    known = {each.name for kind in mitigation_kinds() for each in kind.parameters if each.is_needed}
+    known = {
+        parameter.name for kind in mitigation_kinds() for parameter in kind.parameters if parameter.is_needed
+    }
     for name in public:
         if name not in known:
             must_be = f"one that a mitigation needs: {', '.join(sorted(known))}"
@@ -184,7 +189,7 @@ def _epsilon(way: Mitigation) -> float | None:
     return None if is_unknown else float(way.guarantee.epsilon or 0)
 
 
-def _promised(way: Mitigation) -> str:
+def _guarantee_text(way: Mitigation) -> str:
     if way.guarantee.trust == "none":
         return "none"
     if way.guarantee.rho is not None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.decide.allotment.allotment import Allotment
-from evenhand.decide.exact.noise import guarantee_of, noise_of
+from evenhand.decide.exact.noise import guarantee_of, noise_of, with_terms
 from evenhand.decide.language.rule import Rule
 from evenhand.decide.result.bias import bias
 from evenhand.errors import InvalidParameterError
@@ -31,20 +31,20 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Mitigation",
-    "allotment_only",
-    "assuming",
-    "error_of",
+    "add_assumption",
+    "build_mitigation",
+    "draw_error",
     "law_of",
-    "mitigated",
+    "plain_guarantee",
     "plain_release",
-    "promise",
     "release_error",
-    "restated",
-    "rule_only",
+    "require_allotment",
+    "require_rule",
+    "restate_guarantee",
     "scaled_law",
-    "seeded",
-    "uncovered",
+    "seeded_source",
     "unit_of",
+    "withdraw_guarantee",
 ]
 
 _CELLS = 4_000_000  # noisy counts drawn for a mean absolute error
@@ -109,14 +109,14 @@ class Mitigation:
         return f"<Mitigation {self.name!r}: alpha {self.alpha:.3g}, {error}>"
 
 
-def mitigated(
+def build_mitigation(
     name: str, words: str, guarantee: Guarantee, decided: Decided, error: tuple[float, float], **changed: Any
 ) -> Mitigation:
     """Return a mitigation whose figures by entity are those of a result with some of them changed."""
     return Mitigation(name, words, guarantee, replace(decided, **changed) if changed else decided, *error)
 
 
-def allotment_only(problem: object, *, owner: str) -> Allotment:
+def require_allotment(problem: object, *, owner: str) -> Allotment:
     """Return the allotment, or refuse a rule."""
     if not isinstance(problem, Allotment):
         got = f"a {type(problem).__name__}"
@@ -124,7 +124,7 @@ def allotment_only(problem: object, *, owner: str) -> Allotment:
     return problem
 
 
-def rule_only(problem: object, *, owner: str) -> Rule:
+def require_rule(problem: object, *, owner: str) -> Rule:
     """Return the rule, or refuse an allotment."""
     if not isinstance(problem, Rule):
         got = f"a {type(problem).__name__}"
@@ -160,7 +160,7 @@ def scaled_law(law: Law, *, part: float, factor: float = 1.0, whole: bool | None
         How sensitive the figure is, over what the noise was made for: in L1 for Laplace noise, in L2 for
         Gaussian noise.
     whole : bool, optional
-        Whether the noise is whole-numbered; as before unless told.
+        Whether the noise is whole-numbered; as before by default.
     """
     integers = law.support == "integers" if whole is None else whole
     if isinstance(law, Laplace | DiscreteLaplace):
@@ -170,8 +170,8 @@ def scaled_law(law: Law, *, part: float, factor: float = 1.0, whole: bool | None
     return DiscreteGaussian(squared) if integers else Gaussian(squared)
 
 
-def seeded(rng: Any, *, owner: str) -> SeededSource:
-    """Return the source that simulations draw from; seed 0 unless told."""
+def seeded_source(rng: Any, *, owner: str) -> SeededSource:
+    """Return the source that simulations draw from; seed 0 by default."""
     source = source_from(0 if rng is None else rng)
     if not isinstance(source, SeededSource):
         must_be = "a seed or a seeded source: this is a simulation, not a release"
@@ -179,7 +179,7 @@ def seeded(rng: Any, *, owner: str) -> SeededSource:
     return source
 
 
-def error_of(
+def draw_error(
     draw: Callable[[int, SeededSource], Values], truth: Values, *, source: SeededSource
 ) -> tuple[float, float]:
     """Return the mean absolute error over all entities and its standard error.
@@ -197,21 +197,23 @@ def error_of(
     rows = max(1, min(draws, (1 << 20) // truth.size))
     means: list[float] = []
     for first in range(0, draws, rows):
-        found = np.abs(draw(min(rows, draws - first), source) - truth)
-        means += found[np.isfinite(found).all(axis=1)].mean(axis=1).tolist()  # a total of 0 has no shares
+        errors = np.abs(draw(min(rows, draws - first), source) - truth)
+        means += errors[np.isfinite(errors).all(axis=1)].mean(axis=1).tolist()  # a total of 0 has no shares
     if len(means) <= 1:
         return math.nan, math.nan
     values = np.array(means)
     return float(values.mean()), float(values.std(ddof=1) / math.sqrt(values.size))
 
 
-def promise(problem: Any, noise: Any, unit: Unit | str | None, *, owner: str) -> Guarantee:
+def plain_guarantee(problem: Any, noise: Any, unit: Unit | str | None, *, owner: str) -> Guarantee:
     """Return what releasing the counts with this noise promises."""
     chosen = unit_of(noise, unit, owner=owner)
     return guarantee_of(problem, noise, unit=chosen)
 
 
-def restated(guarantee: Guarantee, *, law: Law, proof: str, assumptions: Sequence[str] = ()) -> Guarantee:
+def restate_guarantee(
+    guarantee: Guarantee, *, law: Law, proof: str, assumptions: Sequence[str] = ()
+) -> Guarantee:
     """Return the same loss under another proof; that of Gaussian noise as rho, which is what adds up."""
     cells = 2 if guarantee.unit is Unit.REPLACE_ONE else 1
     amount: dict[str, Any] = {"epsilon": guarantee.epsilon, "delta": guarantee.delta}
@@ -227,14 +229,13 @@ def restated(guarantee: Guarantee, *, law: Law, proof: str, assumptions: Sequenc
     )
 
 
-def assuming(guarantee: Guarantee, assumed: str) -> Guarantee:
+def add_assumption(guarantee: Guarantee, assumed: str) -> Guarantee:
     """Return the same guarantee with one more thing that it assumes."""
-    record = guarantee.to_dict() | {"assumptions": [*guarantee.assumptions, assumed]}
-    return type(guarantee).from_dict(record)
+    return with_terms(guarantee, assumptions=(*guarantee.assumptions, assumed))
 
 
-def uncovered(guarantee: Guarantee) -> Guarantee:
-    """Return that nothing is guaranteed, where a figure of the true counts is used that no noise covers."""
+def withdraw_guarantee(guarantee: Guarantee) -> Guarantee:
+    """Return that there is no guarantee, where a figure of the true counts is used that no noise covers."""
     return type(guarantee).nothing(unit=guarantee.unit, in_clear=guarantee.protects)
 
 
@@ -277,10 +278,12 @@ def plain_release(
     >>> plain_release(shares, {"x": [30, 50, 80]}, DiscreteLaplace(2), unit="add or remove one")
     <Mitigation 'plain release': alpha 0.000294, mean absolute error 0.00994>
     """
-    guarantee = promise(problem, noise, unit, owner="plain_release")
-    source = seeded(rng, owner="plain_release")
+    guarantee = plain_guarantee(problem, noise, unit, owner="plain_release")
+    source = seeded_source(rng, owner="plain_release")
     decided = bias(problem, data, noise, post=post, draws=draws, rng=source, progress=progress)
-    return mitigated(name, words, guarantee, decided, release_error(problem, decided, noise, post, source))
+    return build_mitigation(
+        name, words, guarantee, decided, release_error(problem, decided, noise, post, source)
+    )
 
 
 def release_error(
@@ -293,12 +296,12 @@ def release_error(
 
     def shares(rows: int, source: SeededSource) -> Any:
         noisy = counts + law.draw(size=(rows, counts.size), source=source)
-        return problem.shares(np.array([_after(row, post, source) for row in noisy]) if post else noisy)
+        return problem.shares(np.array([_apply_steps(row, post, source) for row in noisy]) if post else noisy)
 
-    return error_of(shares, decided.truth, source=source)
+    return draw_error(shares, decided.truth, source=source)
 
 
-def _after(row: Any, post: Sequence[Any], source: SeededSource) -> Any:
+def _apply_steps(row: Any, post: Sequence[Any], source: SeededSource) -> Any:
     for step in post:
         row = step.apply(row, source=source)
     return row

@@ -8,10 +8,10 @@ import numpy as np
 
 from evenhand.decide.mitigate.mitigation import (
     Mitigation,
-    allotment_only,
-    mitigated,
+    build_mitigation,
     plain_release,
-    uncovered,
+    require_allotment,
+    withdraw_guarantee,
 )
 from evenhand.decide.mitigate.registry import MitigationKind
 
@@ -71,25 +71,25 @@ def fairness_payment(
     ['0.000e+00', '0.000e+00', '1.582e-04']
     >>> print(paid.words)
     Whoever loses on average is paid their loss, from the true counts: 158.16 beyond the budget of 1000000.
-    Nothing is promised.
+    There is no guarantee.
     >>> str(paid.guarantee.trust)
     'none'
     """
     owner = "fairness_payment"
-    allotment_only(problem, owner=owner)
+    require_allotment(problem, owner=owner)
     plain = plain_release(problem, data, noise, unit=unit, post=post, draws=draws, rng=rng, progress=progress)
     extra = cost_of_privacy(plain.bias)
     money = f"{extra:.3g} of the budget beyond it"
     if problem.budget is not None:
         money = f"{extra * float(problem.budget):.2f} beyond the budget of {problem.budget}"
     words = (
-        f"Whoever loses on average is paid their loss, from the true counts: {money}. Nothing is promised."
+        f"Whoever loses on average is paid their loss, from the true counts: {money}. There is no guarantee."
     )
     note = "The payments come from the true counts, which no guarantee covers."
-    return mitigated(
+    return build_mitigation(
         "fairness payment",
         words,
-        uncovered(plain.guarantee),
+        withdraw_guarantee(plain.guarantee),
         plain.decided,
         (plain.mean_absolute_error, plain.standard_error),
         bias=np.maximum(plain.bias, 0.0),

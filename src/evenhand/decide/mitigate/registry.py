@@ -156,7 +156,7 @@ class MitigationKind:
         parameter, owner : str
             What a refusal calls them, and whose they are.
         """
-        known = [each.name for each in self.parameters]
+        known = [own.name for own in self.parameters]
         for name, value in given.items():
             if name not in known:
                 must_be = f"with parameters that '{self.name}' has ({', '.join(known) or 'none'})"

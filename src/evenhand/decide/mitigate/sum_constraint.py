@@ -20,13 +20,13 @@ from evenhand.decide.allotment.series import RELATIVE
 from evenhand.decide.exact.cumulants import even_moments, standard_cumulants
 from evenhand.decide.mitigate.mitigation import (
     Mitigation,
-    assuming,
+    add_assumption,
+    build_mitigation,
     law_of,
-    mitigated,
+    plain_guarantee,
     plain_release,
-    promise,
     release_error,
-    seeded,
+    seeded_source,
 )
 from evenhand.decide.mitigate.registry import MitigationKind, MitigationParameter
 from evenhand.decide.result.bias import bias
@@ -100,15 +100,15 @@ def sum_constraint(
         "Differences between counts stay as they are."
     )
     if isinstance(problem, Allotment):
-        source, law = seeded(rng, owner=owner), law_of(problem, noise)
+        source, law = seeded_source(rng, owner=owner), law_of(problem, noise)
         plain = bias(problem, data, noise, draws=draws, rng=source, progress=progress)
-        found = constrained_bias(problem, plain.counts[problem.count], law, total=step.total)
-        if found is not None:
-            values, error, variance = found
-            return mitigated(
+        figures = constrained_bias(problem, plain.counts[problem.count], law, total=step.total)
+        if figures is not None:
+            values, error, variance = figures
+            return build_mitigation(
                 "sum constraint",
                 words,
-                assuming(promise(problem, noise, unit, owner=owner), _ASSUMED),
+                add_assumption(plain_guarantee(problem, noise, unit, owner=owner), _ASSUMED),
                 plain,
                 release_error(problem, plain, noise, [step], source),
                 bias=values,
@@ -120,8 +120,8 @@ def sum_constraint(
                 notes=(),
             )
     named: dict[str, Any] = {"name": "sum constraint", "words": words, "post": [step]}
-    made = plain_release(problem, data, noise, unit=unit, draws=draws, rng=rng, progress=progress, **named)
-    return replace(made, guarantee=assuming(made.guarantee, _ASSUMED))
+    release = plain_release(problem, data, noise, unit=unit, draws=draws, rng=rng, progress=progress, **named)
+    return replace(release, guarantee=add_assumption(release.guarantee, _ASSUMED))
 
 
 def constrained_bias(
@@ -174,11 +174,11 @@ def constrained_bias(
 
 def _mixed(in_total: Values, standard: Values, moments: Values, power: int) -> Values:
     r"""Return :math:`E[\hat\eta_i t^m]` for odd m."""
-    found = np.zeros_like(in_total)
+    moment = np.zeros_like(in_total)
     for j in range(1, power + 1, 2):
         factor = math.comb(power, j) * standard[(j - 1) // 2] * moments[(power - j) // 2]
-        found += factor * in_total**j
-    return found
+        moment += factor * in_total**j
+    return moment
 
 
 MITIGATION = MitigationKind(

@@ -52,7 +52,7 @@ class _BannerTable:
         """Return one row for each class or group; the banner is a column."""
         from evenhand.table.frames import make_frame  # noqa: PLC0415 - starts pyarrow
 
-        names = [each.name for each in fields(self._parts[0])] if self._parts else []
+        names = [column.name for column in fields(self._parts[0])] if self._parts else []
         columns = {name: [getattr(part, name) for part in self._parts] for name in names}
         known = {name: values for name, values in columns.items() if values[0] is not None}
         return make_frame(known | {"banner": [self.banner] * len(self)}, backend=backend)
@@ -132,11 +132,11 @@ class Breakdown(_BannerTable):
         )
         money = [] if flips or not self.classes or self.classes[0].money is None else ["money"]
         rows = [[self.what, "entities", *heads, *money]]
-        for each in self.classes:
-            middle = each.mean_error if flips else each.mean_bias
-            numbers = [f"{value:.4g}" for value in (each.mean_truth, middle, each.greatest_error)]
+        for part in self.classes:
+            middle = part.mean_error if flips else part.mean_bias
+            numbers = [f"{value:.4g}" for value in (part.mean_truth, middle, part.greatest_error)]
             rows.append(
-                [each.label, f"{each.entities:,}", *numbers, *([f"{each.money:,.0f}"] if money else [])]
+                [part.label, f"{part.entities:,}", *numbers, *([f"{part.money:,.0f}"] if money else [])]
             )
         return rows
 
@@ -146,14 +146,14 @@ def break_down(
 ) -> Breakdown:
     """Return the classes of a result; see :meth:`~evenhand.decide.result.decided.Decided.by`."""
     if isinstance(what, str):
-        labels, places = _binned(_counts(decided, what), bins)
+        labels, places = _bin_entities(_counts(decided, what), bins)
         named = what
     else:
-        labels, places = _labelled(what, len(decided))
+        labels, places = _label_entities(what, len(decided))
         named = "label"
     inside = [(label, places == number) for number, label in enumerate(labels)]
-    made = tuple(_summed(decided, label, which) for label, which in inside if which.any())
-    return Breakdown(visible(named), decided.kind, made)
+    classes = tuple(_summarize_class(decided, label, which) for label, which in inside if which.any())
+    return Breakdown(visible(named), decided.kind, classes)
 
 
 def _counts(decided: EntityFigures, what: str) -> NDArray[Any]:
@@ -167,7 +167,7 @@ def _counts(decided: EntityFigures, what: str) -> NDArray[Any]:
     raise InvalidParameterError("what", owner="Decided.by", must_be=must_be, got=what)
 
 
-def _binned(sizes: NDArray[Any], bins: Any) -> tuple[list[str], NDArray[np.int64]]:
+def _bin_entities(sizes: NDArray[Any], bins: Any) -> tuple[list[str], NDArray[np.int64]]:
     """Return the labels of the classes and the class of each entity."""
     number = int(bins) if isinstance(bins, int | np.integer) and not isinstance(bins, bool) else 0
     if 1 <= number <= _MOST_BINS:
@@ -179,11 +179,11 @@ def _binned(sizes: NDArray[Any], bins: Any) -> tuple[list[str], NDArray[np.int64
     labels = []
     for place in range(len(starts) + 1):
         inside = sizes[places == place]
-        labels.append(_range(inside.min(), inside.max()) if inside.size else "")
+        labels.append(_range_text(inside.min(), inside.max()) if inside.size else "")
     return labels, places
 
 
-def _range(low: Any, high: Any) -> str:
+def _range_text(low: Any, high: Any) -> str:
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
@@ -196,7 +196,7 @@ def _starts(bins: Any) -> NDArray[np.float64]:
     return array.astype(np.float64)
 
 
-def _labelled(what: Sequence[Any], size: int) -> tuple[list[str], NDArray[np.int64]]:
+def _label_entities(what: Sequence[Any], size: int) -> tuple[list[str], NDArray[np.int64]]:
     texts = [str(each) for each in what]
     if len(texts) != size:
         must_be = "one label for each entity"
@@ -205,7 +205,7 @@ def _labelled(what: Sequence[Any], size: int) -> tuple[list[str], NDArray[np.int
     return [visible(each) for each in order], np.array([order[text] for text in texts], dtype=np.int64)
 
 
-def _summed(decided: EntityFigures, label: str, inside: NDArray[np.bool_]) -> EntityClass:
+def _summarize_class(decided: EntityFigures, label: str, inside: NDArray[np.bool_]) -> EntityClass:
     number = int(inside.sum())
     bias, errors = decided.bias[inside], decided.standard_error
     total = float(bias.sum())
@@ -293,15 +293,15 @@ class GroupShares(_BannerTable):
         return self.groups
 
     def __getitem__(self, group: str) -> GroupGain:
-        for each in self.groups:
-            if each.group == group:
-                return each
-        raise UnknownNameError("Group", group, [each.group for each in self.groups])
+        for part in self.groups:
+            if part.group == group:
+                return part
+        raise UnknownNameError("Group", group, [part.group for part in self.groups])
 
     @property
     def gap(self) -> float:
         """The greatest gain per head of a group minus the least; NaN with fewer than one group of people."""
-        heads = np.array([each.gain_per_head for each in self.groups if each.people > 0])
+        heads = np.array([part.gain_per_head for part in self.groups if part.people > 0])
         return float(np.ptp(heads)) if heads.size else float("nan")
 
     def _rows(self) -> list[list[str]]:
@@ -309,25 +309,25 @@ class GroupShares(_BannerTable):
             rows = [["group", "people", "entitled", "wrongly refused", "wrongly granted", "gain per head"]]
             return rows + [
                 [
-                    visible(each.group),
-                    *(f"{value or 0:,.0f}" for value in (each.people, each.due)),
-                    *(f"{value or 0:,.1f}" for value in (each.refused, each.granted)),
-                    f"{each.gain_per_head:+.4f}",
+                    visible(part.group),
+                    *(f"{value or 0:,.0f}" for value in (part.people, part.due)),
+                    *(f"{value or 0:,.1f}" for value in (part.refused, part.granted)),
+                    f"{part.gain_per_head:+.4f}",
                 ]
-                for each in self.groups
+                for part in self.groups
             ]
         form = "{:,.2f}" if self.in_money else "{:.3e}"
         sign = "{:+,.4f}" if self.in_money else "{:+.3e}"
         rows = [["group", "people", "due", "gain", "gain per head"]]
         return rows + [
             [
-                visible(each.group),
-                f"{each.people:,.0f}",
-                form.format(each.due),
-                form.format(each.gain),
-                sign.format(each.gain_per_head),
+                visible(part.group),
+                f"{part.people:,.0f}",
+                form.format(part.due),
+                form.format(part.gain),
+                sign.format(part.gain_per_head),
             ]
-            for each in self.groups
+            for part in self.groups
         ]
 
 
@@ -349,7 +349,7 @@ def group_shares(decided: EntityFigures, *, budget: float | None = None) -> Grou
     decided : Decided
         A result whose entities carry populations.
     budget : float, optional
-        What is divided; that of the allotment unless told. Without any, gains are parts of the whole.
+        What is divided; that of the allotment by default. Without any, gains are parts of the whole.
 
     Examples
     --------
@@ -370,23 +370,24 @@ def group_shares(decided: EntityFigures, *, budget: float | None = None) -> Grou
         raise InvalidParameterError(
             "decided", owner="group_shares", must_be=must_be, got="one without", hint=hint
         )
-    people = np.stack([np.asarray(each, dtype=np.float64) for each in decided.populations.values()])
+    people = np.stack([np.asarray(column, dtype=np.float64) for column in decided.populations.values()])
     groups = list(decided.populations)
     if decided.kind == "rule":
-        made = [_counted(decided, name, row) for name, row in zip(groups, people, strict=True)]
-        return GroupShares("rule", tuple(made), in_money=False)
-    given = decided.budget if budget is None else budget
-    money = 1.0 if given is None else money_of(given, owner="group_shares")
+        gains = [_people_gain(decided, name, row) for name, row in zip(groups, people, strict=True)]
+        return GroupShares("rule", tuple(gains), in_money=False)
+    chosen = decided.budget if budget is None else budget
+    money = 1.0 if chosen is None else money_of(chosen, owner="group_shares")
     total = people.sum(axis=0)
     parts = np.divide(people, total, out=np.zeros_like(people), where=total > 0)
-    made = [
-        _paid(decided, name, row, part, money) for name, row, part in zip(groups, people, parts, strict=True)
+    gains = [
+        _money_gain(decided, name, row, part, money)
+        for name, row, part in zip(groups, people, parts, strict=True)
     ]
     nobody = float(decided.bias[total <= 0].sum() * money)
-    return GroupShares("allotment", tuple(made), in_money=given is not None, nobody=nobody)
+    return GroupShares("allotment", tuple(gains), in_money=chosen is not None, nobody=nobody)
 
 
-def _paid(decided: EntityFigures, group: str, people: Values, part: Values, money: float) -> GroupGain:
+def _money_gain(decided: EntityFigures, group: str, people: Values, part: Values, money: float) -> GroupGain:
     gain, heads = float(decided.bias @ part) * money, float(people.sum())
     return GroupGain(
         group=group,
@@ -399,7 +400,7 @@ def _paid(decided: EntityFigures, group: str, people: Values, part: Values, mone
     )
 
 
-def _counted(decided: EntityFigures, group: str, people: Values) -> GroupGain:
+def _people_gain(decided: EntityFigures, group: str, people: Values) -> GroupGain:
     holds, heads = decided.truth, float(people.sum())
     refused = float(decided.flip[holds] @ people[holds])
     granted = float(decided.flip[~holds] @ people[~holds])
@@ -420,8 +421,8 @@ def _spread(decided: EntityFigures, weights: Values) -> float | None:
     """Return the standard error of a weighted sum of biases, or what it is at most."""
     if decided.standard_error is None:
         return None
-    each = np.abs(weights) * decided.standard_error
-    return float(each.sum()) if decided.coupled else float(np.sqrt((each**2).sum()))
+    errors = np.abs(weights) * decided.standard_error
+    return float(errors.sum()) if decided.coupled else float(np.sqrt((errors**2).sum()))
 
 
 def _bound(decided: EntityFigures, weights: Values) -> float | None:

@@ -122,11 +122,13 @@ class Decided(EntityFigures):
         if self.budget is not None and self.kind == "allotment":
             columns["money"] = self.misallocated()
         for name in ("standard_error", "error_bound"):
-            given = getattr(self, name)
-            if given is not None:
-                columns[name] = given
+            values = getattr(self, name)
+            if values is not None:
+                columns[name] = values
         columns |= {name: [getattr(self, name)] * len(self) for name in ("method", "banner")}
-        return make_frame({name: np.array(each).tolist() for name, each in columns.items()}, backend=backend)
+        return make_frame(
+            {name: np.array(column).tolist() for name, column in columns.items()}, backend=backend
+        )
 
     def __repr__(self) -> str:
         return f"<Decided: {self.kind} of {len(self):,} entities, {self.method}. {self.banner}>"
@@ -139,39 +141,39 @@ class Decided(EntityFigures):
 
     def _repr_html_(self) -> str:
         banner = f'<p role="note"><strong>{escape(self.banner)}</strong></p>'
-        told = "".join(f"<p>{escape(line)}</p>" for line in _sentences(self))
+        sentences = "".join(f"<p>{escape(line)}</p>" for line in _sentences(self))
         table = f"<p>{escape(_heading(self))}</p>{html_table(_rows(self))}" if len(self) else ""
-        return f"<div>{banner}{told}{table}</div>"
+        return f"<div>{banner}{sentences}{table}</div>"
 
 
 def _sentences(decided: Decided) -> list[str]:
     how = decided.method if decided.draws is None else f"{decided.method}, {decided.draws:,} draws"
-    what = "Rule" if decided.kind == "rule" else "Allotment"
-    told = [
-        f"{what}: {visible_formula(decided.problem)}",
+    problem = "Rule" if decided.kind == "rule" else "Allotment"
+    sentences = [
+        f"{problem}: {visible_formula(decided.problem)}",
         f"Noise: {visible_formula(decided.noise)}. Found by: {how}.",
         f"Entities: {len(decided):,}. Alpha, the greatest difference between two: {decided.alpha:.4g}.",
     ]
     if decided.kind == "rule":
         holds = int(decided.truth.sum())
         refused, granted = decided.flip[decided.truth].sum(), decided.flip[~decided.truth].sum()
-        told.append(
+        sentences.append(
             f"The rule truly holds for {holds:,}. Expected to be wrongly refused: {refused:,.4g}; "
             f"wrongly granted: {granted:,.4g}."
         )
     elif decided.budget is not None:
-        told.append(
+        sentences.append(
             f"Of a budget of {decided.budget:,.0f}, {decided.moved():,.2f} ends up elsewhere on average; "
             f"making up for all losses costs {decided.cost():,.2f}."
         )
     if decided.draws is not None:
-        told.append("From draws, alpha and sums of losses come out too large on average.")
-    return told + list(decided.notes)
+        sentences.append("From draws, alpha and sums of losses come out too large on average.")
+    return sentences + list(decided.notes)
 
 
 def visible_formula(text: str) -> str:
     """Return a text of one line in which everything can be seen, at full length."""
-    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
+    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
 
 
 def _heading(decided: Decided) -> str:
@@ -183,16 +185,16 @@ def _rows(decided: Decided) -> list[list[str]]:
     heads = ["truth", "probability of a flip"] if decided.kind == "rule" else ["true share", "bias"]
     sampled = [] if decided.standard_error is None else ["standard error"]
     rows = [["entity", *heads, *(["money"] if money else []), *sampled]]
-    return rows + [_row(decided, each, money=money) for each in decided.most_affected(_SHOWN)]
+    return rows + [_row(decided, entity, money=money) for entity in decided.most_affected(_SHOWN)]
 
 
-def _row(decided: Decided, each: Affected, *, money: bool) -> list[str]:
+def _row(decided: Decided, entity: Affected, *, money: bool) -> list[str]:
     if decided.kind == "rule":
-        cells = ["yes" if each.truth else "no", f"{abs(each.bias):.4f}"]
+        cells = ["yes" if entity.truth else "no", f"{abs(entity.bias):.4f}"]
     else:
-        cells = [f"{each.truth:.6g}", f"{each.bias:.4g}"]
+        cells = [f"{entity.truth:.6g}", f"{entity.bias:.4g}"]
     if money:
-        cells.append(f"{each.money:,.2f}")
-    if each.standard_error is not None:
-        cells.append(f"{each.standard_error:.2g}")
-    return [visible(each.name), *cells]
+        cells.append(f"{entity.money:,.2f}")
+    if entity.standard_error is not None:
+        cells.append(f"{entity.standard_error:.2g}")
+    return [visible(entity.name), *cells]

@@ -77,12 +77,12 @@ class EntityFigures:
             must_be = "given with 'standard_error', and left out without"
             raise InvalidParameterError("draws", owner="Decided", must_be=must_be, got=self.draws)
         for name in ("truth", "bias", "variance", "standard_error", "error_bound"):
-            given = self.__dict__.get(name)
-            if given is not None:
+            value = self.__dict__.get(name)
+            if value is not None:
                 dtype = np.bool_ if name == "truth" and self.kind == "rule" else np.float64
-                object.__setattr__(self, name, _frozen(name, given, size, dtype))
+                object.__setattr__(self, name, _freeze_array(name, value, size, dtype))
         for name in ("counts", "populations"):
-            kept = {key: _frozen(name, each, size) for key, each in getattr(self, name).items()}
+            kept = {key: _freeze_array(name, column, size) for key, column in getattr(self, name).items()}
             object.__setattr__(self, name, MappingProxyType(kept))
         object.__setattr__(self, "names", tuple(map(str, self.names)))
         object.__setattr__(self, "notes", tuple(self.notes))
@@ -94,9 +94,9 @@ class EntityFigures:
             if name != "variance" or "_later" not in self.__dict__:
                 message = f"'Decided' object has no attribute '{name}'"
                 raise AttributeError(message, name=name, obj=self)
-            found = _frozen(name, self._later(), len(self.names), np.float64)
-            object.__setattr__(self, name, found)
-            return found
+            variance = _freeze_array(name, self._later(), len(self.names), np.float64)
+            object.__setattr__(self, name, variance)
+            return variance
 
     # --- entity by entity -----------------------------------------------------------------------
 
@@ -111,12 +111,12 @@ class EntityFigures:
     @property
     def expected(self) -> Values:
         """The expected share; for a rule, the probability that it holds."""
-        return _read_only(self.truth + self.bias)
+        return _make_read_only(self.truth + self.bias)
 
     @property
     def standard_deviation(self) -> Values:
         """How far one release typically is from the expectation: the square root of the variance."""
-        return _read_only(np.sqrt(self.variance))
+        return _make_read_only(np.sqrt(self.variance))
 
     @property
     def flip(self) -> Values:
@@ -124,7 +124,7 @@ class EntityFigures:
         if self.kind != "rule":
             must_be = "a rule, since a share does not flip"
             raise InvalidParameterError("problem", owner="Decided.flip", must_be=must_be, got="an allotment")
-        return _read_only(np.abs(self.bias))
+        return _make_read_only(np.abs(self.bias))
 
     @property
     def disparity(self) -> Values:
@@ -137,8 +137,8 @@ class EntityFigures:
         """
         errors = self._errors
         if not errors.size:
-            return _read_only(errors)
-        return _read_only(np.maximum(errors - errors.min(), errors.max() - errors))
+            return _make_read_only(errors)
+        return _make_read_only(np.maximum(errors - errors.min(), errors.max() - errors))
 
     @property
     def alpha(self) -> float:
@@ -205,9 +205,9 @@ class EntityFigures:
         Parameters
         ----------
         budget : float, optional
-            What is divided; that of the allotment unless told.
+            What is divided; that of the allotment by default.
         """
-        return _read_only(self.bias * self._money(budget, owner="Decided.misallocated"))
+        return _make_read_only(self.bias * self._money(budget, owner="Decided.misallocated"))
 
     def moved(self, budget: float | None = None) -> float:
         """Return how much money ends up elsewhere on average: half the sum of all gains and losses.
@@ -228,7 +228,7 @@ class EntityFigures:
         Parameters
         ----------
         budget : float, optional
-            What is divided; that of the allotment unless told.
+            What is divided; that of the allotment by default.
         """
         money = self._money(budget, owner="Decided.cost")
         return float(-self.bias[self.bias < 0].sum() * money)
@@ -256,14 +256,14 @@ def money_of(budget: object, *, owner: str) -> float:
     return amount
 
 
-def _frozen(name: str, given: Any, size: int, dtype: Any = None) -> NDArray[Any]:
-    array = np.array(given, dtype=dtype)
+def _freeze_array(name: str, values: Any, size: int, dtype: Any = None) -> NDArray[Any]:
+    array = np.array(values, dtype=dtype)
     if array.shape != (size,):
         must_be = "one entry for each entity"
         raise InvalidParameterError(name, owner="Decided", must_be=must_be, got="another shape")
-    return _read_only(array)
+    return _make_read_only(array)
 
 
-def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+def _make_read_only(array: NDArray[Any]) -> NDArray[Any]:
     array.setflags(write=False)
     return array

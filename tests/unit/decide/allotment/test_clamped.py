@@ -5,7 +5,7 @@ import pytest
 
 from evenhand.decide.allotment import clamped as allotment_clamped
 from evenhand.decide.allotment.allotment import Allotment
-from evenhand.decide.allotment.clamped import solvable
+from evenhand.decide.allotment.clamped import sampling_reason
 from evenhand.decide.allotment.moments import allotment_bias, allotment_variance
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
@@ -144,19 +144,22 @@ class TestSteps:
     def test_other_steps_need_sampling(self, post):
         shares = Allotment(WEIGHTS)
 
-        assert "need sampling" in solvable(shares, [3, 0, 8], DiscreteLaplace(2), post)
+        assert "need sampling" in sampling_reason(shares, [3, 0, 8], DiscreteLaplace(2), post)
         with pytest.raises(InvalidParameterError, match="other steps need sampling"):
             allotment_bias(shares, [3, 0, 8], DiscreteLaplace(2), post=post)
 
     def test_these_are_computed(self):
         shares = Allotment(WEIGHTS)
 
-        assert solvable(shares, [3, 0, 8], DiscreteLaplace(2), None) is None
-        assert solvable(shares, [3, 0, 8], DiscreteLaplace(2), [Integral(), Nonnegative()]) is None
-        assert solvable(shares, [3, 0, 8], Laplace(2), [Nonnegative(), Shrink(2)]) is None
+        assert sampling_reason(shares, [3, 0, 8], DiscreteLaplace(2), None) is None
+        assert sampling_reason(shares, [3, 0, 8], DiscreteLaplace(2), [Integral(), Nonnegative()]) is None
+        assert sampling_reason(shares, [3, 0, 8], Laplace(2), [Nonnegative(), Shrink(2)]) is None
 
     def test_rounding_real_noise_needs_sampling(self):
-        assert solvable(Allotment(WEIGHTS), [3, 0, 8], Laplace(2), [Nonnegative(), Integral()]) is not None
+        assert (
+            sampling_reason(Allotment(WEIGHTS), [3, 0, 8], Laplace(2), [Nonnegative(), Integral()])
+            is not None
+        )
 
     def test_a_temperature_that_leaves_nothing_is_refused(self):
         """Every count shrunk to 0 for certain shares out nothing."""

@@ -6,19 +6,19 @@ import pytest
 
 from evenhand.decide.language.tokens import (
     Token,
-    checked_name,
-    number,
-    numeral,
-    quoted,
+    check_name,
+    exact_number,
+    quote_name,
     refuse,
-    tokens,
+    tokenize,
     within_limits,
+    write_number,
 )
 from evenhand.errors import InvalidParameterError, RuleError
 
 
 def test_a_text_falls_into_words_with_their_places():
-    found = tokens("`a b`>= 1_0.5e2 AND(x)")
+    found = tokenize("`a b`>= 1_0.5e2 AND(x)")
 
     assert [(each.kind, each.text, each.place) for each in found] == [
         ("name", "a b", 0),
@@ -36,14 +36,14 @@ def test_a_text_falls_into_words_with_their_places():
 def test_spaces_that_look_like_spaces_are_refused(space):
     """Two rules that look alike must not be read differently."""
     with pytest.raises(RuleError):
-        tokens(f"x{space}> 3")
+        tokenize(f"x{space}> 3")
 
 
 @pytest.mark.parametrize("digit", ["٣", "３", "²", "½", "x²"])
 def test_digits_are_the_ten_on_the_keyboard(digit):
     """Others look like them in some fonts and not in others."""
     with pytest.raises(RuleError) as caught:
-        tokens(f"x > {digit}")
+        tokenize(f"x > {digit}")
 
     assert caught.value.column == 5
 
@@ -78,7 +78,7 @@ def test_the_message_stands_alone():
     ],
 )
 def test_a_number_is_written_exactly(value, text):
-    assert numeral(value) == text
+    assert write_number(value) == text
     assert Fraction(text) == value
 
 
@@ -98,7 +98,7 @@ def test_a_number_is_written_exactly(value, text):
     ],
 )
 def test_a_name_stands_in_backquotes_where_it_is_odd(name, text):
-    assert quoted(name) == text
+    assert quote_name(name) == text
 
 
 def test_limits_of_numbers_and_names():
@@ -107,8 +107,8 @@ def test_limits_of_numbers_and_names():
     assert not within_limits(Fraction(10**100 + 1))
     assert not within_limits(Fraction(1, 10**101))
     assert not within_limits(1 + Fraction(1, 2**1024))
-    assert checked_name("x" * 200, parameter="name", owner="count") == "x" * 200
+    assert check_name("x" * 200, parameter="name", owner="count") == "x" * 200
     with pytest.raises(InvalidParameterError, match="1 to 200 characters"):
-        checked_name("x" * 201, parameter="name", owner="count")
+        check_name("x" * 201, parameter="name", owner="count")
     with pytest.raises(InvalidParameterError, match="1e-100 to 1e100"):
-        number(Fraction(1, 10**101), parameter="level", owner="threshold")
+        exact_number(Fraction(1, 10**101), parameter="level", owner="threshold")

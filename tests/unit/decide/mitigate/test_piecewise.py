@@ -52,7 +52,7 @@ def test_as_printed_there_is_no_guarantee(counties, model):
     )
 
     assert proxy.guarantee.trust == "none"
-    assert "nothing is guaranteed" in proxy.words
+    assert "there is no guarantee" in proxy.words
     assert "none" in str(compare_of(proxy))
 
 
