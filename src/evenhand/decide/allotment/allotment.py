@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.decide.language.tokens import check_name, quote_name, write_number
+from evenhand.decide.language.tokens import check_input_name, quote_name, write_number
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.rational import Number, exact
 
@@ -59,7 +59,7 @@ class Allotment:
         money = None if budget is None else exact(budget, name="budget", owner="Allotment", above=0)
         object.__setattr__(self, "weights", check_weights(weights, owner="Allotment"))
         object.__setattr__(self, "budget", money)
-        object.__setattr__(self, "count", check_name(count, parameter="count", owner="Allotment"))
+        object.__setattr__(self, "count", check_input_name(count, parameter="count", owner="Allotment"))
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -193,7 +193,7 @@ class Formula:
         object.__setattr__(self, "hessian_diagonal", hessian_diagonal)
         bound = None if fourth_derivative is None else _check_bound(fourth_derivative)
         object.__setattr__(self, "fourth_derivative", bound)
-        object.__setattr__(self, "count", check_name(count, parameter="count", owner="Formula"))
+        object.__setattr__(self, "count", check_input_name(count, parameter="count", owner="Formula"))
 
     @property
     def inputs(self) -> tuple[str, ...]:

@@ -31,8 +31,8 @@ from evenhand.decide.allotment.clamped_counts import (
     moments_of,
     outcomes,
 )
-from evenhand.decide.allotment.noisy_total import EVENT, Noisy, Weighted, noisy_shares
-from evenhand.decide.allotment.series import RELATIVE, Found
+from evenhand.decide.allotment.noisy_total import EVENT, HasWeights, NoisyShares, build_noisy_shares
+from evenhand.decide.allotment.series import RELATIVE, ShareFigures
 from evenhand.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -63,53 +63,55 @@ _NOTHING = 1e-12
 
 
 def sampling_reason(
-    problem: Weighted, counts: ArrayLike, law: Law | Sequence[Law], post: Sequence[Any] | None
+    problem: HasWeights, counts: ArrayLike, law: Law | Sequence[Law], post: Sequence[Any] | None
 ) -> str | None:
     """Return why shares after these steps need sampling, or None where their means are computed."""
-    laws = noisy_shares(problem, counts, law, owner="solvable").laws
+    laws = build_noisy_shares(problem, counts, law, owner="solvable").laws
     if not post or floor_step(post, laws) is not None:
         return None
     return "only clamping at 0 or more and one step of shrinking are computed; other steps need sampling"
 
 
-def clamped_bias(noisy: Noisy, steps: tuple[Step, ...]) -> Found:
+def clamped_bias(noisy: NoisyShares, steps: tuple[Step, ...]) -> ShareFigures:
     """Return the bias of each share."""
     step = _one_step(steps, noisy)
-    about = _About(noisy, count_cumulants(noisy, step))
+    about = _ClampedSeries(noisy, count_cumulants(noisy, step))
     values, error = about.bias()
     effects = np.abs(about.shares - noisy.shares) + about.shares * about.moments[2] + about.variances
     if _is_within(error, effects, RELATIVE):
         words = "series about the means of the counts after the steps"
         certain = "with wide discrete noise taken for real noise" if _is_wide(noisy) else "certified"
-        return Found(values, error, f"{words}, {certain}")
+        return ShareFigures(values, error, f"{words}, {certain}")
     exact = _by_transforms(noisy, step, about, (1,))
     if exact is None:
-        return Found(values, error, UNCERTIFIED)
-    return Found(exact[0][0] - noisy.shares, exact[0][1], "integral of transforms, error estimated")
+        return ShareFigures(values, error, UNCERTIFIED)
+    return ShareFigures(exact[0][0] - noisy.shares, exact[0][1], "integral of transforms, error estimated")
 
 
-def clamped_variance(noisy: Noisy, steps: tuple[Step, ...]) -> Found:
+def clamped_variance(noisy: NoisyShares, steps: tuple[Step, ...]) -> ShareFigures:
     """Return the variance of each share."""
     step = _one_step(steps, noisy)
-    about = _About(noisy, count_cumulants(noisy, step))
+    about = _ClampedSeries(noisy, count_cumulants(noisy, step))
     values, error = about.variance()
     if (error <= 1e-4 * values)[noisy.weights > 0].all():  # figures of 0 or less are of no use
-        return Found(values, error, "series about the means of the counts after the steps, with its bound")
+        return ShareFigures(
+            values, error, "series about the means of the counts after the steps, with its bound"
+        )
     exact = _by_transforms(noisy, step, about, (1, 2))
     if exact is None:
         values = np.maximum(values, 0.0)
-        return Found(values, error, UNCERTIFIED)
+        return ShareFigures(values, error, UNCERTIFIED)
     first, square = exact
     missed = square[1] + 2 * np.abs(first[0]) * first[1]
-    return Found(
+    return ShareFigures(
         np.maximum(square[0] - first[0] ** 2, 0.0), missed, "integral of transforms, error estimated"
     )
 
 
-class _About:
+class _ClampedSeries:
     """The noise about the means of the counts after the steps, in units of the new total."""
 
-    def __init__(self, noisy: Noisy, counts: Cumulants) -> None:
+    def __init__(self, noisy: NoisyShares, counts: Cumulants) -> None:
         means = noisy.counts + counts.bias
         self.total = float(noisy.weights @ means)
         if not self.total > _NOTHING * noisy.total:
@@ -167,7 +169,7 @@ class _About:
         return min(1.0, float(self.moments[ORDERS]) / EVENT**ORDERS)
 
 
-def _one_step(steps: tuple[Step, ...], noisy: Noisy) -> FloorStep:
+def _one_step(steps: tuple[Step, ...], noisy: NoisyShares) -> FloorStep:
     step = floor_step(steps, noisy.laws)
     if step is None:
         reason = "steps that clamp at 0 or more or shrink once; other steps need sampling"
@@ -176,7 +178,7 @@ def _one_step(steps: tuple[Step, ...], noisy: Noisy) -> FloorStep:
 
 
 def _by_transforms(
-    noisy: Noisy, step: FloorStep, about: _About, powers: tuple[int, ...]
+    noisy: NoisyShares, step: FloorStep, about: _ClampedSeries, powers: tuple[int, ...]
 ) -> list[Transformed] | None:
     """Return E[share**power] by the integral over ln s, for each power, and an estimate of its error."""
     points = np.arange(_LOW, _HIGH + _STEP / 2, _STEP)
@@ -234,5 +236,5 @@ def _is_within(error: Values, effects: Values, part: float) -> bool:
     return bool((error[some] <= part * effects[some]).all())
 
 
-def _is_wide(noisy: Noisy) -> bool:
+def _is_wide(noisy: NoisyShares) -> bool:
     return any(law.support == "integers" and law.standard_deviation > _WIDE for law in noisy.laws)

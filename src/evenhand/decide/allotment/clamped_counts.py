@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand.decide.allotment.noisy_total import Noisy
+    from evenhand.decide.allotment.noisy_total import NoisyShares
     from evenhand.privacy.laws import Law
 
     Values = NDArray[np.float64]
@@ -239,7 +239,7 @@ class Cumulants:
     spread: Values
 
 
-def count_cumulants(noisy: Noisy, step: FloorStep) -> Cumulants:
+def count_cumulants(noisy: NoisyShares, step: FloorStep) -> Cumulants:
     """Return them for every entity; counts that are equal, with noise of the same law, are computed once."""
     size = noisy.counts.size
     bias, values, highest = np.empty(size), np.empty((size, ORDERS - 1)), np.empty(size)

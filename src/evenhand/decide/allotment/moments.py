@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.decide.allotment.clamped import clamped_bias, clamped_variance
-from evenhand.decide.allotment.noisy_total import Noisy, Weighted, noisy_shares
-from evenhand.decide.allotment.series import Found, bias_series, series_words, variance_series
-from evenhand.decide.allotment.value import chance_not_positive, value_bias
+from evenhand.decide.allotment.noisy_total import HasWeights, NoisyShares, build_noisy_shares
+from evenhand.decide.allotment.principal_values import chance_not_positive, value_bias
+from evenhand.decide.allotment.series import ShareFigures, bias_series, series_words, variance_series
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,8 +25,8 @@ _NEVER = 1e-25  # chance that any noise is not 0, below which there is no bias
 
 
 def allotment_bias(
-    problem: Weighted, counts: ArrayLike, law: Law | Sequence[Law], *, post: Sequence[Step] | None = None
-) -> Found:
+    problem: HasWeights, counts: ArrayLike, law: Law | Sequence[Law], *, post: Sequence[Step] | None = None
+) -> ShareFigures:
     r"""Return the bias of each share: expected share from noisy counts minus the true share.
 
     Parameters
@@ -45,7 +45,7 @@ def allotment_bias(
 
     Returns
     -------
-    Found
+    ShareFigures
         ``values``, ``error_bound`` and ``method``, also to be unpacked. The bound is proved where the method
         says *certified*; otherwise it is an estimate.
 
@@ -67,7 +67,7 @@ def allotment_bias(
     >>> method
     'series of 4 even orders, certified for the principal value'
     """
-    noisy = noisy_shares(problem, counts, law)
+    noisy = build_noisy_shares(problem, counts, law)
     if post:
         return clamped_bias(noisy, tuple(post))
     quiet = _bias_of_rare_noise(noisy)
@@ -76,13 +76,13 @@ def allotment_bias(
     series = bias_series(noisy)
     if series.certified:
         words = f"{series_words(series)}, certified for {series.covers}"
-        return Found(series.values, series.error_bound, words)
+        return ShareFigures(series.values, series.error_bound, words)
     return value_bias(noisy, series)
 
 
 def allotment_variance(
-    problem: Weighted, counts: ArrayLike, law: Law | Sequence[Law], *, post: Sequence[Step] | None = None
-) -> Found:
+    problem: HasWeights, counts: ArrayLike, law: Law | Sequence[Law], *, post: Sequence[Step] | None = None
+) -> ShareFigures:
     """Return the variance of each share from noisy counts.
 
     Parameters
@@ -98,7 +98,7 @@ def allotment_variance(
 
     Returns
     -------
-    Found
+    ShareFigures
         Where the method does not say *certified*, the bound is still one but wider than 1e-9 of the value.
 
     Examples
@@ -109,17 +109,17 @@ def allotment_variance(
     >>> (found.values**0.5).round(6).tolist()
     [0.001052, 0.001584, 0.001501]
     """
-    noisy = noisy_shares(problem, counts, law, owner="allotment_variance")
+    noisy = build_noisy_shares(problem, counts, law, owner="allotment_variance")
     if post:
         return clamped_variance(noisy, tuple(post))
     series = variance_series(noisy)
     certain = "certified" if series.certified else "with a bound above 1e-9"
     words = f"{series_words(series)}, {certain} for {series.covers}"
-    return Found(series.values, series.error_bound, words)
+    return ShareFigures(series.values, series.error_bound, words)
 
 
 def total_not_positive(
-    problem: Weighted, counts: ArrayLike, law: Law | Sequence[Law], *, owner: str = "total_not_positive"
+    problem: HasWeights, counts: ArrayLike, law: Law | Sequence[Law], *, owner: str = "total_not_positive"
 ) -> tuple[float, str]:
     """Return the probability that the noisy total is 0 or less, where shares have no meaning, and the method.
 
@@ -133,13 +133,13 @@ def total_not_positive(
     >>> f"{chance:.3e}", method
     ('5.674e-05', 'by a Fourier sum')
     """
-    noisy = noisy_shares(problem, counts, law, owner=owner)
+    noisy = build_noisy_shares(problem, counts, law, owner=owner)
     if _bias_of_rare_noise(noisy) is not None:
         return _NEVER, "at most, because the noise is 0 but for so small a chance"
     return chance_not_positive(noisy)
 
 
-def _bias_of_rare_noise(noisy: Noisy) -> Found | None:
+def _bias_of_rare_noise(noisy: NoisyShares) -> ShareFigures | None:
     """Return no bias where noise on whole numbers is 0 but for a chance that is not worth a series.
 
     A share is at most the entity's own part over a total of one tenth of the true one, or of 1.
@@ -153,4 +153,4 @@ def _bias_of_rare_noise(noisy: Noisy) -> Found | None:
     spread = np.array([law.variance for law in noisy.laws])[noisy.which]  # a whole number is below its square
     largest = max(1.0, 10 / noisy.total)
     error = noisy.weights * (chance * noisy.counts + spread) * largest + chance * noisy.shares
-    return Found(np.zeros_like(noisy.shares), error, "the noise is 0 but for a negligible chance")
+    return ShareFigures(np.zeros_like(noisy.shares), error, "the noise is 0 but for a negligible chance")

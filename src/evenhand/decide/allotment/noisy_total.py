@@ -34,13 +34,22 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
-__all__ = ["EVENT", "Noisy", "Tail", "Weighted", "chernoff", "noisy_shares", "outside_event", "whole_weights"]
+__all__ = [
+    "EVENT",
+    "HasWeights",
+    "NoisyShares",
+    "Tail",
+    "build_noisy_shares",
+    "chernoff",
+    "outside_event",
+    "whole_weights",
+]
 
 _DENOMINATORS = (1, 2, 3, 4, 5, 8, 10, 16, 20, 25, 40, 50, 100, 200, 1000, 10_000)
 _LARGEST_WHOLE = 2.0**52
 
 
-class Weighted(Protocol):
+class HasWeights(Protocol):
     """Anything with weights, such as an :class:`~evenhand.decide.Allotment`."""
 
     @property
@@ -49,7 +58,7 @@ class Weighted(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Noisy:
+class NoisyShares:
     r"""Shares of a total with noise, :math:`\tilde P_i = (P_i + g_i \hat\eta_i) / (1 + t)`.
 
     Attributes
@@ -93,9 +102,9 @@ class Noisy:
         return totals
 
 
-def noisy_shares(
-    problem: Weighted, counts: ArrayLike, law: Law | Sequence[Law], *, owner: str = "allotment_bias"
-) -> Noisy:
+def build_noisy_shares(
+    problem: HasWeights, counts: ArrayLike, law: Law | Sequence[Law], *, owner: str = "allotment_bias"
+) -> NoisyShares:
     """Check an allotment, its counts and its noise, and put them in units of the total."""
     weights = np.asarray(problem.weights, dtype=np.float64)
     values = _counts(counts, weights.size, owner)
@@ -105,7 +114,7 @@ def noisy_shares(
         must_be = "counts with a weighted total above 0, without which there are no shares"
         raise InvalidParameterError("counts", owner=owner, must_be=must_be, got="others")
     deviations = np.array([single_law.standard_deviation for single_law in laws])[which]
-    return Noisy(
+    return NoisyShares(
         counts=values,
         weights=weights,
         total=total,
@@ -116,7 +125,7 @@ def noisy_shares(
     )
 
 
-def whole_weights(noisy: Noisy) -> tuple[NDArray[np.int64], int] | None:
+def whole_weights(noisy: NoisyShares) -> tuple[NDArray[np.int64], int] | None:
     """Return weights and total as whole numbers without a common factor; None where noise or weights are not.
 
     A weight of 0.1 counts as one tenth.
@@ -183,7 +192,7 @@ class Tail:
     covers: str
 
 
-def chernoff(noisy: Noisy, distance: float) -> tuple[float, float]:
+def chernoff(noisy: NoisyShares, distance: float) -> tuple[float, float]:
     """Return an upper bound of Pr[t > distance] and the tilt that attains it."""
     best, tilt = 0.0, 0.0
     for trial in _tilts(noisy, distance):
@@ -193,7 +202,7 @@ def chernoff(noisy: Noisy, distance: float) -> tuple[float, float]:
     return math.exp(max(best, -745.0)) if best > -745 else 0.0, tilt
 
 
-def outside_event(noisy: Noisy, *, own: bool = True) -> Tail:
+def outside_event(noisy: NoisyShares, *, own: bool = True) -> Tail:
     """Bound what lies outside the event; `own` False leaves only the mean over the event itself."""
     one_side, tilt = chernoff(noisy, EVENT)
     probability = min(1.0, 2 * one_side)
@@ -209,7 +218,7 @@ def outside_event(noisy: Noisy, *, own: bool = True) -> Tail:
     return Tail(probability, 0.0, "the mean where the total moves by at most nine tenths of itself")
 
 
-def _laplace_slack(noisy: Noisy, probability: float, tilt: float) -> float:
+def _laplace_slack(noisy: NoisyShares, probability: float, tilt: float) -> float:
     scale = float((noisy.reach / math.sqrt(2)).max())
     if scale > 1 - EVENT or tilt * EVENT < 1:
         return math.inf
@@ -217,7 +226,7 @@ def _laplace_slack(noisy: Noisy, probability: float, tilt: float) -> float:
     return (_OWN * own + _TOTAL * EVENT) * probability / scale
 
 
-def _gaussian_slack(noisy: Noisy, probability: float) -> float:
+def _gaussian_slack(noisy: NoisyShares, probability: float) -> float:
     """Bound the rest where the own noise, given the total's, is in proportion to it."""
     variance = float((noisy.reach**2).sum())
     if variance > 1 - EVENT:
@@ -226,7 +235,7 @@ def _gaussian_slack(noisy: Noisy, probability: float) -> float:
     return probability * (1 + 1 / variance) + _SHI * density
 
 
-def _sizes(noisy: Noisy, probability: float, tilt: float) -> float:
+def _sizes(noisy: NoisyShares, probability: float, tilt: float) -> float:
     """Bound E[g_i |noise_i| + |t|] outside the event."""
     if tilt * EVENT < 1:
         return math.inf
@@ -234,7 +243,7 @@ def _sizes(noisy: Noisy, probability: float, tilt: float) -> float:
     return (own + EVENT) * probability
 
 
-def _mean_sizes(noisy: Noisy, tilt: float) -> Values:
+def _mean_sizes(noisy: NoisyShares, tilt: float) -> Values:
     sizes = np.empty_like(noisy.reach)
     for place, law in enumerate(noisy.laws):
         here = noisy.which == place
@@ -242,7 +251,7 @@ def _mean_sizes(noisy: Noisy, tilt: float) -> Values:
     return sizes
 
 
-def _tilts(noisy: Noisy, distance: float) -> list[float]:
+def _tilts(noisy: NoisyShares, distance: float) -> list[float]:
     """Return tilts to try: that of a Gaussian, and parts of the largest one."""
     variance = float((noisy.reach**2).sum())
     normal = distance / variance if variance > 0 else math.inf
@@ -256,7 +265,7 @@ def _tilts(noisy: Noisy, distance: float) -> list[float]:
     return [part * most for part in _PARTS if part * most < 4 * normal] + [min(normal, _PARTS[-1] * most)]
 
 
-def _log_mgf(noisy: Noisy, tilt: float) -> float:
+def _log_mgf(noisy: NoisyShares, tilt: float) -> float:
     total = 0.0
     for place, law in enumerate(noisy.laws):
         here = noisy.weights[noisy.which == place] if len(noisy.laws) > 1 else noisy.weights

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from evenhand.decide.allotment.noisy_total import EVENT, Noisy, noisy_shares, outside_event
+from evenhand.decide.allotment.noisy_total import EVENT, NoisyShares, build_noisy_shares, outside_event
 from evenhand.decide.exact.cumulants import even_moments
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, Law
@@ -84,7 +84,7 @@ def reciprocal_mean(total: float, law: Law) -> Reciprocal:
     if not (isinstance(total, int | float | np.integer | np.floating) and 0 < total < math.inf):
         must_be = "a finite number > 0"
         raise InvalidParameterError("total", owner="reciprocal_mean", must_be=must_be, got="something else")
-    noisy = noisy_shares(_One(), [total], law, owner="reciprocal_mean")
+    noisy = build_noisy_shares(_One(), [total], law, owner="reciprocal_mean")
     excess, square, error = _series(noisy)
     if error <= _CERTIFIED * excess:
         return Reciprocal(excess, square, error, "series, certified")
@@ -98,7 +98,7 @@ def reciprocal_mean(total: float, law: Law) -> Reciprocal:
     return Reciprocal(*summed, 1e-12, "sum over all totals but 0")
 
 
-def _series(noisy: Noisy) -> tuple[float, float, float]:
+def _series(noisy: NoisyShares) -> tuple[float, float, float]:
     moments = even_moments(noisy.of_total(noisy.cumulants(_MOST_ORDERS + 1)))
     tail = outside_event(noisy)
     best, error = 1, math.inf

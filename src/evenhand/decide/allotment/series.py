@@ -42,7 +42,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from evenhand.decide.allotment.noisy_total import EVENT, Noisy, outside_event
+from evenhand.decide.allotment.noisy_total import EVENT, NoisyShares, outside_event
 from evenhand.decide.exact.cumulants import even_moments, most_orders
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
-__all__ = ["RELATIVE", "Found", "Series", "bias_series", "series_words", "variance_series"]
+__all__ = ["RELATIVE", "SeriesFigures", "ShareFigures", "bias_series", "series_words", "variance_series"]
 
 RELATIVE = 1e-9
 """The error, relative to the two effects that a bias is the difference of, up to which it is certified."""
@@ -60,7 +60,7 @@ _MOST_ORDERS, _MOST_VARIANCE_ORDERS = 12, 8
 _ROUNDING, _VARIANCE_ROUNDING = 256 * np.finfo(np.float64).eps, 1024 * np.finfo(np.float64).eps
 
 
-class Found(NamedTuple):
+class ShareFigures(NamedTuple):
     """A figure for each entity, how far it may be off, and how it was found."""
 
     values: NDArray[np.float64]
@@ -69,7 +69,7 @@ class Found(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Series:
+class SeriesFigures:
     """What the series gives.
 
     Attributes
@@ -98,12 +98,12 @@ class Series:
     covers: str
 
 
-def series_words(series: Series) -> str:
+def series_words(series: SeriesFigures) -> str:
     """Return how many orders were added up, in words."""
     return f"series of {series.orders} even order{'s'[: series.orders != 1]}"
 
 
-def bias_series(noisy: Noisy) -> Series:
+def bias_series(noisy: NoisyShares) -> SeriesFigures:
     """Return the bias by the series, with as many orders as it takes."""
     most = min(_MOST_ORDERS, *(most_orders(law) - 1 for law in noisy.laws))
     standard = noisy.cumulants(most + 1)
@@ -122,7 +122,7 @@ def bias_series(noisy: Noisy) -> Series:
     error = left + tail.slack + _ROUNDING * sizes
     if noisy.shares.size == 1:
         values, error = np.zeros(1), np.zeros(1)
-    return Series(
+    return SeriesFigures(
         values=values,
         error_bound=error,
         orders=best,
@@ -132,7 +132,7 @@ def bias_series(noisy: Noisy) -> Series:
     )
 
 
-def _terms(noisy: Noisy, standard: Values, moments: Values, orders: int) -> tuple[Values, Values]:
+def _terms(noisy: NoisyShares, standard: Values, moments: Values, orders: int) -> tuple[Values, Values]:
     """Add up the orders, and what they amount to without their signs."""
     total = float(moments[1 : orders + 1].sum())
     inner = np.zeros((len(noisy.laws), orders))  # by law, of the power g**(2 m)
@@ -148,7 +148,7 @@ def _terms(noisy: Noisy, standard: Values, moments: Values, orders: int) -> tupl
     return noisy.shares * total - own, noisy.shares * total + sizes
 
 
-def _remainder(noisy: Noisy, moments: Values, own_moments: Values, orders: int) -> Values:
+def _remainder(noisy: NoisyShares, moments: Values, own_moments: Values, orders: int) -> Values:
     power = 2 * orders + 2
     inside, outside = 1 / (1 - EVENT**2), math.fsum(EVENT ** (-2 * j) for j in range(1, orders + 1))
     norm = float(moments[orders + 1]) ** (1 / power)
@@ -160,7 +160,7 @@ def _remainder(noisy: Noisy, moments: Values, own_moments: Values, orders: int) 
     return bound
 
 
-def variance_series(noisy: Noisy) -> Series:
+def variance_series(noisy: NoisyShares) -> SeriesFigures:
     """Return the variance by the series, with as many orders as it takes."""
     standard = noisy.cumulants(_MOST_VARIANCE_ORDERS + 2)
     moments = even_moments(noisy.of_total(standard))
@@ -187,7 +187,7 @@ def variance_series(noisy: Noisy) -> Series:
     values = best_values - mean.values**2
     if noisy.shares.size == 1:
         values, error = np.zeros(1), np.zeros(1)
-    return Series(
+    return SeriesFigures(
         values=values,
         error_bound=error,
         orders=best,
@@ -197,7 +197,7 @@ def variance_series(noisy: Noisy) -> Series:
     )
 
 
-def _squares(noisy: Noisy, standard: Values, moments: Values, k: int) -> tuple[Values, Values]:
+def _squares(noisy: NoisyShares, standard: Values, moments: Values, k: int) -> tuple[Values, Values]:
     r"""Return :math:`E[u^2 t^{2k}]`, and the same without its negative part."""
     reach, shares = noisy.reach, noisy.shares
 

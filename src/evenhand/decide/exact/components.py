@@ -1,4 +1,4 @@
-"""How comparisons hang together: which share an input, and which input to condition on.
+"""How comparisons depend on each other: which share an input, and which input to condition on.
 
 Two comparisons with no noisy input in common are independent. Those that have one fall apart once its noise
 is given a value, so the joint law is a sum or an integral over that value. This module looks at the
@@ -119,7 +119,7 @@ def simple_form(structure: Structure, component: Component) -> Form | None:
         ratios = {Fraction(row[name]) / Fraction(first[name]) for name in row}
         if len(ratios) > 1:
             return None
-        multiples.append(_plain(ratios.pop()))
+        multiples.append(_plain_number(ratios.pop()))
     floored = [name for name in component.inputs if name in structure.floored]
     if floored and len(component.inputs) > 1:
         return None
@@ -142,7 +142,7 @@ def _primitive(row: dict[int, int | float]) -> dict[int, int | float]:
     return {name: sign * (weight // divisor if divisor != 1 else weight) for name, weight in row.items()}
 
 
-def _plain(value: Fraction) -> int | float:
+def _plain_number(value: Fraction) -> int | float:
     return int(value) if value.denominator == 1 else float(value)
 
 

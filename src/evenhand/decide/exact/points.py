@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     Values = NDArray[np.float64]
     Whole = NDArray[np.int64]
 
-__all__ = ["Kink", "Steps", "find_kinks", "nodes", "run_starts"]
+__all__ = ["ComparisonSteps", "Kink", "find_kinks", "nodes", "run_starts"]
 
 ORDER = 16
 LONGEST = 12.0
@@ -200,7 +200,7 @@ def _rule() -> tuple[Values, Values]:
 
 
 @dataclass(frozen=True, eq=False)
-class Steps:
+class ComparisonSteps:
     """A comparison that changes with v: whether a sum is above (threshold - coefficient * v) // multiple.
 
     Attributes
@@ -221,7 +221,7 @@ class Steps:
     reach: int
 
 
-def run_starts(steps: Sequence[Steps], far: int, size: int) -> tuple[Whole, Whole]:
+def run_starts(steps: Sequence[ComparisonSteps], far: int, size: int) -> tuple[Whole, Whole]:
     """Return the entity and first v of every run of -far, ..., far, in order.
 
     Parameters
@@ -244,13 +244,13 @@ def run_starts(steps: Sequence[Steps], far: int, size: int) -> tuple[Whole, Whol
     return merged // span, merged % span - far
 
 
-def _sign_change(step: Steps) -> tuple[Whole, Whole]:
+def _sign_change(step: ComparisonSteps) -> tuple[Whole, Whole]:
     size = abs(step.coefficient)
     quotient = step.threshold // size
     return np.arange(step.threshold.size), quotient + 1 if step.coefficient > 0 else -quotient
 
 
-def _changes(step: Steps, far: int) -> tuple[Whole, Whole]:
+def _changes(step: ComparisonSteps, far: int) -> tuple[Whole, Whole]:
     """Return the first v of each run that one comparison makes, as far as the other sum reaches."""
     size, multiple, sign = abs(step.coefficient), step.multiple, 1 if step.coefficient > 0 else -1
     edge = step.reach + 2

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.decide.exact.components import Structure, cost, split_components
-from evenhand.decide.exact.conditioned import State, component_atoms, products
+from evenhand.decide.exact.joint_law import State, component_atoms, products
 from evenhand.decide.exact.linear_law import exact_reach
 from evenhand.decide.language.rule import Rule
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError, UnknownNameError

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     Values = NDArray[np.float64]
     Progress = Callable[[int, int], object]
 
-__all__ = ["DRAWS", "MOST_DRAWS", "Sampled", "sampled_rule", "sampled_shares", "steps_of"]
+__all__ = ["DRAWS", "MOST_DRAWS", "SampledFigures", "sampled_rule", "sampled_shares", "steps_for_input"]
 
 DRAWS = 10_000
 """How many releases are drawn by default."""
@@ -46,7 +46,7 @@ _CELLS = 1 << 18  # numbers of one input drawn at a time
 
 
 @dataclass(frozen=True, eq=False)
-class Sampled:
+class SampledFigures:
     """What draws say about each entity.
 
     Parameters
@@ -79,7 +79,7 @@ def sampled_rule(
     draws: int | None = None,
     rng: Any = None,
     progress: Progress | None = None,
-) -> Sampled:
+) -> SampledFigures:
     """Draw releases of the counts and count how often the rule comes out other than on the true ones.
 
     Parameters
@@ -109,7 +109,7 @@ def sampled_rule(
     True
     """
     number, source = _check_draws(draws, rng)
-    steps = {name: steps_of(post, name) for name in rule.inputs}
+    steps = {name: steps_for_input(post, name) for name in rule.inputs}
     counts = {name: held(np.asarray(columns[name])) for name in rule.inputs}
     truth = rule.holds(counts)
     flips = np.zeros(truth.size, dtype=np.int64)
@@ -126,7 +126,7 @@ def sampled_rule(
         if progress is not None:
             progress(done, number)
     flip, padded = flips / number, (flips + 1) / (number + 2)
-    return Sampled(
+    return SampledFigures(
         bias=np.where(truth, -flip, flip),
         variance=flip * (1 - flip),
         standard_error=np.sqrt(padded * (1 - padded) / number),
@@ -143,7 +143,7 @@ def sampled_shares(
     draws: int | None = None,
     rng: Any = None,
     progress: Progress | None = None,
-) -> Sampled:
+) -> SampledFigures:
     """Draw releases of the counts in pairs and average what each entity gets; parameters as `sampled_rule`.
 
     In a draw whose weighted total is 0, or whose formula has no finite value, there are no shares. After a
@@ -162,7 +162,7 @@ def sampled_shares(
     """
     number, source = _check_draws(draws, rng)
     pairs = (number + 1) // 2
-    steps = steps_of(post, problem.count)
+    steps = steps_for_input(post, problem.count)
     true = held(np.asarray(counts))
     truth = problem.shares(true)
     instead = 0.0 if steps else truth
@@ -186,10 +186,10 @@ def sampled_shares(
     bias = total / pairs
     of_pairs = np.maximum(squares / pairs - bias**2, 0.0) * pairs / max(1, pairs - 1)
     variance = np.maximum(spread / (2 * pairs) - bias**2, 0.0)
-    return Sampled(bias, variance, np.sqrt(of_pairs / pairs), 2 * pairs, unpaid, nonpositive)
+    return SampledFigures(bias, variance, np.sqrt(of_pairs / pairs), 2 * pairs, unpaid, nonpositive)
 
 
-def steps_of(post: Any, name: str) -> tuple[Any, ...]:
+def steps_for_input(post: Any, name: str) -> tuple[Any, ...]:
     """Return the steps for the counts of one input.
 
     Parameters

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from evenhand.decide.language.rule import Rule
 from evenhand.decide.language.terms import LINEAR, Ratio, Term, count
-from evenhand.decide.language.tokens import LONGEST_TEXT, Token, refuse, tokenize, within_limits
+from evenhand.decide.language.tokens import LONGEST_TEXT, Token, refuse_text, tokenize, within_limits
 from evenhand.decide.language.weights import LARGEST_NUMBER, SMALLEST_NUMBER, Product, Weight
 from evenhand.errors import InvalidParameterError, LimitExceededError, RuleError
 
@@ -190,7 +190,7 @@ class _ArithmeticReader:
         number = self.read_number(least=SMALLEST_NUMBER, most=LARGEST_NUMBER, expected=_WEIGHT_VALUE)
         touching = not self.text[self.here.place - 1].isspace()
         if touching and self.here.kind in {"name", "number"}:
-            refuse(self.text, token.place, expected=_WEIGHT_VALUE, got="a number with letters")
+            refuse_text(self.text, token.place, expected=_WEIGHT_VALUE, got="a number with letters")
         return Product(number, ())
 
     def read_number(self, *, least: Fraction | None, most: Fraction | None, expected: str) -> Fraction:
@@ -201,18 +201,18 @@ class _ArithmeticReader:
         value = Fraction(token.text) if short else Fraction(0)
         too_small, too_large = least is not None and value < least, most is not None and value > most
         if not short or not within_limits(value) or too_small or too_large:
-            refuse(self.text, token.place, expected=expected, got="another number")
+            refuse_text(self.text, token.place, expected=expected, got="another number")
         return value
 
     def refuse_here(self, expected: str, *, hint: str = "") -> NoReturn:
-        refuse(self.text, self.here.place, expected=expected, got=self.here.shown, hint=hint)
+        refuse_text(self.text, self.here.place, expected=expected, got=self.here.shown, hint=hint)
 
     def apply(self, function: Function, sign: Token, left: Any, right: Any, start: Token) -> Any:  # noqa: ARG002 - used by rules
         """Return what an operation makes of two values, the second of which begins at `start`."""
         weight = function(left, right)
         factor = abs(weight.factor) if isinstance(weight, Product) else Fraction(1)
         if not SMALLEST_NUMBER <= factor <= LARGEST_NUMBER:
-            refuse(self.text, start.place, expected=_WEIGHT_VALUE, got="another number")
+            refuse_text(self.text, start.place, expected=_WEIGHT_VALUE, got="another number")
         return weight
 
     def check_value(self, value: Any, start: Token) -> Any:  # noqa: ARG002 - used by rules
@@ -225,7 +225,7 @@ class _ArithmeticReader:
 
     def refuse_depth(self, opened: Token) -> NoReturn:
         expected = f"at most {DEEPEST_TEXT} brackets within one another"
-        refuse(self.text, opened.place, expected=expected, got="more")
+        refuse_text(self.text, opened.place, expected=expected, got="more")
 
 
 class _RuleReader(_ArithmeticReader):
@@ -313,7 +313,7 @@ class _RuleReader(_ArithmeticReader):
             self.refuse_here("'(' after 'signed'", hint="a column of that name stands in backquotes.")
         value = self.read_parenthesis()
         if not isinstance(value, Ratio):
-            refuse(self.text, start.place, expected="a ratio such as signed(x/y)", got="something else")
+            refuse_text(self.text, start.place, expected="a ratio such as signed(x/y)", got="something else")
         return replace(value, nonpositive="signed")
 
     def apply(self, function: Function, sign: Token, left: Any, right: Any, start: Token) -> Any:  # noqa: ARG002 - used by weights
@@ -323,7 +323,7 @@ class _RuleReader(_ArithmeticReader):
         except InvalidParameterError as error:
             expected = f"{error.must_be} beside '{sign.text}'"
             hint = LINEAR if error.owner.startswith("'") else ""
-            refuse(self.text, sign.place, expected=expected, got="something else", hint=hint)
+            refuse_text(self.text, sign.place, expected=expected, got="something else", hint=hint)
 
     def after(self, value: Any, end: str) -> str:
         follows = "'and', 'or', 'xor'" if isinstance(value, Rule) else "a sign such as '+', '/' or '>'"
@@ -337,10 +337,10 @@ class _RuleReader(_ArithmeticReader):
     def _check_rule(self, value: Any, start: Token) -> Rule:
         if not isinstance(value, Rule):
             expected, got = "a comparison such as x > 3", "a number, count or ratio"
-            refuse(self.text, start.place, expected=expected, got=got)
+            refuse_text(self.text, start.place, expected=expected, got=got)
         return value
 
     def check_value(self, value: Any, start: Token) -> Any:
         if isinstance(value, Rule):
-            refuse(self.text, start.place, expected="a number, a count or a ratio", got="a comparison")
+            refuse_text(self.text, start.place, expected="a number, a count or a ratio", got="a comparison")
         return value

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Terms = Sequence[tuple[str, Fraction]]
 
-__all__ = ["Predicate", "exceeds", "input_columns"]
+__all__ = ["Predicate", "exceeds", "read_input_columns"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -142,7 +142,7 @@ def exceeds(
     terms: Terms, bound: Fraction, columns: Mapping[str, Any], *, strict: bool
 ) -> npt.NDArray[np.bool_]:
     """Tell where the sum of coefficient times column is > `bound`, or >= where not `strict`."""
-    arrays = [input_column(columns, name) for name, _ in terms]
+    arrays = [read_input_column(columns, name) for name, _ in terms]
     whole = math.lcm(bound.denominator, *(coefficient.denominator for _, coefficient in terms))
     weights = [int(coefficient * whole) for _, coefficient in terms]
     least = int(bound * whole)
@@ -155,7 +155,7 @@ def exceeds(
     return np.asarray(signs > 0 if strict else signs >= 0)
 
 
-def input_column(columns: Mapping[str, Any], name: str) -> npt.NDArray[Any]:
+def read_input_column(columns: Mapping[str, Any], name: str) -> npt.NDArray[Any]:
     """Return one input as an array of whole numbers or finite floats."""
     try:
         raw = columns[name]
@@ -173,9 +173,9 @@ def input_column(columns: Mapping[str, Any], name: str) -> npt.NDArray[Any]:
     return array
 
 
-def input_columns(columns: Mapping[str, Any], names: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
+def read_input_columns(columns: Mapping[str, Any], names: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
     """Return the inputs as arrays whose shapes broadcast."""
-    arrays = {name: input_column(columns, name) for name in names}
+    arrays = {name: read_input_column(columns, name) for name in names}
     try:
         np.broadcast_shapes(*(array.shape for array in arrays.values()))
     except ValueError:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
-from evenhand.decide.language.predicates import input_columns
+from evenhand.decide.language.predicates import read_input_columns
 from evenhand.errors import InvalidParameterError, LimitExceededError
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ _STRENGTH = {"or": 1, "xor": 2, "and": 3, "not": 4, "compare": 5}
 
 
 class Compared(Protocol):
-    """A comparison that a rule is made of: :class:`~evenhand.decide.language.terms.Comparison`."""
+    """A comparison that a rule is made of: :class:`~evenhand.decide.language.terms.CountComparison`."""
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -199,7 +199,7 @@ class Rule:
         columns : mapping of str to array
             The inputs by name; whole numbers or finite floats, of shapes that broadcast.
         """
-        arrays = input_columns(columns, self.inputs)
+        arrays = read_input_columns(columns, self.inputs)
         return self.evaluate([predicate.holds(arrays) for predicate in self.predicates])
 
     def evaluate(self, truths: Sequence[npt.ArrayLike] | npt.NDArray[np.bool_]) -> Truths:

@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 from evenhand._validate import one_of
 from evenhand.decide.language.predicates import Predicate
 from evenhand.decide.language.rule import Rule
-from evenhand.decide.language.tokens import check_name, exact_number, quote_name, within_limits, write_number
+from evenhand.decide.language.tokens import (
+    check_input_name,
+    exact_number,
+    quote_name,
+    within_limits,
+    write_number,
+)
 from evenhand.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -25,7 +31,7 @@ __all__ = [
     "FLIPPED",
     "LINEAR",
     "MOST_INPUTS",
-    "Comparison",
+    "CountComparison",
     "Nonpositive",
     "Ratio",
     "Sign",
@@ -289,7 +295,7 @@ def count(name: str) -> Term:
     >>> count("children aged 5-17") >= 2 * count("teachers")
     `children aged 5-17` >= 2*teachers
     """
-    return Term(((check_name(name, parameter="name", owner="count"), Fraction(1)),))
+    return Term(((check_input_name(name, parameter="name", owner="count"), Fraction(1)),))
 
 
 def ratio(numerator: str | Term, denominator: str | Term, *, nonpositive: Nonpositive = "false") -> Ratio:
@@ -321,7 +327,7 @@ def ratio(numerator: str | Term, denominator: str | Term, *, nonpositive: Nonpos
     above, below = (
         side
         if isinstance(side, Term)
-        else Term(((check_name(side, parameter=name, owner="ratio"), Fraction(1)),))
+        else Term(((check_input_name(side, parameter=name, owner="ratio"), Fraction(1)),))
         for name, side in (("numerator", numerator), ("denominator", denominator))
     )
     if below.is_number:
@@ -381,7 +387,7 @@ FLIPPED: dict[Sign, Sign] = {">": "<", ">=": "<=", "<": ">", "<=": ">="}
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison:
+class CountComparison:
     """Two sides and a sign between them.
 
     Parameters
@@ -438,7 +444,7 @@ class Comparison:
 
 def compare_sides(left: Term | Ratio, sign: Sign, right: Term) -> Rule:
     """Return the rule of one comparison; refuse it if no count is left in it, or its numbers are too long."""
-    comparison = Comparison(left, sign, right)
+    comparison = CountComparison(left, sign, right)
     if not all(predicate.terms for predicate in comparison.predicates):
         must_be, got = (
             "something that leaves a count to compare",

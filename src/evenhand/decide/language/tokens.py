@@ -20,10 +20,10 @@ __all__ = [
     "KEYWORDS",
     "LONGEST_TEXT",
     "Token",
-    "check_name",
+    "check_input_name",
     "exact_number",
     "quote_name",
-    "refuse",
+    "refuse_text",
     "tokenize",
     "within_limits",
     "write_number",
@@ -80,7 +80,7 @@ _INSTEAD = {
 # --- writing --------------------------------------------------------------------------------------
 
 
-def check_name(name: object, *, parameter: str, owner: str) -> str:
+def check_input_name(name: object, *, parameter: str, owner: str) -> str:
     """Return the name of an input, which is a text of 1 to 200 characters."""
     if not isinstance(name, str) or not 0 < len(name) <= LONGEST_NAME:
         must_be = f"the name of a column, of 1 to {LONGEST_NAME} characters"
@@ -189,7 +189,7 @@ def tokenize(text: str, *, keywords: Sequence[str] = KEYWORDS, expected: str = _
     return [*words, Token("end", "", len(text))]
 
 
-def refuse(text: str, place: int, *, expected: str, got: str, hint: str = "") -> NoReturn:
+def refuse_text(text: str, place: int, *, expected: str, got: str, hint: str = "") -> NoReturn:
     """Raise the error that points at a place of the text."""
     start, stop = max(0, place - _SHOWN), min(len(text), place + _SHOWN)
     if len(text) <= 2 * _SHOWN:
@@ -215,26 +215,26 @@ def _next_token(text: str, place: int, keywords: Sequence[str], expected: str) -
         word = name.group()
         if not word.isidentifier():  # a power or a fraction in one character, which is no number here
             hint = "write numbers with the digits 0 to 9, and odd names in backquotes."
-            refuse(text, place, expected="a number or a name", got=f"'{word[:_SHOWN]}'", hint=hint)
+            refuse_text(text, place, expected="a number or a name", got=f"'{word[:_SHOWN]}'", hint=hint)
         if word.lower() in keywords:
             return Token("word", word.lower(), place), name.end()
         return _name_token(text, word, place), name.end()
     if text[place] == "`":
         quoted = _QUOTED.match(text, place)
         if quoted is None:
-            refuse(text, place, expected="a second backquote that ends the name", got="none")
+            refuse_text(text, place, expected="a second backquote that ends the name", got="none")
         return _name_token(text, quoted.group(1).replace("``", "`"), place), quoted.end()
     sign = _SIGN.match(text, place)
     if sign:
         return Token("sign", sign.group(), place), sign.end()
     better = _INSTEAD.get(text[place], "")
     got = f"'{_visible(text[place])}'"
-    refuse(text, place, expected=expected, got=got, hint=f"write {better}." if better else "")
+    refuse_text(text, place, expected=expected, got=got, hint=f"write {better}." if better else "")
 
 
 def _name_token(text: str, name: str, place: int) -> Token:
     if not 0 < len(name) <= LONGEST_NAME:
-        refuse(text, place, expected=f"a name of 1 to {LONGEST_NAME} characters", got="another")
+        refuse_text(text, place, expected=f"a name of 1 to {LONGEST_NAME} characters", got="another")
     return Token("name", name, place)
 
 

@@ -38,12 +38,12 @@ __all__ = [
     "plain_guarantee",
     "plain_release",
     "release_error",
+    "release_unit",
     "require_allotment",
     "require_rule",
     "restate_guarantee",
     "scaled_law",
     "seeded_source",
-    "unit_of",
     "withdraw_guarantee",
 ]
 
@@ -137,7 +137,7 @@ def law_of(problem: Any, noise: Any) -> Law:
     return noise_of(noise, inputs=problem.inputs)[problem.inputs[0]]
 
 
-def unit_of(noise: Any, unit: Unit | str | None, *, owner: str) -> Unit:
+def release_unit(noise: Any, unit: Unit | str | None, *, owner: str) -> Unit:
     """Return what may change: that of the mechanism, or the one given with a law."""
     own = getattr(noise, "unit", None)
     chosen = unit if own is None else own
@@ -207,7 +207,7 @@ def draw_error(
 
 def plain_guarantee(problem: Any, noise: Any, unit: Unit | str | None, *, owner: str) -> Guarantee:
     """Return what releasing the counts with this noise promises."""
-    chosen = unit_of(noise, unit, owner=owner)
+    chosen = release_unit(noise, unit, owner=owner)
     return guarantee_of(problem, noise, unit=chosen)
 
 

@@ -12,10 +12,10 @@ from evenhand.decide.mitigate.mitigation import (
     build_mitigation,
     law_of,
     plain_guarantee,
+    release_unit,
     require_allotment,
     restate_guarantee,
     seeded_source,
-    unit_of,
 )
 from evenhand.decide.mitigate.registry import MitigationKind, MitigationParameter
 from evenhand.decide.result.bias import bias
@@ -105,7 +105,7 @@ def output_perturbation(
     """
     owner = "output_perturbation"
     allotment = require_allotment(problem, owner=owner)
-    law, chosen = law_of(problem, noise), unit_of(noise, unit, owner=owner)
+    law, chosen = law_of(problem, noise), release_unit(noise, unit, owner=owner)
     if not isinstance(law, Laplace | DiscreteLaplace):
         raise InvalidParameterError("noise", owner=owner, must_be="Laplace noise", got=noise)
     check_public(least_total, least_part, declared_public)

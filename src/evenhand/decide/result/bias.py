@@ -12,11 +12,11 @@ from evenhand._validate import one_of
 from evenhand.decide.allotment.allotment import Allotment, Formula
 from evenhand.decide.allotment.clamped import UNCERTIFIED, sampling_reason
 from evenhand.decide.allotment.moments import allotment_bias, allotment_variance, total_not_positive
-from evenhand.decide.allotment.noisy_total import noisy_shares
-from evenhand.decide.allotment.value import lattice_variance
+from evenhand.decide.allotment.noisy_total import build_noisy_shares
+from evenhand.decide.allotment.principal_values import lattice_variance
 from evenhand.decide.exact.noise import noise_of
 from evenhand.decide.exact.rule_probability import exactly_solvable, rule_probability
-from evenhand.decide.exact.sampled import Sampled, sampled_rule, sampled_shares, steps_of
+from evenhand.decide.exact.sampled import SampledFigures, sampled_rule, sampled_shares, steps_for_input
 from evenhand.decide.exact.second_order import second_order
 from evenhand.decide.language.rule import Rule
 from evenhand.decide.result.decided import Decided
@@ -183,7 +183,7 @@ def _steps_by_input(problem: Problem, post: Any) -> Steps:
         if strange:
             must_be = f"given for the inputs alone, which are {', '.join(problem.inputs)}"
             raise InvalidParameterError("post", owner="bias", must_be=must_be, got=strange[0])
-    return {name: steps_of(post, name) for name in problem.inputs}
+    return {name: steps_for_input(post, name) for name in problem.inputs}
 
 
 # --- what is found -----------------------------------------------------------------------------------
@@ -273,7 +273,7 @@ def _variance(problem: Allotment, counts: NDArray[Any], law: Law, post: Post) ->
     wide[problem.weights == 0] = 0.0
     if (wide <= _WIDEST).all() or (post and variance.method != UNCERTIFIED):
         return variance.values
-    summed = None if post else lattice_variance(noisy_shares(problem, counts, law))
+    summed = None if post else lattice_variance(build_noisy_shares(problem, counts, law))
     return np.where(wide > _UNSURE, np.nan, variance.values) if summed is None else summed
 
 
@@ -311,7 +311,7 @@ def _decide_by_draws(
     }
 
 
-def _draw_notes(drawn: Sampled) -> list[str]:
+def _draw_notes(drawn: SampledFigures) -> list[str]:
     """Return in how many draws the total was 0 or less, or had no shares, if there were any."""
     parts = (
         [f"{DRAWN_TOTAL_WORDS} {drawn.nonpositive:,} of {drawn.draws:,} draws"] if drawn.nonpositive else []

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 __all__ = [
     "LARGEST_COUNT",
     "Entities",
-    "columns_of",
     "entity_names",
+    "frame_columns",
     "read_counts",
-    "read_numbers",
-    "read_weights",
+    "read_entity_weights",
+    "read_public_numbers",
 ]
 
 
@@ -96,7 +96,7 @@ class Entities:
         >>> counties.counts["sp"]
         array([60, 90])
         """
-        columns = columns_of(frame)
+        columns = frame_columns(frame)
         kept = {column: read_counts(columns, column) for column in _check_names(counts, "counts")}
         if not kept:
             must_be = "one or more names of columns"
@@ -104,7 +104,7 @@ class Entities:
         size = next(iter(kept.values())).size
         grouped = _group_columns(groups)
         people = [read_counts(columns, column) for column in grouped.values()]
-        scale = None if weights is None else read_weights(columns, weights)
+        scale = None if weights is None else read_entity_weights(columns, weights)
         labels = entity_names(columns, _check_names(name, "name"), size)
         lengths = {*(column.size for column in (*kept.values(), *people)), len(labels)}
         if len(lengths | ({scale.size} if scale is not None else set())) > 1:
@@ -166,7 +166,7 @@ _OWNER = "Entities.read"
 _COUNT = "holds whole numbers from 0 to 10**15 and no missing ones"
 
 
-def columns_of(frame: Any) -> Mapping[str, Any]:
+def frame_columns(frame: Any) -> Mapping[str, Any]:
     """Return the columns of a frame or a mapping by name, as they are."""
     if isinstance(frame, Mapping):
         return frame
@@ -187,7 +187,7 @@ def read_counts(columns: Mapping[str, Any], name: str) -> npt.NDArray[np.int64]:
     return array.astype(np.int64)
 
 
-def read_weights(columns: Mapping[str, Any], name: str) -> npt.NDArray[np.float64]:
+def read_entity_weights(columns: Mapping[str, Any], name: str) -> npt.NDArray[np.float64]:
     """Return a column of weights, in an array of its own."""
     array = _numeric_column(columns, name)
     try:
@@ -196,7 +196,7 @@ def read_weights(columns: Mapping[str, Any], name: str) -> npt.NDArray[np.float6
         _refuse(name, "holds numbers, each 0 or from 1e-50 to 1e50, and one of them above 0")
 
 
-def read_numbers(columns: Mapping[str, Any], name: str) -> npt.NDArray[np.float64]:
+def read_public_numbers(columns: Mapping[str, Any], name: str) -> npt.NDArray[np.float64]:
     """Return a column of finite numbers, in an array of its own."""
     array = _numeric_column(columns, name)
     if array.dtype.kind not in "iuf" or not np.isfinite(array).all():

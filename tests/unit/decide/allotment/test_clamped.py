@@ -82,9 +82,9 @@ class TestRealNoise:
         """Two derivations of the same means."""
         shares, counts = Allotment(WEIGHTS), [40_000, 25, 90_000]
         found = allotment_bias(shares, counts, law, post=post)
-        noisy = allotment_clamped.noisy_shares(shares, counts, law)
+        noisy = allotment_clamped.build_noisy_shares(shares, counts, law)
         step = allotment_clamped._one_step(tuple(post), noisy)
-        about = allotment_clamped._About(noisy, allotment_clamped.count_cumulants(noisy, step))
+        about = allotment_clamped._ClampedSeries(noisy, allotment_clamped.count_cumulants(noisy, step))
         ((mean, error),) = allotment_clamped._by_transforms(noisy, step, about, (1,))
 
         assert "certified" in found.method

@@ -40,7 +40,7 @@ class TestMethods:
         """Also across the place where exponential integrals become asymptotic."""
         closed = reciprocal._closed_form(total, Laplace(1)) - 1
         excess, _, error = reciprocal._series(
-            reciprocal.noisy_shares(reciprocal._One(), [total], Laplace(1), owner="test")
+            reciprocal.build_noisy_shares(reciprocal._One(), [total], Laplace(1), owner="test")
         )
 
         assert abs(closed - excess) <= error + 1e-14

@@ -6,7 +6,7 @@ import pytest
 from evenhand.decide.allotment import series as allotment_series
 from evenhand.decide.allotment.allotment import Allotment
 from evenhand.decide.allotment.moments import allotment_bias, allotment_variance, total_not_positive
-from evenhand.decide.allotment.noisy_total import noisy_shares, whole_weights
+from evenhand.decide.allotment.noisy_total import build_noisy_shares, whole_weights
 from evenhand.decide.allotment.series import bias_series, variance_series
 from evenhand.decide.exact.cumulants import even_moments
 from evenhand.decide.result.bias import bias
@@ -25,7 +25,7 @@ FOURTH = np.array([-1.660534784e-05, -1.415446528e-04, 1.5815000064e-04])
 
 def after(orders):
     """Return the series after this many orders."""
-    noisy = noisy_shares(SHARES, COUNTS, Laplace(2))
+    noisy = build_noisy_shares(SHARES, COUNTS, Laplace(2))
     standard = noisy.cumulants(orders + 1)
     moments = even_moments(noisy.of_total(standard))
     return allotment_series._terms(noisy, standard, moments, orders)[0]
@@ -47,7 +47,7 @@ class TestVectors:
 
     def test_the_bound_holds_against_thirty_digits(self):
         """The vector itself is good to 1e-11; the bound claims 1e-12."""
-        found = bias_series(noisy_shares(SHARES, COUNTS, Laplace(2)))
+        found = bias_series(build_noisy_shares(SHARES, COUNTS, Laplace(2)))
 
         assert (np.abs(found.values - TRUTH) <= found.error_bound).all()
         assert (found.error_bound <= 2e-11 * np.abs(TRUTH)).all()
@@ -87,7 +87,7 @@ class TestBound:
     def test_it_holds_for_whole_noise(self, law, reach, weights):
         """A bound that is too small is worse than none: people would stop looking."""
         counts = [30, 50, 80]
-        found = bias_series(noisy_shares(Allotment(weights), counts, law))
+        found = bias_series(build_noisy_shares(Allotment(weights), counts, law))
         slow, _ = by_enumeration(weights, counts, law, reach)
 
         assert found.certified
@@ -95,21 +95,21 @@ class TestBound:
 
     def test_it_is_wide_where_the_noise_is(self):
         """With few people and much noise the series says so itself."""
-        found = bias_series(noisy_shares(SHARES, COUNTS, Laplace(20)))
+        found = bias_series(build_noisy_shares(SHARES, COUNTS, Laplace(20)))
 
         assert not found.certified
         assert not np.isfinite(found.error_bound).any()
 
     def test_weights_that_are_not_on_a_grid_have_only_the_mean_over_the_event(self):
         """A total can then come as near to 0 as it likes."""
-        noisy = noisy_shares(Allotment([1, 2**0.5]), [3000, 5000], DiscreteLaplace(2))
+        noisy = build_noisy_shares(Allotment([1, 2**0.5]), [3000, 5000], DiscreteLaplace(2))
 
         assert whole_weights(noisy) is None
         assert bias_series(noisy).covers == "the mean where the total moves by at most nine tenths of itself"
 
     def test_dropping_an_order_breaks_it(self):
         """The check of the bound can see an error of one order."""
-        found = bias_series(noisy_shares(SHARES, COUNTS, Laplace(2)))
+        found = bias_series(build_noisy_shares(SHARES, COUNTS, Laplace(2)))
 
         assert (np.abs(after(found.orders - 6) - TRUTH) > found.error_bound).all()
 
@@ -176,9 +176,9 @@ class TestEdges:
 
     def test_large_weights_and_totals_are_not_on_a_grid(self):
         """Beyond 2**52 a float does not hold every whole number."""
-        assert whole_weights(noisy_shares(Allotment([1, 2.0**51]), [1, 4], DiscreteLaplace(2))) is None
-        assert whole_weights(noisy_shares(Allotment([1, 3]), [1, 0.5], DiscreteLaplace(2))) is None
-        weights, total = whole_weights(noisy_shares(Allotment([0.1, 0.25]), [3, 8], DiscreteLaplace(2)))
+        assert whole_weights(build_noisy_shares(Allotment([1, 2.0**51]), [1, 4], DiscreteLaplace(2))) is None
+        assert whole_weights(build_noisy_shares(Allotment([1, 3]), [1, 0.5], DiscreteLaplace(2))) is None
+        weights, total = whole_weights(build_noisy_shares(Allotment([0.1, 0.25]), [3, 8], DiscreteLaplace(2)))
         assert (weights.tolist(), total) == ([2, 5], 46)
 
 
@@ -209,7 +209,7 @@ def test_noise_that_is_seldom_anything_but_nought_still_has_its_series():
 def test_it_is_that_of_the_releases_within_nine_tenths(law, reach):
     """The spread is what one release shows; the bias hides in it."""
     weights, counts = [1, 2, 3], [30, 50, 80]
-    found = variance_series(noisy_shares(Allotment(weights), counts, law))
+    found = variance_series(build_noisy_shares(Allotment(weights), counts, law))
     _, slow = by_enumeration(weights, counts, law, reach, inside=0.9)
 
     assert found.certified

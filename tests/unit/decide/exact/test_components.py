@@ -1,4 +1,4 @@
-"""How comparisons hang together, on structures written out."""
+"""How comparisons depend on each other, on structures written out."""
 
 import pytest
 

@@ -5,7 +5,7 @@ import pytest
 
 from evenhand.decide.exact import components
 from evenhand.decide.exact.components import Component, Structure
-from evenhand.decide.exact.points import Kink, Steps, find_kinks, nodes, run_starts
+from evenhand.decide.exact.points import ComparisonSteps, Kink, find_kinks, nodes, run_starts
 from evenhand.privacy.laws import Gaussian, Laplace
 
 
@@ -79,8 +79,8 @@ def test_no_comparison_changes_within_a_run(coefficient, multiple, reach):
     """A change inside a run would be taken for its first value: a wrong probability, silently."""
     far = 40
     thresholds = np.random.default_rng(1).integers(-30_000, 30_000, 40)
-    step = Steps(np.concatenate([thresholds, np.arange(-50, 51)]), coefficient, multiple, reach)
-    other = Steps(step.threshold // 7, 3, 1, 5)
+    step = ComparisonSteps(np.concatenate([thresholds, np.arange(-50, 51)]), coefficient, multiple, reach)
+    other = ComparisonSteps(step.threshold // 7, 3, 1, 5)
     rows, starts = run_starts([step, other], far, step.threshold.size)
     marked = np.zeros((step.threshold.size, 2 * far + 1), dtype=bool)
     marked[rows, starts + far] = True
@@ -95,7 +95,7 @@ def test_no_comparison_changes_within_a_run(coefficient, multiple, reach):
 def test_runs_are_far_fewer_than_whole_numbers():
     """The sum over noise of scale 300 would otherwise take 21,601 terms for each entity."""
     threshold = np.array([131 * 10_050 - 10_000 * 140])
-    rows, _ = run_starts([Steps(threshold, -131, 10_000, 10_800)], 10_800, 1)
+    rows, _ = run_starts([ComparisonSteps(threshold, -131, 10_000, 10_800)], 10_800, 1)
 
     assert 200 < rows.size < 300
     assert components._expected_runs(-131, 10_000, 10_800, 10_800) == pytest.approx(rows.size, abs=5)

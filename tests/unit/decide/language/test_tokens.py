@@ -6,10 +6,10 @@ import pytest
 
 from evenhand.decide.language.tokens import (
     Token,
-    check_name,
+    check_input_name,
     exact_number,
     quote_name,
-    refuse,
+    refuse_text,
     tokenize,
     within_limits,
     write_number,
@@ -56,7 +56,7 @@ def test_a_token_is_shown_short():
 
 def test_the_message_stands_alone():
     with pytest.raises(RuleError) as caught:
-        refuse("x > 3", 2, expected="y", got="'>'", hint="think.")
+        refuse_text("x > 3", 2, expected="y", got="'>'", hint="think.")
 
     assert str(caught.value) == (
         "The rule cannot be read at column 3: expected y, got '>'. Hint: think.\n    x > 3\n      ^"
@@ -107,8 +107,8 @@ def test_limits_of_numbers_and_names():
     assert not within_limits(Fraction(10**100 + 1))
     assert not within_limits(Fraction(1, 10**101))
     assert not within_limits(1 + Fraction(1, 2**1024))
-    assert check_name("x" * 200, parameter="name", owner="count") == "x" * 200
+    assert check_input_name("x" * 200, parameter="name", owner="count") == "x" * 200
     with pytest.raises(InvalidParameterError, match="1 to 200 characters"):
-        check_name("x" * 201, parameter="name", owner="count")
+        check_input_name("x" * 201, parameter="name", owner="count")
     with pytest.raises(InvalidParameterError, match="1e-100 to 1e100"):
         exact_number(Fraction(1, 10**101), parameter="level", owner="threshold")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.decide.language.parse import parse_weight
-from evenhand.decide.result.entities import Entities, columns_of, read_numbers, read_weights
+from evenhand.decide.result.entities import Entities, frame_columns, read_entity_weights, read_public_numbers
 from evenhand.errors import EvenhandError
 from evenhand.schema import Column, Domain, Schema
 from evenhand.schema.text import brief
@@ -72,7 +72,7 @@ def prepare_decision(task: DecideTask, plan: StudyPlan, *, frame: Any = None) ->
         why = "is missing. Hint: name a file with one row for each entity, or give a frame."
         refuse_field("data", why)
     loaded, _, notes = load_frame(plan, frame)
-    columns = columns_of(loaded)
+    columns = frame_columns(loaded)
     entities = _read(task, columns)
     weights = _weights(task, columns, rows=len(entities))
     populations = {name: entities.populations[:, place] for place, name in enumerate(entities.groups)}
@@ -132,8 +132,8 @@ def _weights(task: DecideTask, columns: Mapping[str, Any], *, rows: int) -> NDAr
         return np.ones(rows)
     written = parse_weight(task.weight, parameter="weight", owner="DecideTask")
     try:
-        public = {name: read_weights(columns, name) for name in written.names}
-        return np.asarray(read_weights({task.weight: written.of(public, rows=rows)}, task.weight))
+        public = {name: read_entity_weights(columns, name) for name in written.names}
+        return np.asarray(read_entity_weights({task.weight: written.of(public, rows=rows)}, task.weight))
     except EvenhandError as error:
         refuse_field("task.weight", f"cannot weigh the entities{_because(error)}")
 
@@ -141,7 +141,7 @@ def _weights(task: DecideTask, columns: Mapping[str, Any], *, rows: int) -> NDAr
 def _public(task: DecideTask, columns: Mapping[str, Any]) -> dict[str, NDArray[np.float64]]:
     """Return the public columns that mitigations need."""
     try:
-        return {name: read_numbers(columns, name) for name in public_columns(task.mitigations)}
+        return {name: read_public_numbers(columns, name) for name in public_columns(task.mitigations)}
     except EvenhandError as error:
         refuse_field("task.mitigations", f"name a column that does not do{_because(error)}")
 

@@ -24,7 +24,7 @@ from evenhand.decide.exact.components import (
     split_components,
 )
 from evenhand.decide.exact.linear_law import cached_law
-from evenhand.decide.exact.points import Steps, find_kinks, nodes, run_starts
+from evenhand.decide.exact.points import ComparisonSteps, find_kinks, nodes, run_starts
 from evenhand.privacy.laws import Gaussian
 
 if TYPE_CHECKING:
@@ -277,7 +277,9 @@ def _points(structure: Structure, state: State, component: Component, name: int)
     )
 
 
-def _steps(structure: Structure, state: State, component: Component, name: int) -> list[Steps] | None:
+def _steps(
+    structure: Structure, state: State, component: Component, name: int
+) -> list[ComparisonSteps] | None:
     """Return how each comparison changes with the noise on one input; None where the runs are not known."""
     forms: dict[int, tuple[int, int]] = {}
     for part in components_given(structure, component, name):
@@ -294,7 +296,9 @@ def _steps(structure: Structure, state: State, component: Component, name: int) 
             return None
         if weight is not None:
             multiple, reach = forms.get(predicate, (1, -1))
-            steps.append(Steps(threshold - (not structure.strict[predicate]), int(weight), multiple, reach))
+            steps.append(
+                ComparisonSteps(threshold - (not structure.strict[predicate]), int(weight), multiple, reach)
+            )
     return steps
 
 

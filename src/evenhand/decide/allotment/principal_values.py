@@ -22,13 +22,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.decide.allotment.noisy_total import chernoff, whole_weights
-from evenhand.decide.allotment.series import Found, Series, series_words
+from evenhand.decide.allotment.series import SeriesFigures, ShareFigures, series_words
 from evenhand.privacy.laws import DiscreteLaplace, Gaussian, Laplace
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evenhand.decide.allotment.noisy_total import Noisy
+    from evenhand.decide.allotment.noisy_total import NoisyShares
     from evenhand.privacy.laws import Law
 
     Values = NDArray[np.float64]
@@ -45,29 +45,29 @@ _LARGE = 0.3  # noise over the total from which, turned by 45 degrees, the integ
 _IMAGES = np.arange(-3, 4)[:, np.newaxis]
 
 
-def value_bias(noisy: Noisy, series: Series) -> Found:
+def value_bias(noisy: NoisyShares, series: SeriesFigures) -> ShareFigures:
     """Return the bias by whichever integral applies; else the series with its bound, however wide."""
     kinds = {type(law) for law in noisy.laws}
     if kinds <= {Laplace, Gaussian}:
         values, error = principal_value(noisy)
-        return Found(values, error, "principal value by the characteristic function, error estimated")
+        return ShareFigures(values, error, "principal value by the characteristic function, error estimated")
     on_lattice = lattice_bias(noisy)
     if on_lattice is not None:
         values, error = on_lattice
         words = "Fourier sum over all totals, 0 counting as no error, error estimated"
-        return Found(values, error, words)
+        return ShareFigures(values, error, words)
     words = f"{series_words(series)}, not certified: the bound is above 1e-9"
-    return Found(series.values, series.error_bound, words)
+    return ShareFigures(series.values, series.error_bound, words)
 
 
-def principal_value(noisy: Noisy) -> tuple[Values, Values]:
+def principal_value(noisy: NoisyShares) -> tuple[Values, Values]:
     """Return the principal value for Laplace and Gaussian noise, and an estimate of its error."""
     fine, sizes = _on_ray(noisy, 1.0)
     coarse, _ = _on_ray(noisy, 2.0)
     return fine, np.abs(fine - coarse) + 64 * np.finfo(np.float64).eps * sizes
 
 
-def lattice_bias(noisy: Noisy) -> tuple[Values, Values] | None:
+def lattice_bias(noisy: NoisyShares) -> tuple[Values, Values] | None:
     """Return the mean, a total of 0 counting as no error, and its error; None where that is too long."""
     grid = _grid(noisy)
     if grid is None:
@@ -83,7 +83,7 @@ def lattice_bias(noisy: Noisy) -> tuple[Values, Values] | None:
     return values, error
 
 
-def lattice_variance(noisy: Noisy) -> Values | None:
+def lattice_variance(noisy: NoisyShares) -> Values | None:
     r"""Return the variance, a total of 0 counting as no error; None where that is too long.
 
     With :math:`n_i` the noise in an entity's own part, :math:`N` that in the total :math:`Z`,
@@ -112,7 +112,7 @@ def lattice_variance(noisy: Noisy) -> Values | None:
     return np.maximum(squares - mean[0] ** 2, 0.0)
 
 
-def chance_not_positive(noisy: Noisy) -> tuple[float, str]:
+def chance_not_positive(noisy: NoisyShares) -> tuple[float, str]:
     """Return the probability that the noisy total is 0 or less, and how it was found."""
     bound, _ = chernoff(noisy, 1.0)
     if bound < _NEVER:
@@ -152,7 +152,7 @@ class _Grid:
         return transform
 
 
-def _grid(noisy: Noisy) -> _Grid | None:
+def _grid(noisy: NoisyShares) -> _Grid | None:
     scaled = whole_weights(noisy)
     if scaled is None:
         return None
@@ -171,7 +171,7 @@ def _grid(noisy: Noisy) -> _Grid | None:
     return _Grid(np.arange(points) - points // 2 + total, angles, log_phi, pull, weighted_laws)
 
 
-def _on_ray(noisy: Noisy, coarse: float) -> tuple[Values, Values]:
+def _on_ray(noisy: NoisyShares, coarse: float) -> tuple[Values, Values]:
     """Integrate along the turned path by Gauss and Legendre's rule on panels that grow."""
     steps, weights = _panels(noisy, coarse)
     turn = cmath.exp(1j * _angle(noisy))
@@ -193,7 +193,7 @@ def _on_ray(noisy: Noisy, coarse: float) -> tuple[Values, Values]:
     return values, sizes
 
 
-def _panels(noisy: Noisy, coarse: float) -> tuple[Values, Values]:
+def _panels(noisy: NoisyShares, coarse: float) -> tuple[Values, Values]:
     """Return nodes and weights: panels double in length from where the noise begins to matter."""
     widest = max(1.0, math.sqrt(float((noisy.reach**2).sum())))
     ends = [0.0]
@@ -208,12 +208,12 @@ def _panels(noisy: Noisy, coarse: float) -> tuple[Values, Values]:
     return steps, (width[:, np.newaxis] * weights / 2).ravel()
 
 
-def _angle(noisy: Noisy) -> float:
+def _angle(noisy: NoisyShares) -> float:
     """Return by how much the path is turned."""
     return math.pi / 8 if float((noisy.reach**2).sum()) > _LARGE**2 else math.pi / 4
 
 
-def _blocks(noisy: Noisy, points: int) -> list[tuple[NDArray[np.int64], Law]]:
+def _blocks(noisy: NoisyShares, points: int) -> list[tuple[NDArray[np.int64], Law]]:
     size = max(1, _BLOCK // points)
     blocks = []
     for place, law in enumerate(noisy.laws):
@@ -265,7 +265,7 @@ def _discrete_square(law: Law, angles: Values) -> Values:
     return squared - squared**2 * mean
 
 
-def _far(noisy: Noisy) -> float:
+def _far(noisy: NoisyShares) -> float:
     """Return how far the total moves, over itself, but for a probability of 1e-16."""
     low, high = 0.0, 1.0
     while chernoff(noisy, high)[0] > _NEVER / 2:
