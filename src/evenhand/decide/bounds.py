@@ -387,12 +387,8 @@ def _inputs(
     except ValueError as error:
         must_be = "as long as the other arguments"
         raise InvalidParameterError("first", owner=owner, must_be=must_be, got="another length") from error
-    return (
-        np.broadcast_to(a, shape),
-        np.broadcast_to(b, shape),
-        np.broadcast_to(flags[0], shape),
-        np.broadcast_to(flags[1], shape),
-    )
+    holds = (np.broadcast_to(flag, shape) for flag in flags)
+    return np.broadcast_to(a, shape), np.broadcast_to(b, shape), *holds  # type: ignore[return-value]
 
 
 def _probabilities(name: str, values: ArrayLike, *, owner: str, most: float = 1.0) -> Values:

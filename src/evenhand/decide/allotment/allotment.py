@@ -24,6 +24,8 @@ __all__ = ["Allotment", "Formula", "check_weights", "copy_read_only"]
 
 _LARGEST_WEIGHT, _SMALLEST_WEIGHT = 1e50, 1e-50
 
+_STEP = 2.0**-10  # of a count, but at least one; the error of the extrapolated difference is of its 4th power
+
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class Allotment:
@@ -129,9 +131,6 @@ def copy_read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     copy = np.array(array)
     copy.setflags(write=False)
     return copy
-
-
-_STEP = 2.0**-10  # of a count, but at least one; the error of the extrapolated difference is of its 4th power
 
 
 @dataclass(frozen=True, init=False, repr=False)

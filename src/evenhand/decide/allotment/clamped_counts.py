@@ -47,6 +47,9 @@ _BLOCK = 1 << 21
 _PANELS, _FINE, _NODES = 16, 32, 12
 _WIDE = 500.0
 
+ORDERS = 8
+"""The highest order."""
+
 
 @dataclass(frozen=True)
 class FloorStep:
@@ -208,10 +211,6 @@ def _rule(panels: int) -> tuple[Values, Values]:
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     inside = (np.arange(panels)[:, np.newaxis] + (nodes + 1) / 2) / panels
     return inside.ravel(), np.tile(weights / (2 * panels), panels)
-
-
-ORDERS = 8
-"""The highest order."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -48,6 +48,13 @@ __all__ = [
 _DENOMINATORS = (1, 2, 3, 4, 5, 8, 10, 16, 20, 25, 40, 50, 100, 200, 1000, 10_000)
 _LARGEST_WHOLE = 2.0**52
 
+EVENT = 0.9
+"""How far the total may move, as a part of itself, on the event over which means are certified."""
+
+_PARTS = (0.02, 0.1, 0.25, 0.5, 0.7, 0.8, 0.87, 0.92, 0.96, 0.98)
+_SHI = 2.1146  # 2 Shi(1)
+_OWN, _TOTAL = 2.7, 4.7
+
 
 class HasWeights(Protocol):
     """Anything with weights, such as an :class:`~evenhand.decide.Allotment`."""
@@ -163,14 +170,6 @@ def _laws(law: Law | Sequence[Law], size: int, owner: str) -> tuple[tuple[Law, .
     places: dict[Law, int] = {}
     which = [places.setdefault(single_law, len(places)) for single_law in listed]
     return tuple(places), np.array(which, dtype=np.int64)
-
-
-EVENT = 0.9
-"""How far the total may move, as a part of itself, on the event over which means are certified."""
-
-_PARTS = (0.02, 0.1, 0.25, 0.5, 0.7, 0.8, 0.87, 0.92, 0.96, 0.98)
-_SHI = 2.1146  # 2 Shi(1)
-_OWN, _TOTAL = 2.7, 4.7
 
 
 @dataclass(frozen=True)

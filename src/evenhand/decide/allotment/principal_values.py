@@ -238,15 +238,20 @@ def _discrete(law: Law, angles: Values) -> tuple[Values, Values]:
         gap = math.expm1(-1 / float(law.scale)) ** 2
         below = gap + 4 * rate * np.sin(angles / 2) ** 2
         return np.log(gap / below), 2 * rate * np.sin(angles) / below
-    squared = float(law.squared_scale)  # type: ignore[attr-defined]
-    near = np.remainder(angles + math.pi, 2 * math.pi) - math.pi
-    images = near + 2 * math.pi * _IMAGES
-    sizes = -squared * images**2 / 2
+    squared, images, sizes = _images(law, angles)
     top = sizes.max(axis=0)
     masses = np.exp(sizes - top)
     total = masses.sum(axis=0)
     at_zero = np.log(np.exp(-squared * (2 * math.pi * _IMAGES) ** 2 / 2).sum())
     return top + np.log(total) - at_zero, squared * (masses * images).sum(axis=0) / total
+
+
+def _images(law: Law, angles: Values) -> tuple[float, Values, Values]:
+    """Return the squared scale of a discrete Gaussian, the angles on every turn, and the exponents there."""
+    squared = float(law.squared_scale)  # type: ignore[attr-defined]
+    near = np.remainder(angles + math.pi, 2 * math.pi) - math.pi
+    images = near + 2 * math.pi * _IMAGES
+    return squared, images, -squared * images**2 / 2
 
 
 def _discrete_square(law: Law, angles: Values) -> Values:
@@ -256,10 +261,7 @@ def _discrete_square(law: Law, angles: Values) -> Values:
         below = math.expm1(-1 / float(law.scale)) ** 2 + 4 * rate * np.sin(angles / 2) ** 2
         slope: Values = 2 * rate * np.sin(angles) / below
         return 2 * rate * np.cos(angles) / below - 2 * slope**2
-    squared = float(law.squared_scale)  # type: ignore[attr-defined]
-    near = np.remainder(angles + math.pi, 2 * math.pi) - math.pi
-    images = near + 2 * math.pi * _IMAGES
-    sizes = -squared * images**2 / 2
+    squared, images, sizes = _images(law, angles)
     masses = np.exp(sizes - sizes.max(axis=0))
     mean: Values = (masses * images**2).sum(axis=0) / masses.sum(axis=0)
     return squared - squared**2 * mean

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     Values = NDArray[np.float64]
 
 __all__ = [
-    "HalfSpaces",
     "exactly_solvable",
+    "half_spaces",
     "laws_of",
     "rule_probability",
     "structure_of",
@@ -54,6 +54,9 @@ MOST_EVALUATIONS = 500_000
 """Evaluations for one entity beyond which sampling is left to the caller."""
 MOST_IN_ALL = 200_000_000
 """Evaluations for all entities beyond which it is: a minute or two."""
+
+_LARGEST = 1 << 62
+_MOST_EXACT = 1 << 53
 
 
 def rule_probability(
@@ -101,15 +104,15 @@ def rule_probability(
         raise InvalidParameterError("rule", owner="rule_probability", must_be=must_be, got=rule)
     linear = rule.linear()
     by_input = laws_of(laws, linear.inputs, owner="rule_probability")
-    spaces = HalfSpaces.of(linear, columns, by_input, least=_least(post))
+    structure, state, shape = half_spaces(linear, columns, by_input, least=_least(post))
     table = truth_table(linear).astype(np.float64)
-    probabilities = np.empty(next(iter(spaces.thresholds.values())).shape[0])
-    sure, reached = _decided_comparisons(spaces)
+    probabilities = np.empty(state.size)
+    sure, reached = _decided_comparisons(structure, state)
     groups, members = np.unique(np.concatenate([sure, reached], axis=1), axis=0, return_inverse=True)
     for place, group in enumerate(groups):
         rows = np.flatnonzero(members.ravel() == place)
-        probabilities[rows] = _probability(spaces, table, rows, group)
-    return np.clip(probabilities, 0.0, 1.0).reshape(spaces.shape)[()]
+        probabilities[rows] = _probability(structure, state, table, rows, group)
+    return np.clip(probabilities, 0.0, 1.0).reshape(shape)[()]
 
 
 def exactly_solvable(
@@ -196,21 +199,20 @@ def _checked_rule(rule: object, *, owner: str) -> None:
 # --- what is certain -----------------------------------------------------------------------------------
 
 
-def _decided_comparisons(spaces: HalfSpaces) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+def _decided_comparisons(structure: Structure, state: State) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
     """Tell for each entity which comparisons are decided whatever the noise, and which floors are in reach.
 
     The noise is taken to stay within its reach, which it leaves with a probability below 1e-14.
     """
-    structure = spaces.structure
     ends = {}
-    reached = np.zeros((next(iter(spaces.thresholds.values())).shape[0], len(structure.laws)), dtype=np.int8)
+    reached = np.zeros((state.size, len(structure.laws)), dtype=np.int8)
     for place, law in enumerate(structure.laws):
         far = exact_reach(law)
-        floor = spaces.floors[place].astype(np.float64) if place in spaces.floors else np.float64(-np.inf)
+        floor = state.floors[place].astype(np.float64) if place in state.floors else np.float64(-np.inf)
         ends[place] = (np.maximum(floor, -far), np.maximum(floor, far))
         reached[:, place] = floor > -far
     sure = np.zeros((reached.shape[0], len(structure.strict)), dtype=np.int8)
-    for place, threshold in spaces.thresholds.items():
+    for place, threshold in state.thresholds.items():
         left = threshold.astype(np.float64)
         low = sum(
             weight * ends[name][0 if weight > 0 else 1] for name, weight in structure.coefficients[place]
@@ -224,23 +226,24 @@ def _decided_comparisons(spaces: HalfSpaces) -> tuple[NDArray[np.int8], NDArray[
     return sure, reached
 
 
-def _probability(spaces: HalfSpaces, table: Values, rows: NDArray[np.int64], group: NDArray[np.int8]) -> Any:
+def _probability(
+    structure: Structure, state: State, table: Values, rows: NDArray[np.int64], group: NDArray[np.int8]
+) -> Any:
     """Return the probability for entities with the same comparisons decided and the same floors in reach."""
-    whole = spaces.structure
-    known, reached = group[: len(whole.strict)], group[len(whole.strict) :]
+    known, reached = group[: len(structure.strict)], group[len(structure.strict) :]
     open_, table = _restrict_table(table, known)
     if not open_:
         return table[0]
-    floored = frozenset(int(name) for name in np.flatnonzero(reached)) & whole.floored
-    structure = Structure(whole.coefficients, whole.strict, whole.laws, floored)
-    state = State(
-        {predicate: spaces.thresholds[predicate][rows] for predicate in open_},
-        {name: spaces.floors[name][rows] for name in floored},
+    floored = frozenset(int(name) for name in np.flatnonzero(reached)) & structure.floored
+    here = State(
+        {predicate: state.thresholds[predicate][rows] for predicate in open_},
+        {name: state.floors[name][rows] for name in floored},
         rows.size,
     )
+    narrowed = replace(structure, floored=floored)
     bits = {predicate: 1 << place for place, predicate in enumerate(open_)}
-    components = split_components(structure, open_, tuple(range(len(whole.laws))))
-    atoms = products([component_atoms(structure, state, component, bits=bits) for component in components])
+    components = split_components(narrowed, open_, tuple(range(len(structure.laws))))
+    atoms = products([component_atoms(narrowed, here, component, bits=bits) for component in components])
     return sum(table[code] * mass for code, mass in atoms)
 
 
@@ -258,62 +261,33 @@ def _restrict_table(table: Values, known: NDArray[np.int8]) -> tuple[tuple[int, 
     return tuple(open_), cube.ravel(order="F")
 
 
-_LARGEST = 1 << 62
-_MOST_EXACT = 1 << 53
+def half_spaces(
+    rule: Rule, columns: Mapping[str, Any], laws: Mapping[str, Law], *, least: int | None
+) -> tuple[Structure, State, tuple[int, ...]]:
+    """Put the counts into a rule of half-spaces: its structure, the entities, and the shape of the columns.
 
-
-@dataclass(frozen=True, eq=False)
-class HalfSpaces:
-    """The comparisons of a linear rule with the counts put in.
-
-    Attributes
+    Parameters
     ----------
-    structure : Structure
-        The comparisons over the noises.
-    thresholds : dict of int to array
-        For each comparison, what the weighted sum of noises must exceed, in whole numbers.
-    floors : dict of int to array
-        For each input with a least value, that value minus the count.
-    shape : tuple of int
-        The shape of the columns.
+    rule : Rule
+        A rule whose comparisons are weighted sums, see :meth:`~evenhand.decide.language.rule.Rule.linear`.
+    columns : mapping of str to array
+        The true counts by input.
+    laws : mapping of str to Law
+        The noise on each.
+    least : int or None
+        The value that smaller noisy counts are set to.
     """
-
-    structure: Structure
-    thresholds: dict[int, NDArray[Any]]
-    floors: dict[int, NDArray[Any]]
-    shape: tuple[int, ...]
-
-    @classmethod
-    def of(
-        cls, rule: Rule, columns: Mapping[str, Any], laws: Mapping[str, Law], *, least: int | None
-    ) -> HalfSpaces:
-        """Put the counts into a rule of half-spaces.
-
-        Parameters
-        ----------
-        rule : Rule
-            A rule whose comparisons are weighted sums, see
-            :meth:`~evenhand.decide.language.rule.Rule.linear`.
-        columns : mapping of str to array
-            The true counts by input.
-        laws : mapping of str to Law
-            The noise on each.
-        least : int or None
-            The value that smaller noisy counts are set to.
-        """
-        structure = structure_of(rule, laws, floored=least is not None)
-        counts = whole_columns(rule.inputs, columns)
-        shape = np.broadcast_shapes(*(column.shape for column in counts.values()))
-        flat = {name: np.broadcast_to(column, shape).ravel() for name, column in counts.items()}
-        size = math.prod(shape)
-        thresholds = {}
-        for place, predicate in enumerate(rule.predicates):
-            scale = predicate.bound.denominator
-            weights = {name: int(column * scale) for name, column in predicate.terms}
-            bound = int(predicate.bound * scale)
-            thresholds[place] = _distance(weights, bound, flat, laws, size)
-        floors = {} if least is None else {k: least - flat[name] for k, name in enumerate(rule.inputs)}
-        return cls(structure, thresholds, floors, shape)
+    counts = whole_columns(rule.inputs, columns)
+    shape = np.broadcast_shapes(*(column.shape for column in counts.values()))
+    flat = {name: np.broadcast_to(column, shape).ravel() for name, column in counts.items()}
+    size = math.prod(shape)
+    thresholds = {}
+    for place, predicate in enumerate(rule.predicates):
+        scale = predicate.bound.denominator
+        weights = {name: int(weight * scale) for name, weight in predicate.terms}
+        thresholds[place] = _distance(weights, int(predicate.bound * scale), flat, laws, size)
+    floors = {} if least is None else {k: least - flat[name] for k, name in enumerate(rule.inputs)}
+    return structure_of(rule, laws, floored=least is not None), State(thresholds, floors, size), shape
 
 
 def _distance(

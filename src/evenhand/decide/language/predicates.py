@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Predicate", "exceeds", "read_input_columns"]
 
+_OWNER = "Rule.holds"
+_LARGEST = 1 << 62
+_ROUNDING = 2.0**-50  # eight times the unit of rounding, for each of the operations of one term
+
 
 @dataclass(frozen=True, repr=False)
 class Predicate:
@@ -131,11 +135,6 @@ def _sum_text(terms: tuple[tuple[str, Fraction], ...]) -> str:
         sign = ("-" if coefficient < 0 else "") if not pieces else (" - " if coefficient < 0 else " + ")
         pieces.append(f"{sign}{size}")
     return "".join(pieces) or "0"
-
-
-_OWNER = "Rule.holds"
-_LARGEST = 1 << 62
-_ROUNDING = 2.0**-50  # eight times the unit of rounding, for each of the operations of one term
 
 
 def exceeds(

@@ -50,6 +50,11 @@ MOST_INPUTS = 50
 LINEAR = "rules are linear: counts are weighted, added and divided once, and compared with numbers."
 """What a refusal says where counts would be multiplied."""
 
+Sign = Literal[">", ">=", "<", "<="]
+
+FLIPPED: dict[Sign, Sign] = {">": "<", ">=": "<=", "<": ">", "<=": ">="}
+"""The sign when the two sides change places."""
+
 
 class _Side(ABC):
     """What may stand on a side of a comparison: four comparisons, each of which makes a rule, and minus."""
@@ -378,12 +383,6 @@ def _bracketed(term: Term, *, below: bool = False) -> str:
     alone = len(term.coefficients) + bool(term.constant or not term.coefficients) == 1
     weighted = below and term != Term(((term.inputs[0], Fraction(1)),))
     return f"({term!r})" if weighted or not alone else repr(term)
-
-
-Sign = Literal[">", ">=", "<", "<="]
-
-FLIPPED: dict[Sign, Sign] = {">": "<", ">=": "<=", "<": ">", "<=": ">="}
-"""The sign when the two sides change places."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -27,6 +27,12 @@ __all__ = [
     "read_public_numbers",
 ]
 
+LARGEST_COUNT = 10**15
+"""No entity counts more; below it, whole numbers stored as floats are exact."""
+
+_OWNER = "Entities.read"
+_COUNT = "holds whole numbers from 0 to 10**15 and no missing ones"
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Entities:
@@ -157,13 +163,6 @@ def _check_names(raw: str | Sequence[str] | None, parameter: str) -> tuple[str, 
         must_be = "names of columns, each once"
         raise InvalidParameterError(parameter, owner="Entities.read", must_be=must_be, got=raw)
     return names
-
-
-LARGEST_COUNT = 10**15
-"""No entity counts more; below it, whole numbers stored as floats are exact."""
-
-_OWNER = "Entities.read"
-_COUNT = "holds whole numbers from 0 to 10**15 and no missing ones"
 
 
 def frame_columns(frame: Any) -> Mapping[str, Any]:
