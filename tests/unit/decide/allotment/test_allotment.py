@@ -40,7 +40,7 @@ def test_without_a_total_there_are_no_shares():
     assert np.isnan(allotment.shares([[1, 0, -1], [1, 0, 1]])).tolist() == [[True] * 3, [False] * 3]
 
 
-def test_one_entity_gets_all_and_weight_nought_gets_nothing():
+def test_one_entity_gets_all_and_weight_zero_gets_no_share():
     assert Allotment([7]).shares([3]).tolist() == [1.0]
     assert Allotment([0, 2]).shares([10**9, 10**9]).tolist() == [0.0, 1.0]
     assert repr(Allotment([7])) == "weight*x/sum(weight*x) among 1 entity"
@@ -71,7 +71,7 @@ def test_counts_that_do_not_fit_are_refused(counts):
 @pytest.mark.parametrize(
     "asked", [{"budget": 0}, {"budget": -1}, {"budget": "a lot"}, {"count": ""}, {"count": 3}]
 )
-def test_a_budget_is_above_nought_and_a_column_has_a_name(asked):
+def test_a_budget_is_above_zero_and_a_column_has_a_name(asked):
     with pytest.raises(InvalidParameterError, match=r"'(budget|count)' parameter of Allotment"):
         Allotment([1, 2], **asked)
 
@@ -179,6 +179,6 @@ def test_a_formula_says_what_it_is():
         lambda: Formula(shares).second_derivatives([[1, 2, 3]]),
     ],
 )
-def test_what_does_not_fit_is_refused(refused):
+def test_arguments_that_do_not_fit_are_refused(refused):
     with pytest.raises(InvalidParameterError, match="of Formula must be"):
         refused()

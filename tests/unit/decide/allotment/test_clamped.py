@@ -92,7 +92,7 @@ class TestRealNoise:
         assert (error < 1e-10).all()
 
     @pytest.mark.parametrize("law", [Laplace(3), DiscreteLaplace(3)], ids=repr)
-    def test_what_is_left_out_of_the_integral_is_nothing(self, law, monkeypatch):
+    def test_what_is_left_out_of_the_integral_is_negligible(self, law, monkeypatch):
         """It stops where its terms have fallen; all of them give the same to the last digits."""
         shares, counts, post = Allotment([1, 2, 0, 1.5]), [3, 0, 7, 8], [Nonnegative()]
         short = (
@@ -161,7 +161,7 @@ class TestSteps:
             is not None
         )
 
-    def test_a_temperature_that_leaves_nothing_is_refused(self):
+    def test_a_temperature_that_leaves_a_total_of_zero_is_refused(self):
         """Every count shrunk to 0 for certain shares out nothing."""
         with pytest.raises(InvalidParameterError, match="after which the total is above 0"):
             allotment_bias(Allotment(WEIGHTS), [3, 0, 8], DiscreteLaplace("0.1"), post=[Shrink(1e9)])

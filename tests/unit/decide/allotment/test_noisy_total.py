@@ -29,7 +29,7 @@ def test_noise_of_several_laws():
     assert 0 < bound < 1e-3
 
 
-def test_nothing_is_beyond_reach_at_once():
+def test_a_negligible_noise_has_a_bound_of_zero():
     """No tilt is needed where there is no noise that counts."""
     bound, _ = chernoff(build_noisy_shares(Allotment([1, 1]), [10**9, 10**9], Gaussian(1)), 0.9)
 

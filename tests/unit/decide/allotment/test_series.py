@@ -128,13 +128,13 @@ class TestEdges:
         assert found.values.tolist() == [0.0]
         assert found.error_bound.tolist() == [0.0]
 
-    def test_a_weight_of_zero_gets_nothing(self):
+    def test_a_weight_of_zero_gets_no_share(self):
         found = allotment_bias(Allotment([1, 0, 2]), [500, 800, 900], DiscreteLaplace(2))
 
         assert found.values[1] == 0
         assert found.error_bound[1] <= 1e-30
 
-    def test_counts_beside_which_noise_is_nothing(self):
+    def test_counts_beside_which_noise_is_negligible(self):
         """Its square is below the smallest float, and so is every bias."""
         found = allotment_bias(Allotment([1, 1]), [1e200, 1e200], Laplace(1))
 
@@ -185,7 +185,7 @@ class TestEdges:
 @pytest.mark.parametrize(
     "law", [DiscreteLaplace("1/100"), DiscreteLaplace("1/60"), DiscreteGaussian("1/1000")], ids=repr
 )
-def test_noise_that_is_nearly_always_nought_has_no_bias_to_speak_of(law):
+def test_noise_that_is_nearly_always_zero_has_a_negligible_bias(law):
     """Its standardised cumulants do not fit floats, and that must not be the reader's trouble."""
     values, bound, method = allotment_bias(Allotment([1, 2, 3]), [10, 20, 30], law)
     chance, _ = total_not_positive(Allotment([1, 2, 3]), [10, 20, 30], law)
@@ -196,7 +196,7 @@ def test_noise_that_is_nearly_always_nought_has_no_bias_to_speak_of(law):
     assert chance <= 1e-25
 
 
-def test_noise_that_is_seldom_anything_but_nought_still_has_its_series():
+def test_noise_that_is_mostly_zero_still_has_its_series():
     values, bound, _ = allotment_bias(Allotment([1, 2, 3]), [10, 20, 30], DiscreteLaplace("1/56"))
 
     assert 0 < values[0] < 1e-30
@@ -307,7 +307,7 @@ def test_a_place_with_a_certain_share_keeps_a_variance_of_0():
     assert alone.variance.tolist() == [0.0]
 
 
-def test_one_entity_that_a_clamp_may_leave_with_nothing_has_a_variance():
+def test_one_entity_that_a_clamp_may_set_to_zero_has_a_variance():
     """A series of exactly 0 with a bound of 1 says nothing."""
     law = DiscreteLaplace(1)
     found = allotment_variance(Allotment([1]), [1], law, post=[Nonnegative()])

@@ -22,7 +22,7 @@ def test_a_predicate_has_whole_coefficients_without_a_common_divisor():
 
 
 @pytest.mark.parametrize("factor", [2, Fraction(1, 7), 0.05])
-def test_a_positive_factor_changes_nothing(factor):
+def test_a_positive_factor_gives_the_same_predicate(factor):
     """A rule that says a thing twice must not be taken for two independent events."""
     one = count("x") - 2 * count("y") > 3
 
@@ -47,7 +47,7 @@ def test_the_half_space_leaves_the_denominator_out():
         made.coefficients["x"] = 3
 
 
-def test_nothing_to_weigh_prints_as_nought():
+def test_an_empty_sum_prints_as_zero():
     assert repr(Predicate.of({"x": 0}, 1, strict=True)) == "0 > 1"
 
 
@@ -130,7 +130,7 @@ def test_long_floats_are_read_as_doubles():
     assert (count("x") > 0.5).holds({"x": np.array([0.5, 0.75], dtype=np.float16)}).tolist() == [False, True]
 
 
-def test_what_occurs_over_and_over_is_settled_once(monkeypatch):
+def test_equal_rows_are_computed_once(monkeypatch):
     """Clamped counts are 0 in many draws, and as rationals each of them would take 30 microseconds."""
     asked = []
     slow = predicates._exact_sign

@@ -80,7 +80,7 @@ def test_a_long_text_is_shown_around_the_place():
 @pytest.mark.parametrize(
     "number", ["1e999999999", "1e-999999999", "1e51", "0", "0.0", "9" * 900, "1e50 * 1e50", "1e-50 / 10"]
 )
-def test_a_number_that_nothing_can_hold_is_refused_at_once(number):
+def test_a_number_too_large_to_hold_is_refused_at_once(number):
     """To write out ten to the power of a billion would fill the memory."""
     with pytest.raises(InvalidParameterError, match="from 1e-50 to 1e50"):
         read_weight(f"a * {number}")
@@ -151,7 +151,7 @@ def test_a_sum_is_written_as_it_is_read_and_means_the_same(text, written):
         ("(a + b) * a", None),
     ],
 )
-def test_what_stands_beside_a_count_that_all_is_proportional_to(text, beside):
+def test_the_factor_beside_a_count_is_returned_where_the_weight_is_proportional_to_it(text, beside):
     """Shares that are not proportional to the count would be computed as if they were."""
     found = read_weight(text).beside("a")
 

@@ -51,7 +51,7 @@ def test_a_group_gains_what_its_people_gain():
     assert found.in_money
 
 
-def test_money_of_places_where_nobody_lives_is_nobodys():
+def test_money_of_places_without_people_goes_to_no_group():
     found = group_shares(made(budget=1000.0))
 
     assert found.nobody == pytest.approx(6)
