@@ -25,8 +25,7 @@ import numpy as np
 from evenhand.datasets import load
 from evenhand.decide.allotment.allotment import Allotment
 from evenhand.decide.allotment.awards import award_cents
-from evenhand.decide.allotment.series import allotment_bias
-from evenhand.decide.allotment.variance import allotment_variance
+from evenhand.decide.allotment.moments import allotment_bias, allotment_variance
 from evenhand.decide.exact.rule_probability import rule_probability
 from evenhand.decide.language.terms import count, ratio
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace

@@ -12,7 +12,15 @@ author = "The evenhand authors"
 copyright = "The evenhand authors, Apache-2.0"
 version = release = evenhand.__version__
 
-extensions = ["mathml", "pictures", "myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosummary"]
+extensions = [
+    "mathml",
+    "mitigations",
+    "pictures",
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+]
 exclude_patterns = ["_build"]
 templates_path = ["_templates"]
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]

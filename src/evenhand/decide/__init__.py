@@ -9,10 +9,10 @@ from evenhand.decide.language.parse import parse
 from evenhand.decide.language.rule import Rule
 from evenhand.decide.language.terms import Ratio, Term, count, ratio, threshold
 from evenhand.decide.result.bias import bias
-from evenhand.decide.result.breakdown import Breakdown, EntityClass
-from evenhand.decide.result.decided import Affected, Decided
+from evenhand.decide.result.breakdown import Breakdown, EntityClass, GroupGain, GroupShares, group_shares
+from evenhand.decide.result.decided import Decided
 from evenhand.decide.result.entities import Entities
-from evenhand.decide.result.group_shares import GroupGain, GroupShares, group_shares
+from evenhand.decide.result.figures import Affected
 
 __all__ = [
     "Affected",

@@ -84,11 +84,11 @@ class ErrorRange:
 
     def __post_init__(self) -> None:
         for name in ("least", "greatest"):
-            given = getattr(self, name)
-            if not _is_number(given) or not 0 <= given <= _HALF:
+            value = getattr(self, name)
+            if not _is_number(value) or not 0 <= value <= _HALF:
                 must_be = "a probability of at most 1/2, as the bounds on compositions need"
-                raise InvalidParameterError(name, owner="ErrorRange", must_be=must_be, got=given)
-            object.__setattr__(self, name, float(given))
+                raise InvalidParameterError(name, owner="ErrorRange", must_be=must_be, got=value)
+            object.__setattr__(self, name, float(value))
         if self.least > self.greatest:
             must_be = "at most 'greatest'"
             raise InvalidParameterError("least", owner="ErrorRange", must_be=must_be, got=self.least)
@@ -112,7 +112,7 @@ def threshold_bound(law: Law) -> float:
     r"""Return what the error of a threshold on one count is at most, and so its alpha too (Theorem 4).
 
     It is 1/2 for symmetric noise. Whole counts with whole noise :math:`\eta` do better, since noise of 0
-    turns nothing round: :math:`\Pr[\eta \ge 1] = (1 - \Pr[\eta = 0]) / 2`. The bound is met by a count at
+    changes no answer: :math:`\Pr[\eta \ge 1] = (1 - \Pr[\eta = 0]) / 2`. The bound is met by a count at
     the threshold; for real noise and ``>=`` it is 1/2 exactly there.
 
     Parameters
@@ -166,14 +166,21 @@ def composed_error(
     array([0.28, 0.08])
     """
     chosen = one_of("operator", operator, OPERATORS, owner="composed_error")
-    a, b, one, two = _inputs(first, second, first_true, second_true, owner="composed_error")
+    a, b, first_holds, second_holds = _inputs(first, second, first_true, second_true, owner="composed_error")
     if chosen == "xor":
         return (a + b - 2 * a * b)[()]
     if chosen == "or":
-        one, two = ~one, ~two  # not (not A and not B), and to err on A is to err on not A
+        first_holds, second_holds = (
+            ~first_holds,
+            ~second_holds,
+        )  # not (not A and not B), and to err on A is to err on not A
     cases = [(1 - a) * b, a * (1 - b), a * b]
-    found: Values = np.select([one & ~two, two & ~one, ~one & ~two], cases, default=a + b - a * b)
-    return found[()]
+    errors: Values = np.select(
+        [first_holds & ~second_holds, second_holds & ~first_holds, ~first_holds & ~second_holds],
+        cases,
+        default=a + b - a * b,
+    )
+    return errors[()]
 
 
 def error_limits(
@@ -196,15 +203,18 @@ def error_limits(
     '0.20 0.30'
     """
     chosen = one_of("operator", operator, OPERATORS, owner="error_limits")
-    a, b, one, two = _inputs(first, second, first_true, second_true, owner="error_limits")
+    a, b, first_holds, second_holds = _inputs(first, second, first_true, second_true, owner="error_limits")
     if chosen == "xor":
         return np.abs(a - b)[()], np.minimum(a + b, 2 - a - b)[()]
     if chosen == "or":
-        one, two = ~one, ~two
+        first_holds, second_holds = ~first_holds, ~second_holds
     # The joined answer errs if the first event and the second happen, or for two true ones if either does.
-    left, right = np.where(one, 1 - a, a), np.where(two, 1 - b, b)  # each comes out true
+    left, right = np.where(first_holds, 1 - a, a), np.where(second_holds, 1 - b, b)  # each comes out true
     both_low, both_high = np.maximum(0.0, left + right - 1), np.minimum(left, right)
-    low, high = np.where(one & two, 1 - both_high, both_low), np.where(one & two, 1 - both_low, both_high)
+    low, high = (
+        np.where(first_holds & second_holds, 1 - both_high, both_low),
+        np.where(first_holds & second_holds, 1 - both_low, both_high),
+    )
     return low[()], high[()]
 
 
@@ -290,11 +300,11 @@ def errors_by_truth(operator: Operator, first: float, second: float) -> dict[tup
     (False, True) 0.08
     (False, False) 0.02
     """
-    one, two = np.array(_TRUTHS).T
-    found = composed_error(
-        operator, np.full(4, first), np.full(4, second), first_true=one, second_true=two
+    first_holds, second_holds = np.array(_TRUTHS).T
+    errors = composed_error(
+        operator, np.full(4, first), np.full(4, second), first_true=first_holds, second_true=second_holds
     ).tolist()
-    return dict(sorted(zip(_TRUTHS, found, strict=True), key=lambda pair: -pair[1]))
+    return dict(sorted(zip(_TRUTHS, errors, strict=True), key=lambda pair: -pair[1]))
 
 
 def most_erring_truth(operator: Operator, first: ArrayLike, second: ArrayLike) -> tuple[bool, bool] | None:
@@ -354,9 +364,9 @@ def check_independent(first: Any, second: Any) -> None:
 
 
 def _ranges(first: object, second: object, *, owner: str) -> None:
-    for name, given in (("first", first), ("second", second)):
-        if not isinstance(given, ErrorRange):
-            got = f"a value of type {type(given).__name__}"
+    for name, value in (("first", first), ("second", second)):
+        if not isinstance(value, ErrorRange):
+            got = f"a value of type {type(value).__name__}"
             hint = "ErrorRange.of(errors) makes one."
             raise InvalidParameterError(name, owner=owner, must_be="an ErrorRange", got=got, hint=hint)
 
@@ -367,8 +377,8 @@ def _inputs(
     a = _probabilities("first", first, owner=owner)
     b = _probabilities("second", second, owner=owner)
     flags = []
-    for name, given in (("first_true", first_true), ("second_true", second_true)):
-        array = np.asarray(given)
+    for name, value in (("first_true", first_true), ("second_true", second_true)):
+        array = np.asarray(value)
         if array.dtype != np.bool_:
             raise InvalidParameterError(name, owner=owner, must_be="true or false", got="something else")
         flags.append(array)
@@ -377,16 +387,12 @@ def _inputs(
     except ValueError as error:
         must_be = "as long as the other arguments"
         raise InvalidParameterError("first", owner=owner, must_be=must_be, got="another length") from error
-    return (
-        np.broadcast_to(a, shape),
-        np.broadcast_to(b, shape),
-        np.broadcast_to(flags[0], shape),
-        np.broadcast_to(flags[1], shape),
-    )
+    holds = (np.broadcast_to(flag, shape) for flag in flags)
+    return np.broadcast_to(a, shape), np.broadcast_to(b, shape), *holds  # type: ignore[return-value]
 
 
-def _probabilities(name: str, given: ArrayLike, *, owner: str, most: float = 1.0) -> Values:
-    array = np.asarray(given)
+def _probabilities(name: str, values: ArrayLike, *, owner: str, most: float = 1.0) -> Values:
+    array = np.asarray(values)
     fine = array.dtype.kind in "fiu" and bool(np.all((array >= 0) & (array <= most)))
     if not fine:
         must_be = "probabilities" if most == 1 else "probabilities of at most 1/2, as the bounds need"

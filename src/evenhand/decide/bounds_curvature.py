@@ -83,8 +83,8 @@ def second_order_alpha(diagonals: ArrayLike, laws: Law | Sequence[Law], *, as_pr
     Parameters as in :func:`second_order_bias`. With `as_printed`, the 1/2 is left out and the factor
     :math:`n` is there, as in the paper.
     """
-    found = second_order_bias(diagonals, laws, as_printed=as_printed)
-    return float(np.ptp(found)) * (2 if as_printed else 1)
+    biases = second_order_bias(diagonals, laws, as_printed=as_printed)
+    return float(np.ptp(biases)) * (2 if as_printed else 1)
 
 
 def allotment_trace(weights: ArrayLike, counts: ArrayLike) -> Values:
@@ -196,13 +196,14 @@ def curvature(
     if not len(data_sets):
         must_be = "at least one data set"
         raise InvalidParameterError("data_sets", owner="curvature", must_be=must_be, got="none")
-    found = [
-        _numbers("diagonal", diagonal(np.asarray(each, dtype=float)), owner="curvature") for each in data_sets
+    diagonals = [
+        _numbers("diagonal", diagonal(np.asarray(counts, dtype=float)), owner="curvature")
+        for counts in data_sets
     ]
-    if any(each.ndim != 2 or each.shape != found[0].shape or not each.size for each in found):
+    if any(counts.ndim != 2 or counts.shape != diagonals[0].shape or not counts.size for counts in diagonals):
         must_be = "a function that returns one row for each entity"
         raise InvalidParameterError("diagonal", owner="curvature", must_be=must_be, got="another shape")
-    stacked = np.stack(found)
+    stacked = np.stack(diagonals)
     traces = stacked.sum(axis=2)
     near = tolerance * float(np.abs(stacked).max())
     spread = float(np.ptp(traces, axis=1).max())
@@ -217,16 +218,16 @@ def curvature(
 def _variances(laws: Any, array: Values) -> Any:
     if hasattr(laws, "variance"):
         return laws.variance if array.ndim == 1 else np.full(array.shape[1], laws.variance)
-    given = tuple(laws)
-    if array.ndim == 1 or len(given) != array.shape[1]:
+    listed = tuple(laws)
+    if array.ndim == 1 or len(listed) != array.shape[1]:
         must_be = "one law, or one for each column of 'diagonals'"
-        got = f"{len(given)} laws"
+        got = f"{len(listed)} laws"
         raise InvalidParameterError("laws", owner="second_order_bias", must_be=must_be, got=got)
-    return np.array([each.variance for each in given])
+    return np.array([law.variance for law in listed])
 
 
-def _numbers(name: str, given: ArrayLike, *, owner: str) -> Values:
-    array = np.asarray(given)
+def _numbers(name: str, values: ArrayLike, *, owner: str) -> Values:
+    array = np.asarray(values)
     if array.dtype.kind not in "fiu" or not np.isfinite(array).all():
         raise InvalidParameterError(name, owner=owner, must_be="finite numbers", got="something else")
     return array.astype(np.float64)

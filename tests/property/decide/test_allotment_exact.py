@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.decide.allotment.allotment import Allotment
-from evenhand.decide.allotment.series import allotment_bias
+from evenhand.decide.allotment.moments import allotment_bias
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace
 from evenhand.release.postprocess.steps import Nonnegative, Shrink
 from unit.decide._slow_shares import by_enumeration

@@ -9,8 +9,8 @@ from evenhand.decide.allotment.allotment import Allotment
 from evenhand.decide.bounds import ErrorRange, alpha_bound, composed_error, error_limits, threshold_bound
 from evenhand.decide.language.terms import count, ratio, threshold
 from evenhand.decide.result.bias import bias
+from evenhand.decide.result.breakdown import group_shares
 from evenhand.decide.result.entities import Entities
-from evenhand.decide.result.group_shares import group_shares
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
 
 FEWER = settings(max_examples=settings.default.max_examples // 14)  # each example computes several laws

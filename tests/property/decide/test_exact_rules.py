@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand.decide.exact import conditioned
+from evenhand.decide.exact import joint_law
 from evenhand.decide.exact.components import candidates
 from evenhand.decide.exact.rule_probability import exactly_solvable, rule_probability
 from evenhand.decide.language.terms import count, ratio
@@ -92,9 +92,9 @@ def test_the_input_conditioned_on_does_not_matter(rule, counts, laws, least):
         return
     found = rule_probability(rule, counts, by_name, post=steps)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(conditioned, "choice", lambda structure, part: max(candidates(structure, part)))
+        patch.setattr(joint_law, "choice", lambda structure, part: max(candidates(structure, part)))
         last = rule_probability(rule, counts, by_name, post=steps)
-        patch.setattr(conditioned, "choice", lambda structure, part: min(candidates(structure, part)))
+        patch.setattr(joint_law, "choice", lambda structure, part: min(candidates(structure, part)))
         first = rule_probability(rule, counts, by_name, post=steps)
 
     assert abs(found - last) < 1e-10

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.decide.language.exact_signs import exceeds
 from evenhand.decide.language.parse import parse
+from evenhand.decide.language.predicates import exceeds
 from evenhand.decide.language.terms import Term, count, ratio
 from evenhand.errors import InvalidParameterError
 

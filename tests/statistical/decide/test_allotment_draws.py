@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evenhand.decide.allotment.allotment import Allotment
-from evenhand.decide.allotment.series import allotment_bias
+from evenhand.decide.allotment.moments import allotment_bias
 from evenhand.decide.mitigate import linear_proxy
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Laplace
 from evenhand.privacy.randomness import SeededSource

@@ -110,7 +110,7 @@ def test_huge_counts_keep_their_digits():
         (lambda x: np.diag([x[0], x[1]]), False, False, False, "Corollary 4"),
     ],
 )
-def test_hessians_say_what_is_fair(diagonal, linear, constant, equal, said):
+def test_hessians_show_which_formulas_are_fair(diagonal, linear, constant, equal, said):
     found = curvature(diagonal, [[1, 2], [5, 3]])
 
     assert (found.linear, found.constant, found.equal_traces) == (linear, constant, equal)
@@ -139,6 +139,6 @@ def test_laws_may_differ_by_input():
         (lambda: curvature(lambda x: np.zeros(2), [[1, 2]]), "one row for each entity"),
     ],
 )
-def test_what_cannot_be_is_refused(call, message):
+def test_invalid_arguments_are_refused(call, message):
     with pytest.raises(InvalidParameterError, match=message):
         call()

@@ -71,7 +71,7 @@ def test_it_takes_a_file_a_rule_and_a_budget_of_ones_own(policy, tmp_path):
         (["nowhere.csv"], "nowhere.csv"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(policy, arguments, message):
+def test_an_error_is_one_line(policy, arguments, message):
     done = policy(*arguments)
 
     assert done.stderr.startswith("Error: ")

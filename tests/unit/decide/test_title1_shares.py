@@ -7,7 +7,7 @@ import pytest
 
 from evenhand.datasets import load
 from evenhand.decide.allotment.allotment import Allotment
-from evenhand.decide.allotment.series import allotment_bias
+from evenhand.decide.allotment.moments import allotment_bias
 from evenhand.decide.mitigate import decision_temperature
 from evenhand.privacy.laws import DiscreteLaplace, Laplace
 from evenhand.release.postprocess.steps import Nonnegative, Shrink, optimal_temperature

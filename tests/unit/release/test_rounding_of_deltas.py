@@ -8,7 +8,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from evenhand.decide.mitigate.compare import _promised
+from evenhand.decide.mitigate.compare import _guarantee_text
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.rational import round_up
@@ -153,7 +153,7 @@ def test_a_mitigation_is_shown_with_an_epsilon_that_is_not_below_its_own(epsilon
     pure = Guarantee.pure(epsilon, unit="replace one", trust="central")
     concentrated = Guarantee.zcdp(epsilon, unit="replace one", trust="central")
     for guarantee, name in ((pure, "epsilon"), (concentrated, "rho")):
-        shown = _promised(SimpleNamespace(guarantee=guarantee))
+        shown = _guarantee_text(SimpleNamespace(guarantee=guarantee))
 
         assert shown.startswith(f"{name} ")
         assert epsilon <= Fraction(shown.split()[1]) < epsilon * Fraction(102, 100)

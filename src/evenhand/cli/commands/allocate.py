@@ -102,8 +102,8 @@ def _money(budget: str | None) -> float | None:
 
 def _share(typed: dict[str, Any], opened: Opened) -> tuple[str, str | None]:
     """Return the count and the weight, from two options or from a formula."""
-    from evenhand.study.tasks.decide.weight_text import weight_of  # noqa: PLC0415 - starts numpy
-    from evenhand.study.tasks.decide.weights import Product  # noqa: PLC0415 - as above
+    from evenhand.decide.language.parse import parse_weight  # noqa: PLC0415 - starts numpy
+    from evenhand.decide.language.weights import Product  # noqa: PLC0415 - as above
 
     known, count = opened.names, typed["count"]
     if typed["formula"] is None:
@@ -114,7 +114,7 @@ def _share(typed: dict[str, Any], opened: Opened) -> tuple[str, str | None]:
         if weight is None:
             return asked.column_of("--count", count, known), None
         return asked.column_of("--count", count, known), _quoted(asked.column_of("--weight", weight, known))
-    written = weight_of(typed["formula"], parameter="formula", owner="allocate")
+    written = parse_weight(typed["formula"], parameter="formula", owner="allocate")
     for name in written.names:
         asked.column_of("--formula", name, known)
     fitting = [name for name in written.names if written.beside(name) is not None]

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from evenhand.cli import options as given
 from evenhand.cli.terminal.console import spelled, wrong_use
+from evenhand.decide.mitigate.registry import MITIGATIONS, MitigationParameter, mitigation_kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = [
-    "MITIGATIONS", "Currency", "Draws", "Epsilons", "Groups", "Mitigate", "Name", "Noise", "Source",
+    "Currency", "Draws", "Epsilons", "Groups", "Mitigate", "Name", "Noise", "Source",
     "Touches", "column_of", "columns_of", "mechanisms_of", "mitigations_of",
 ]  # fmt: skip
-
-MITIGATIONS = (
-    "linear-proxy", "output-perturbation", "piecewise-proxy", "shrink", "sum-constraint", "fairness-payment",
-)  # fmt: skip
-"""What may be done for those who lose, as it is typed."""
 
 _NOISES = ("laplace", "discrete-gaussian")
 
@@ -94,24 +89,19 @@ def mitigations_of(words: list[str] | None) -> list[Any]:
     >>> mitigations_of(["linear-proxy,sum-constraint=5000"])
     ['linear-proxy', {'name': 'sum-constraint', 'total': 5000.0}]
     """
-    from evenhand.study.tasks.decide.names import MITIGATIONS as KINDS  # noqa: PLC0415 - starts numpy
-
     made: list[Any] = []
     for word in given.listed(words):
         name, equals, amount = (part.strip() for part in word.partition("="))
-        if not equals or name not in KINDS or not KINDS[name].parameters:
+        parameters = mitigation_kind(name).parameters if name in MITIGATIONS else ()
+        if not equals or not parameters:
             made.append(word)
             continue
-        made.append({"name": name, KINDS[name].parameters[0]: _number(word, amount)})
+        made.append({"name": name, parameters[0].name: _value(parameters[0], word, amount)})
     return made
 
 
-def _number(word: str, amount: str) -> float | int:
+def _value(parameter: MitigationParameter, word: str, amount: str) -> str | float | int:
     try:
-        value = float(amount)
+        return parameter.parse(amount)
     except ValueError:
-        value = math.nan
-    whole = word.startswith("piecewise")
-    if not math.isfinite(value) or (whole and not value.is_integer()):
-        wrong_use(f"--mitigate must have a {'whole ' * whole}number after '='. Got {word!r} instead.")
-    return int(value) if whole else value
+        wrong_use(f"--mitigate must have a {parameter.value} after '='. Got {word!r} instead.")

@@ -1,27 +1,30 @@
-"""Allotments: a budget that is shared out in proportion to weighted counts."""
+"""Allotments: a budget shared out in proportion to weighted counts, or by any smooth formula."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.decide.language.formula import Formula
-from evenhand.decide.language.numerals import checked_name, numeral, quoted
+from evenhand.decide.language.tokens import check_input_name, quote_name, write_number
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.rational import Number, exact
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from fractions import Fraction
 
     import numpy.typing as npt
 
     Values = npt.NDArray[np.float64]
 
-__all__ = ["Allotment", "Formula", "checked_weights", "read_only"]
+__all__ = ["Allotment", "Formula", "check_weights", "copy_read_only"]
 
 _LARGEST_WEIGHT, _SMALLEST_WEIGHT = 1e50, 1e-50
+
+_STEP = 2.0**-10  # of a count, but at least one; the error of the extrapolated difference is of its 4th power
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -56,9 +59,9 @@ class Allotment:
 
     def __init__(self, weights: npt.ArrayLike, budget: Number | None = None, count: str = "x") -> None:
         money = None if budget is None else exact(budget, name="budget", owner="Allotment", above=0)
-        object.__setattr__(self, "weights", checked_weights(weights, owner="Allotment"))
+        object.__setattr__(self, "weights", check_weights(weights, owner="Allotment"))
         object.__setattr__(self, "budget", money)
-        object.__setattr__(self, "count", checked_name(count, parameter="count", owner="Allotment"))
+        object.__setattr__(self, "count", check_input_name(count, parameter="count", owner="Allotment"))
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -73,7 +76,7 @@ class Allotment:
     @property
     def formula(self) -> str:
         """The formula as a text."""
-        name = quoted(self.count)
+        name = quote_name(self.count)
         return f"weight*{name}/sum(weight*{name})"
 
     def total(self, counts: npt.ArrayLike) -> Values:
@@ -107,24 +110,206 @@ class Allotment:
         return Allotment, (self.weights, self.budget, self.count)
 
     def __repr__(self) -> str:
-        money = "" if self.budget is None else f" of {numeral(self.budget)}"
+        money = "" if self.budget is None else f" of {write_number(self.budget)}"
         return f"{self.formula}{money} among {self.size} {'entity' if self.size == 1 else 'entities'}"
 
 
-def checked_weights(weights: npt.ArrayLike, *, owner: str) -> Values:
+def check_weights(weights: npt.ArrayLike, *, owner: str) -> Values:
     """Return weights that cannot be written to: 0 or from 1e-50 to 1e50, and one of them above 0."""
-    given: Any = np.asarray(weights)
-    right = given.ndim == 1 and given.size > 0 and given.dtype.kind in "iuf"
-    array = given.astype(np.float64) if right else np.zeros(1)
+    raw: Any = np.asarray(weights)
+    right = raw.ndim == 1 and raw.size > 0 and raw.dtype.kind in "iuf"
+    array = raw.astype(np.float64) if right else np.zeros(1)
     fine = (array == 0) | ((array >= _SMALLEST_WEIGHT) & (array <= _LARGEST_WEIGHT))
     if not (right and fine.all() and (array > 0).any()):
         must_be = "a row of numbers, each 0 or from 1e-50 to 1e50, and one of them above 0"
         raise InvalidParameterError("weights", owner=owner, must_be=must_be, got="others")
-    return read_only(array)
+    return copy_read_only(array)
 
 
-def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def copy_read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return a copy that cannot be written to."""
     copy = np.array(array)
     copy.setflags(write=False)
     return copy
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Formula:
+    r"""A formula that turns counts into shares, twice differentiable in each count.
+
+    .. math:: P_i = f_i(x_1, \dots, x_n), \quad
+              \operatorname{bias}_i \approx \tfrac12 \sum_j \operatorname{Var}(\eta_j)
+              \frac{\partial^2 f_i}{\partial x_j^2}
+
+    Parameters
+    ----------
+    function : callable
+        Takes an array of n counts (floats) and returns the array of n shares.
+    hessian_diagonal : callable, optional
+        Takes the counts and returns an (n, n) array: in row i and column j the second derivative of share i
+        by count j. Without it central differences are taken, at two steps that cancel their leading error.
+    fourth_derivative : float or array of float, optional
+        The largest absolute fourth derivative of every share, or of each, along any line of unit direction,
+        over all real counts, negative ones too. With it the bias to second order is certified; see
+        :mod:`~evenhand.decide.exact.second_order`. 0 says that shares are polynomials of at most the third
+        degree.
+    count : str
+        The name of the column with the counts.
+
+    Notes
+    -----
+    ``bias(..., method="second order")`` gives the bias above, with the size of what it leaves out. Automatic
+    differentiation can be brought along as `hessian_diagonal`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> formula = Formula(lambda x: np.sqrt(x) / np.sqrt(x).sum())
+    >>> counts = np.array([100.0, 400.0])
+    >>> formula.shares(counts).round(4).tolist()
+    [0.3333, 0.6667]
+    >>> formula.second_order_bias(counts, variances=8.0).round(8).tolist()
+    [-3.38e-05, 3.38e-05]
+    """
+
+    function: Callable[[Values], Any]
+    hessian_diagonal: Callable[[Values], Any] | None
+    fourth_derivative: float | tuple[float, ...] | None
+    count: str
+
+    def __init__(
+        self,
+        function: Callable[[Values], Any],
+        *,
+        hessian_diagonal: Callable[[Values], Any] | None = None,
+        fourth_derivative: npt.ArrayLike | None = None,
+        count: str = "x",
+    ) -> None:
+        for name, value in (("function", function), ("hessian_diagonal", hessian_diagonal)):
+            if not callable(value) and (value is not None or name == "function"):
+                raise InvalidParameterError(name, owner="Formula", must_be="a function", got=value)
+        object.__setattr__(self, "function", function)
+        object.__setattr__(self, "hessian_diagonal", hessian_diagonal)
+        bound = None if fourth_derivative is None else _check_bound(fourth_derivative)
+        object.__setattr__(self, "fourth_derivative", bound)
+        object.__setattr__(self, "count", check_input_name(count, parameter="count", owner="Formula"))
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The name of the one column that it looks at."""
+        return (self.count,)
+
+    @property
+    def formula(self) -> str:
+        """The name of the function."""
+        return str(getattr(self.function, "__name__", type(self.function).__name__))
+
+    def shares(self, counts: npt.ArrayLike) -> Values:
+        """Return the share of each entity; rows of counts give rows of shares."""
+        array = _check_counts(counts)
+        rows = array.reshape(-1, array.shape[-1])
+        return np.array([self.value(row) for row in rows]).reshape(array.shape)
+
+    def second_derivatives(self, counts: npt.ArrayLike) -> Values:
+        """Return the (n, n) array of the second derivative of share i by count j."""
+        array = _check_counts(counts, rows=False)
+        if self.hessian_diagonal is None:
+            return np.stack([self.second_difference(array, place) for place in range(array.size)], axis=1)
+        return self._shaped(self.hessian_diagonal(array.copy()), (array.size, array.size), "hessian_diagonal")
+
+    def second_order_bias(self, counts: npt.ArrayLike, *, variances: npt.ArrayLike) -> Values:
+        """Return half the sum of variance times second derivative, for each share.
+
+        Parameters
+        ----------
+        counts : array
+            The n true counts.
+        variances : float or array
+            The variance of the noise on each count.
+        """
+        array = _check_counts(counts, rows=False)
+        spread = np.broadcast_to(np.asarray(variances, dtype=np.float64), array.shape)
+        if self.hessian_diagonal is not None:
+            return np.asarray(self.second_derivatives(array) @ spread / 2)
+        total = np.zeros(array.size)
+        for place in range(array.size):  # one column at a time: an (n, n) array need not be held
+            far = math.sqrt(spread[place])
+            total += spread[place] / 2 * self.second_difference(array, place, at_least=far)
+        return total
+
+    def limits(self, size: int) -> Values:
+        """Return the bound of the fourth derivative of each of so many shares."""
+        bounds = np.asarray(self.fourth_derivative, dtype=np.float64)
+        if bounds.ndim and bounds.size != size:
+            must_be = f"one number, or one for each entity, which are {size:,}"
+            got = f"{bounds.size:,} of them"
+            raise InvalidParameterError("fourth_derivative", owner="Formula", must_be=must_be, got=got)
+        return np.broadcast_to(bounds, (size,))
+
+    def slope(self, counts: Values, place: int) -> Values:
+        """Return the derivative of every share by one count, by a central difference."""
+        up, down = counts.copy(), counts.copy()
+        step = self.step(counts[place])
+        up[place] += step
+        down[place] -= step
+        return (self.value(up) - self.value(down)) / (2 * step)
+
+    def second_difference(self, counts: Values, place: int, *, at_least: float = 0.0) -> Values:
+        """Return the second derivative of every share by one count, by differences at two steps.
+
+        The steps are a part of the count. Where that is less than `at_least`, such as the deviation of the
+        noise, they are that long, so that what rounding does is small beside what the noise does; unless the
+        formula is not finite so far away.
+        """
+        middle, short = 2 * self.value(counts), self.step(counts[place])
+        derivative = self._extrapolated(counts, place, max(short, at_least), middle)
+        if short < at_least and not np.isfinite(derivative).all():
+            return self._extrapolated(counts, place, short, middle)
+        return derivative
+
+    @staticmethod
+    def step(count: float) -> float:
+        """Return the step by which a count is changed unless a longer one is asked for."""
+        return max(1.0, abs(float(count))) * _STEP
+
+    def _extrapolated(self, counts: Values, place: int, step: float, middle: Values) -> Values:
+        coarse, fine = (self._around(counts, place, length, middle) for length in (step, step / 2))
+        return (4 * fine - coarse) / 3
+
+    def _around(self, counts: Values, place: int, step: float, middle: Values) -> Values:
+        up, down = counts.copy(), counts.copy()
+        up[place] += step
+        down[place] -= step
+        return (self.value(up) - middle + self.value(down)) / step**2
+
+    def value(self, counts: Values) -> Values:
+        """Return the shares of one row of counts, which need not be finite."""
+        return self._shaped(self.function(counts.copy()), counts.shape, "function")
+
+    def _shaped(self, values: Any, shape: tuple[int, ...], parameter: str) -> Values:
+        array = np.asarray(values)
+        if array.shape != shape or array.dtype.kind not in "iuf":
+            must_be = f"a function that returns an array of numbers of shape {shape}"
+            raise InvalidParameterError(parameter, owner="Formula", must_be=must_be, got="another")
+        return array.astype(np.float64)
+
+    def __repr__(self) -> str:
+        return f"Formula({self.formula}, count={self.count!r})"
+
+
+def _check_counts(counts: npt.ArrayLike, *, rows: bool = True) -> Values:
+    array = np.asarray(counts)
+    numeric = array.dtype.kind in "iuf" and array.size > 0 and bool(np.isfinite(array).all())
+    if not numeric or array.ndim == 0 or (array.ndim > 1 and not rows):
+        must_be = "finite numbers, one for each entity"
+        raise InvalidParameterError("counts", owner="Formula", must_be=must_be, got="others")
+    return array.astype(np.float64)
+
+
+def _check_bound(bound: npt.ArrayLike) -> float | tuple[float, ...]:
+    array = np.asarray(bound)
+    numeric = array.dtype.kind in "iuf" and array.ndim <= 1 and array.size > 0
+    if not numeric or not bool((np.isfinite(array) & (array >= 0)).all()):
+        must_be = "a finite number >= 0, or one for each entity"
+        raise InvalidParameterError("fourth_derivative", owner="Formula", must_be=must_be, got="another")
+    return tuple(float(number) for number in array) if array.ndim else float(array)

@@ -79,12 +79,12 @@ def _whole_claims(claims: ArrayLike) -> list[int]:
     must_be = "a list of finite numbers of at least 0 that are not all 0"
     try:
         values = _numbers(claims)
-        whole = _common(values)
+        whole = _to_common_denominator(values)
     except (TypeError, ValueError, OverflowError):
         whole = []
     if not whole or min(whole) < 0 or not any(whole):
-        given = "other values" if whole else "something else"
-        raise InvalidParameterError("claims", owner="award_cents", must_be=must_be, got=given)
+        got = "other values" if whole else "something else"
+        raise InvalidParameterError("claims", owner="award_cents", must_be=must_be, got=got)
     return whole
 
 
@@ -96,7 +96,7 @@ def _numbers(claims: ArrayLike) -> list[Any]:
     return listed
 
 
-def _common(values: list[Any]) -> list[int]:
+def _to_common_denominator(values: list[Any]) -> list[int]:
     if all(type(value) is int for value in values):
         return values
     ratios = [_ratio(value) for value in values]

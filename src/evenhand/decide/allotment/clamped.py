@@ -22,11 +22,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.decide.allotment.inputs import Noisy, Weighted, noisy_shares
-from evenhand.decide.allotment.series import RELATIVE, Found
-from evenhand.decide.allotment.tails import EVENT
-from evenhand.decide.exact.clamped_counts import Raised, outcomes, raised
-from evenhand.decide.exact.clamped_cumulants import ORDERS, Cumulants, count_cumulants, moments_of
+from evenhand.decide.allotment.clamped_counts import (
+    ORDERS,
+    Cumulants,
+    FloorStep,
+    count_cumulants,
+    floor_step,
+    moments_of,
+    outcomes,
+)
+from evenhand.decide.allotment.noisy_total import EVENT, HasWeights, NoisyShares, build_noisy_shares
+from evenhand.decide.allotment.series import RELATIVE, ShareFigures
 from evenhand.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -40,67 +46,72 @@ if TYPE_CHECKING:
     Values = NDArray[np.float64]
     Transformed = tuple[Values, Values]
 
-__all__ = ["clamped_bias", "clamped_variance", "solvable"]
+__all__ = ["UNCERTIFIED", "clamped_bias", "clamped_variance", "sampling_reason"]
+
+UNCERTIFIED = "series about the means of the counts after the steps, not certified"
+"""How a figure is said to be found whose bound is not small."""
 
 _TERMS = ORDERS - 3
 _ROUNDING = 4096 * np.finfo(np.float64).eps
 _PRECISION = 64 * np.finfo(np.float64).eps  # of the mean of a count, and of what is stuck at the least value
 _LOW, _HIGH, _STEP = -34.0, 46.0, 0.25
 _AT_ONCE = 32  # rates at a time, an even number
-_FALLEN = 1e-26  # part of the largest term from which the others are nothing
+_FALLEN = 1e-26  # part of the largest term from which the others are negligible
 _MOST_WORK = 1 << 30
 _WIDE = 500.0
 _NOTHING = 1e-12
 
 
-def solvable(
-    problem: Weighted, counts: ArrayLike, law: Law | Sequence[Law], post: Sequence[Any] | None
+def sampling_reason(
+    problem: HasWeights, counts: ArrayLike, law: Law | Sequence[Law], post: Sequence[Any] | None
 ) -> str | None:
     """Return why shares after these steps need sampling, or None where their means are computed."""
-    laws = noisy_shares(problem, counts, law, owner="solvable").laws
-    if not post or raised(post, laws) is not None:
+    laws = build_noisy_shares(problem, counts, law, owner="solvable").laws
+    if not post or floor_step(post, laws) is not None:
         return None
     return "only clamping at 0 or more and one step of shrinking are computed; other steps need sampling"
 
 
-def clamped_bias(noisy: Noisy, steps: tuple[Step, ...]) -> Found:
+def clamped_bias(noisy: NoisyShares, steps: tuple[Step, ...]) -> ShareFigures:
     """Return the bias of each share."""
     step = _one_step(steps, noisy)
-    about = _About(noisy, count_cumulants(noisy, step))
+    about = _ClampedSeries(noisy, count_cumulants(noisy, step))
     values, error = about.bias()
     effects = np.abs(about.shares - noisy.shares) + about.shares * about.moments[2] + about.variances
-    if _within(error, effects, RELATIVE):
+    if _is_within(error, effects, RELATIVE):
         words = "series about the means of the counts after the steps"
-        certain = "with wide discrete noise taken for real noise" if _wide(noisy) else "certified"
-        return Found(values, error, f"{words}, {certain}")
+        certain = "with wide discrete noise taken for real noise" if _is_wide(noisy) else "certified"
+        return ShareFigures(values, error, f"{words}, {certain}")
     exact = _by_transforms(noisy, step, about, (1,))
     if exact is None:
-        return Found(values, error, "series about the means of the counts after the steps, not certified")
-    return Found(exact[0][0] - noisy.shares, exact[0][1], "integral of transforms, error estimated")
+        return ShareFigures(values, error, UNCERTIFIED)
+    return ShareFigures(exact[0][0] - noisy.shares, exact[0][1], "integral of transforms, error estimated")
 
 
-def clamped_variance(noisy: Noisy, steps: tuple[Step, ...]) -> Found:
+def clamped_variance(noisy: NoisyShares, steps: tuple[Step, ...]) -> ShareFigures:
     """Return the variance of each share."""
     step = _one_step(steps, noisy)
-    about = _About(noisy, count_cumulants(noisy, step))
+    about = _ClampedSeries(noisy, count_cumulants(noisy, step))
     values, error = about.variance()
-    if (error <= 1e-4 * values)[noisy.weights > 0].all():  # figures of 0 or less say nothing
-        return Found(values, error, "series about the means of the counts after the steps, with its bound")
+    if (error <= 1e-4 * values)[noisy.weights > 0].all():  # figures of 0 or less are of no use
+        return ShareFigures(
+            values, error, "series about the means of the counts after the steps, with its bound"
+        )
     exact = _by_transforms(noisy, step, about, (1, 2))
     if exact is None:
         values = np.maximum(values, 0.0)
-        return Found(values, error, "series about the means of the counts after the steps, not certified")
+        return ShareFigures(values, error, UNCERTIFIED)
     first, square = exact
     missed = square[1] + 2 * np.abs(first[0]) * first[1]
-    return Found(
+    return ShareFigures(
         np.maximum(square[0] - first[0] ** 2, 0.0), missed, "integral of transforms, error estimated"
     )
 
 
-class _About:
+class _ClampedSeries:
     """The noise about the means of the counts after the steps, in units of the new total."""
 
-    def __init__(self, noisy: Noisy, counts: Cumulants) -> None:
+    def __init__(self, noisy: NoisyShares, counts: Cumulants) -> None:
         means = noisy.counts + counts.bias
         self.total = float(noisy.weights @ means)
         if not self.total > _NOTHING * noisy.total:
@@ -158,8 +169,8 @@ class _About:
         return min(1.0, float(self.moments[ORDERS]) / EVENT**ORDERS)
 
 
-def _one_step(steps: tuple[Step, ...], noisy: Noisy) -> Raised:
-    step = raised(steps, noisy.laws)
+def _one_step(steps: tuple[Step, ...], noisy: NoisyShares) -> FloorStep:
+    step = floor_step(steps, noisy.laws)
     if step is None:
         reason = "steps that clamp at 0 or more or shrink once; other steps need sampling"
         raise InvalidParameterError("post", owner="allotment_bias", must_be=reason, got="other steps")
@@ -167,7 +178,7 @@ def _one_step(steps: tuple[Step, ...], noisy: Noisy) -> Raised:
 
 
 def _by_transforms(
-    noisy: Noisy, step: Raised, about: _About, powers: tuple[int, ...]
+    noisy: NoisyShares, step: FloorStep, about: _ClampedSeries, powers: tuple[int, ...]
 ) -> list[Transformed] | None:
     """Return E[share**power] by the integral over ln s, for each power, and an estimate of its error."""
     points = np.arange(_LOW, _HIGH + _STEP / 2, _STEP)
@@ -181,17 +192,17 @@ def _by_transforms(
         some = masses[0] > 0
         part = (count + changes[0, some]) * (noisy.weights[place] / about.total)
         parts.append((part, masses[0, some]))
-    found: list[list[Values]] = [[] for _ in powers]
+    blocks_by_power: list[list[Values]] = [[] for _ in powers]
     largest = 0.0
     for first in range(0, points.size, _AT_ONCE):
         terms = _transforms(parts, np.exp(points[first : first + _AT_ONCE]), powers)
-        for all_of_it, block in zip(found, terms, strict=True):
-            all_of_it.append(block)
+        for kept, block in zip(blocks_by_power, terms, strict=True):
+            kept.append(block)
         ends = [float(block[:, -1].max(initial=0.0)) for block in terms]
         largest = max(largest, *(float(block.max(initial=0.0)) for block in terms))
         if max(ends) < _FALLEN * largest:  # beyond, it only falls further
             break
-    return [_summed(np.concatenate(blocks, axis=1), used, noisy.counts.size) for blocks in found]
+    return [_integrate(np.concatenate(blocks, axis=1), used, noisy.counts.size) for blocks in blocks_by_power]
 
 
 def _transforms(parts: list[tuple[Values, Values]], rates: Values, powers: tuple[int, ...]) -> list[Values]:
@@ -210,7 +221,7 @@ def _transforms(parts: list[tuple[Values, Values]], rates: Values, powers: tuple
     return [ratio * (weight * rates**power) for power, ratio in zip(powers, ratios, strict=True)]
 
 
-def _summed(terms: Values, used: NDArray[np.int64], size: int) -> Transformed:
+def _integrate(terms: Values, used: NDArray[np.int64], size: int) -> Transformed:
     fine, error = np.zeros(size), np.zeros(size)
     fine[used] = terms.sum(axis=1) * _STEP
     coarse = terms[:, ::2].sum(axis=1) * (2 * _STEP)
@@ -220,10 +231,10 @@ def _summed(terms: Values, used: NDArray[np.int64], size: int) -> Transformed:
     return fine, error
 
 
-def _within(error: Values, effects: Values, part: float) -> bool:
+def _is_within(error: Values, effects: Values, part: float) -> bool:
     some = effects > 0
     return bool((error[some] <= part * effects[some]).all())
 
 
-def _wide(noisy: Noisy) -> bool:
+def _is_wide(noisy: NoisyShares) -> bool:
     return any(law.support == "integers" and law.standard_deviation > _WIDE for law in noisy.laws)

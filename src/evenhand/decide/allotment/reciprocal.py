@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from evenhand.decide.allotment.inputs import Noisy, noisy_shares
-from evenhand.decide.allotment.tails import EVENT, outside_event
+from evenhand.decide.allotment.noisy_total import EVENT, NoisyShares, build_noisy_shares, outside_event
 from evenhand.decide.exact.cumulants import even_moments
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, Law
@@ -31,7 +30,7 @@ __all__ = ["Reciprocal", "reciprocal_mean"]
 
 _MOST_ORDERS = 12
 _CERTIFIED = 1e-9
-_UNSURE = 0.1  # part of the excess that its bound may be, for the square to be told by the same series
+_UNSURE = 0.1  # part of the excess that its bound may be, for the square to come from the same series
 _FAR = 46.0
 _BLOCK = 1 << 20
 _MOST_SUMMED = 1 << 27
@@ -47,7 +46,7 @@ class Reciprocal(NamedTuple):
         :math:`Z\, E[1 / \tilde Z] - 1`: how much too large shares are on average, as a part of themselves.
     square : float
         :math:`Z^2 E[1 / \tilde Z^2]` over the releases whose total is within nine tenths of the true one;
-        where all totals but 0 are summed, over these. NaN where noise is so wide that neither can be told.
+        where all totals but 0 are summed, over these. NaN where noise is so wide that neither is known.
     error : float
         How far `excess` may be off.
     method : str
@@ -85,23 +84,21 @@ def reciprocal_mean(total: float, law: Law) -> Reciprocal:
     if not (isinstance(total, int | float | np.integer | np.floating) and 0 < total < math.inf):
         must_be = "a finite number > 0"
         raise InvalidParameterError("total", owner="reciprocal_mean", must_be=must_be, got="something else")
-    noisy = noisy_shares(_One(), [total], law, owner="reciprocal_mean")
+    noisy = build_noisy_shares(_One(), [total], law, owner="reciprocal_mean")
     excess, square, error = _series(noisy)
     if error <= _CERTIFIED * excess:
         return Reciprocal(excess, square, error, "series, certified")
-    if isinstance(law, Laplace):
-        place = float(total) / float(law.scale)
-        value = place * (_scaled_e1(place) + _scaled_ei(place)) / 2
-        return Reciprocal(value - 1, square, 1e-14 * max(1.0, abs(value)), "closed form")
-    if isinstance(law, Gaussian):
-        return Reciprocal(_dawson(total / law.standard_deviation) - 1, square, 1e-14, "closed form")
-    summed = _summed(float(total), law)
+    if isinstance(law, Laplace | Gaussian):
+        value = _closed_form(float(total), law)
+        size = abs(value) if isinstance(law, Laplace) else 1.0
+        return Reciprocal(value - 1, square, 1e-14 * max(1.0, size), "closed form")
+    summed = _sum_over_totals(float(total), law)
     if summed is None:
         return Reciprocal(excess, square, error, "series, not certified")
     return Reciprocal(*summed, 1e-12, "sum over all totals but 0")
 
 
-def _series(noisy: Noisy) -> tuple[float, float, float]:
+def _series(noisy: NoisyShares) -> tuple[float, float, float]:
     moments = even_moments(noisy.of_total(noisy.cumulants(_MOST_ORDERS + 1)))
     tail = outside_event(noisy)
     best, error = 1, math.inf
@@ -117,20 +114,17 @@ def _series(noisy: Noisy) -> tuple[float, float, float]:
     return excess, square, error + 2 * tail.slack + tail.probability + 1e-14 * excess
 
 
-def _scaled_e1(place: float) -> float:
-    from scipy.special import exp1  # noqa: PLC0415 - slow to import
+def _closed_form(total: float, law: Laplace | Gaussian) -> float:
+    """Return the principal value of the total over the noisy total."""
+    from scipy.special import dawsn, exp1, expi  # noqa: PLC0415 - slow to import
 
+    if isinstance(law, Gaussian):
+        place = total / law.standard_deviation
+        return math.sqrt(2) * place * float(dawsn(place / math.sqrt(2)))
+    place = total / float(law.scale)
     if place > _LARGE:
-        return _asymptotic(place, -1.0)
-    return math.exp(place) * float(exp1(place))
-
-
-def _scaled_ei(place: float) -> float:
-    from scipy.special import expi  # noqa: PLC0415 - slow to import
-
-    if place > _LARGE:
-        return _asymptotic(place, 1.0)
-    return math.exp(-place) * float(expi(place))
+        return place * (_asymptotic(place, -1.0) + _asymptotic(place, 1.0)) / 2
+    return place * (math.exp(place) * float(exp1(place)) + math.exp(-place) * float(expi(place))) / 2
 
 
 def _asymptotic(place: float, sign: float) -> float:
@@ -141,13 +135,7 @@ def _asymptotic(place: float, sign: float) -> float:
     return total
 
 
-def _dawson(place: float) -> float:
-    from scipy.special import dawsn  # noqa: PLC0415 - slow to import
-
-    return math.sqrt(2) * place * float(dawsn(place / math.sqrt(2)))
-
-
-def _summed(total: float, law: Law) -> tuple[float, float] | None:
+def _sum_over_totals(total: float, law: Law) -> tuple[float, float] | None:
     """Add up Z / (Z + noise) - 1, and the square of the quotient, over whole noise; totals of 0 left out."""
     if isinstance(law, DiscreteLaplace):
         far = _FAR * float(law.scale)

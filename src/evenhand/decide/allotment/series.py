@@ -19,9 +19,19 @@ and those of a sum are sums. The moments are :math:`E[\hat\eta_i t^m] = \sum_{j\
 \hat\kappa_{j + 1} g_i^j E[t^{m - j}]`.
 
 The mean over all noise does not exist where the total has a density at 0. What is certified is the mean over
-:math:`A`; :mod:`~evenhand.decide.allotment.tails` bounds what the rest adds to the principal value under
-Laplace or Gaussian noise, and to the mean under whole-numbered noise and weights, a total of 0 counting as no
-error.
+:math:`A`; :mod:`~evenhand.decide.allotment.noisy_total` bounds what the rest adds to the principal value
+under Laplace or Gaussian noise, and to the mean under whole-numbered noise and weights, a total of 0 counting
+as no error.
+
+For the variance, pairing :math:`t` with :math:`-t` leaves
+
+.. math:: E\Big[\frac{u_i^2}{(1 + t)^2}; A\Big] = E\Big[u_i^2 \frac{1 + t^2}{(1 - t^2)^2}; A\Big]
+          = \sum_{k < K} (2k + 1)\, E[u_i^2 t^{2k}] + R,
+
+and what is left out, on :math:`A` and outside it, is at most a constant times :math:`E[u_i^2 t^{2K}]`, which
+is exact. Less the square of the mean it is the variance. Over all noise no variance exists where the total
+has a density at 0, not even as a principal value: what is certified is the variance over the releases whose
+total is within nine tenths of the true one.
 """
 
 from __future__ import annotations
@@ -32,32 +42,25 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from evenhand.decide.allotment.inputs import Noisy, Weighted, noisy_shares
-from evenhand.decide.allotment.tails import EVENT, outside_event
+from evenhand.decide.allotment.noisy_total import EVENT, NoisyShares, outside_event
 from evenhand.decide.exact.cumulants import even_moments, most_orders
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from evenhand.privacy.laws import Law
-    from evenhand.release.postprocess.steps import Step
+    from numpy.typing import NDArray
 
     Values = NDArray[np.float64]
 
-__all__ = ["RELATIVE", "Found", "Series", "allotment_bias", "bias_series", "total_not_positive"]
+__all__ = ["RELATIVE", "SeriesFigures", "ShareFigures", "bias_series", "series_words", "variance_series"]
 
 RELATIVE = 1e-9
 """The error, relative to the two effects that a bias is the difference of, up to which it is certified."""
 
-_AIM = 1e-12
-_NEVER = 1e-25  # chance that any noise is not 0, below which a bias is nothing
-_MOST_ORDERS = 12
-_ROUNDING = 256 * np.finfo(np.float64).eps
+_AIM, _VARIANCE_AIM = 1e-12, 1e-11
+_MOST_ORDERS, _MOST_VARIANCE_ORDERS = 12, 8
+_ROUNDING, _VARIANCE_ROUNDING = 256 * np.finfo(np.float64).eps, 1024 * np.finfo(np.float64).eps
 
 
-class Found(NamedTuple):
+class ShareFigures(NamedTuple):
     """A figure for each entity, how far it may be off, and how it was found."""
 
     values: NDArray[np.float64]
@@ -66,7 +69,7 @@ class Found(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Series:
+class SeriesFigures:
     """What the series gives.
 
     Attributes
@@ -95,86 +98,12 @@ class Series:
     covers: str
 
 
-def allotment_bias(
-    problem: Weighted, counts: ArrayLike, law: Law | Sequence[Law], *, post: Sequence[Step] | None = None
-) -> Found:
-    r"""Return the bias of each share: expected share from noisy counts minus the true share.
-
-    Parameters
-    ----------
-    problem : Allotment
-        The weights.
-    counts : array
-        True counts, at least 0. The result is as private as they are.
-    law : Law or list of Law
-        The noise on each count: one law, or one for each entity.
-    post : sequence of Step, optional
-        What is done to the counts before they are used: :class:`~evenhand.release.postprocess.Nonnegative`,
-        :class:`~evenhand.release.postprocess.Shrink` and rounding, of which
-        :func:`~evenhand.decide.allotment.clamped.solvable` says whether they can be computed; others are
-        refused.
-
-    Returns
-    -------
-    Found
-        ``values``, ``error_bound`` and ``method``, also to be unpacked. The bound is proved where the method
-        says *certified*; otherwise it is an estimate.
-
-    Notes
-    -----
-    Without a step that keeps the total above 0 the mean does not exist under continuous noise. The figure is
-    then the principal value. Under whole-numbered noise it is :math:`E[\tilde P_i - P_i; \tilde Z \ne 0]`,
-    the mean of the error, in which a release whose total is 0, and which has no shares, counts as no error.
-    With weights that are not whole numbers, so does every release whose total is off by more than nine tenths
-    of the true one. :func:`total_not_positive` says how likely a total of 0 or less is.
-
-    Examples
-    --------
-    >>> from evenhand.decide.allotment.allotment import Allotment
-    >>> from evenhand.privacy.laws import Laplace
-    >>> values, bound, method = allotment_bias(Allotment([1, 2, 1.5]), [300, 500, 800], Laplace(2))
-    >>> [f"{value:.4e}" for value in values]
-    ['-1.6640e-07', '-1.4081e-06', '1.5745e-06']
-    >>> method
-    'series of 4 even orders, certified for the principal value'
-    """
-    noisy = noisy_shares(problem, counts, law)
-    if post:
-        from evenhand.decide.allotment.clamped import clamped_bias  # noqa: PLC0415 - imports scipy
-
-        return clamped_bias(noisy, tuple(post))
-    quiet = _hardly_any(noisy)
-    if quiet is not None:
-        return quiet
-    series = bias_series(noisy)
-    if series.certified:
-        words = (
-            f"series of {series.orders} even order{'s'[: series.orders != 1]}, certified for {series.covers}"
-        )
-        return Found(series.values, series.error_bound, words)
-    from evenhand.decide.allotment.value import value_bias  # noqa: PLC0415 - seldom needed
-
-    return value_bias(noisy, series)
+def series_words(series: SeriesFigures) -> str:
+    """Return how many orders were added up, in words."""
+    return f"series of {series.orders} even order{'s'[: series.orders != 1]}"
 
 
-def _hardly_any(noisy: Noisy) -> Found | None:
-    """Return no bias where noise on whole numbers is 0 but for a chance that is not worth a series.
-
-    A share is at most the entity's own part over a total of one tenth of the true one, or of 1.
-    """
-    if any(law.support != "integers" for law in noisy.laws):
-        return None
-    some = np.array([2 * float(law.sf(0)) for law in noisy.laws])[noisy.which]
-    chance = float(some.sum())
-    if chance > _NEVER:
-        return None
-    spread = np.array([law.variance for law in noisy.laws])[noisy.which]  # a whole number is below its square
-    largest = max(1.0, 10 / noisy.total)
-    error = noisy.weights * (chance * noisy.counts + spread) * largest + chance * noisy.shares
-    return Found(np.zeros_like(noisy.shares), error, "the noise is 0 but for a negligible chance")
-
-
-def bias_series(noisy: Noisy) -> Series:
+def bias_series(noisy: NoisyShares) -> SeriesFigures:
     """Return the bias by the series, with as many orders as it takes."""
     most = min(_MOST_ORDERS, *(most_orders(law) - 1 for law in noisy.laws))
     standard = noisy.cumulants(most + 1)
@@ -193,7 +122,7 @@ def bias_series(noisy: Noisy) -> Series:
     error = left + tail.slack + _ROUNDING * sizes
     if noisy.shares.size == 1:
         values, error = np.zeros(1), np.zeros(1)
-    return Series(
+    return SeriesFigures(
         values=values,
         error_bound=error,
         orders=best,
@@ -203,30 +132,7 @@ def bias_series(noisy: Noisy) -> Series:
     )
 
 
-def total_not_positive(
-    problem: Weighted, counts: ArrayLike, law: Law | Sequence[Law], *, owner: str = "total_not_positive"
-) -> tuple[float, str]:
-    """Return the probability that the noisy total is 0 or less, where shares mean nothing, and the method.
-
-    Where it is below 1e-16, a bound of it.
-
-    Examples
-    --------
-    >>> from evenhand.decide.allotment.allotment import Allotment
-    >>> from evenhand.privacy.laws import DiscreteLaplace
-    >>> chance, method = total_not_positive(Allotment([1, 1]), [50, 60], DiscreteLaplace(10))
-    >>> f"{chance:.3e}", method
-    ('5.674e-05', 'by a Fourier sum')
-    """
-    from evenhand.decide.allotment.value import chance_not_positive  # noqa: PLC0415 - seldom needed
-
-    noisy = noisy_shares(problem, counts, law, owner=owner)
-    if _hardly_any(noisy) is not None:
-        return _NEVER, "at most, because the noise is 0 but for so small a chance"
-    return chance_not_positive(noisy)
-
-
-def _terms(noisy: Noisy, standard: Values, moments: Values, orders: int) -> tuple[Values, Values]:
+def _terms(noisy: NoisyShares, standard: Values, moments: Values, orders: int) -> tuple[Values, Values]:
     """Add up the orders, and what they amount to without their signs."""
     total = float(moments[1 : orders + 1].sum())
     inner = np.zeros((len(noisy.laws), orders))  # by law, of the power g**(2 m)
@@ -242,7 +148,7 @@ def _terms(noisy: Noisy, standard: Values, moments: Values, orders: int) -> tupl
     return noisy.shares * total - own, noisy.shares * total + sizes
 
 
-def _remainder(noisy: Noisy, moments: Values, own_moments: Values, orders: int) -> Values:
+def _remainder(noisy: NoisyShares, moments: Values, own_moments: Values, orders: int) -> Values:
     power = 2 * orders + 2
     inside, outside = 1 / (1 - EVENT**2), math.fsum(EVENT ** (-2 * j) for j in range(1, orders + 1))
     norm = float(moments[orders + 1]) ** (1 / power)
@@ -252,6 +158,74 @@ def _remainder(noisy: Noisy, moments: Values, own_moments: Values, orders: int) 
         max(inside, outside) * norm ** (power - 1) * (noisy.reach * own_norm + noisy.shares * norm)
     )
     return bound
+
+
+def variance_series(noisy: NoisyShares) -> SeriesFigures:
+    """Return the variance by the series, with as many orders as it takes."""
+    standard = noisy.cumulants(_MOST_VARIANCE_ORDERS + 2)
+    moments = even_moments(noisy.of_total(standard))
+    tail = outside_event(noisy, own=False)
+    total, best_values, left = (
+        np.zeros_like(noisy.shares),
+        noisy.shares,
+        np.full(noisy.shares.shape, math.inf),
+    )
+    best, first = 0, np.ones(1)
+    for k in range(_MOST_VARIANCE_ORDERS + 1):
+        term, size = _squares(noisy, standard, moments, k)
+        if k == 0:
+            first = size
+        bound = term * _constant(k) if k else left
+        if k and _largest(bound, first) < _largest(left, first):
+            best, best_values, left = k, total.copy(), bound
+        if _largest(left, first) <= _VARIANCE_AIM:
+            break
+        total += (2 * k + 1) * term
+    mean = bias_series(noisy)
+    missed = mean.error_bound * (2 * np.abs(mean.values) + mean.error_bound)
+    error = left + missed + _VARIANCE_ROUNDING * (first + best_values)
+    values = best_values - mean.values**2
+    if noisy.shares.size == 1:
+        values, error = np.zeros(1), np.zeros(1)
+    return SeriesFigures(
+        values=values,
+        error_bound=error,
+        orders=best,
+        certified=_largest(error, values) <= RELATIVE,
+        outside=tail.probability,
+        covers="the releases whose total is within nine tenths of the true one",
+    )
+
+
+def _squares(noisy: NoisyShares, standard: Values, moments: Values, k: int) -> tuple[Values, Values]:
+    r"""Return :math:`E[u^2 t^{2k}]`, and the same without its negative part."""
+    reach, shares = noisy.reach, noisy.shares
+
+    def kappa(order: int) -> Values | float:
+        column = standard[:, order // 2 - 1]
+        return column[noisy.which] if len(noisy.laws) > 1 else float(column[0])
+
+    def single(m: int) -> Values:
+        """E[noise_i t**m] for odd m."""
+        moment = np.zeros_like(reach)
+        for j in range(1, m + 1, 2):
+            moment += math.comb(m, j) * moments[(m - j) // 2] * kappa(j + 1) * reach**j
+        return moment
+
+    double = np.zeros_like(reach)  # E[noise_i**2 t**(2 k)]
+    for j in range(1, 2 * k + 2, 2):
+        double += kappa(j + 1) * math.comb(2 * k, j - 1) * reach ** (j - 1) * moments[(2 * k - j + 1) // 2]
+        if j < 2 * k:
+            double += kappa(j + 1) * math.comb(2 * k, j) * reach**j * single(2 * k - j)
+    positive = reach**2 * double + shares**2 * moments[k + 1]
+    return np.maximum(positive - 2 * shares * reach * single(2 * k + 1), 0.0), positive
+
+
+def _constant(orders: int) -> float:
+    square = EVENT**2
+    inside = (2 * orders + 1) / (1 - square) + 2 * square / (1 - square) ** 2
+    outside = math.fsum((2 * (orders - j) + 1) * square ** (-j) for j in range(1, orders + 1))
+    return max(inside, outside)
 
 
 def _largest(error: Values, effects: Values) -> float:

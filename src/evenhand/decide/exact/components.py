@@ -1,4 +1,4 @@
-"""How comparisons hang together: which share an input, and which input to condition on.
+"""How comparisons depend on each other: which share an input, and which input to condition on.
 
 Two comparisons with no noisy input in common are independent. Those that have one fall apart once its noise
 is given a value, so the joint law is a sum or an integral over that value. This module looks at the
@@ -15,7 +15,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from evenhand.decide.exact.linear_law import LinearLaw, cached_law, whole_reach
-from evenhand.decide.exact.runs import expected_runs
 from evenhand.privacy.laws import Gaussian
 
 if TYPE_CHECKING:
@@ -25,13 +24,13 @@ __all__ = [
     "Component",
     "Form",
     "Structure",
+    "best_input",
     "candidates",
-    "choice",
+    "components_given",
     "cost",
-    "parts",
-    "remaining",
-    "rotated",
+    "is_rotated",
     "simple_form",
+    "split_components",
 ]
 
 _REAL_NODES = 250  # points of a typical integral over one real input
@@ -89,7 +88,7 @@ class Form:
 
 
 @lru_cache(maxsize=1024)
-def parts(
+def split_components(
     structure: Structure, predicates: tuple[int, ...], inputs: tuple[int, ...]
 ) -> tuple[Component, ...]:
     """Return the components of these comparisons when only these inputs are still random."""
@@ -100,14 +99,16 @@ def parts(
         groups = [group for group in groups if not group[1] & touched]
         members = {predicate}.union(*(group[0] for group in joined))
         groups.append((members, touched.union(*(group[1] for group in joined))))
-    return tuple(Component(tuple(sorted(each)), tuple(sorted(names))) for each, names in groups if names)
+    return tuple(
+        Component(tuple(sorted(members)), tuple(sorted(names))) for members, names in groups if names
+    )
 
 
 @lru_cache(maxsize=1024)
 def simple_form(structure: Structure, component: Component) -> Form | None:
     """Return the one sum that decides a component if its law is known in closed form, else None."""
     rows = [
-        {name: each for name, each in structure.coefficients[predicate] if name in component.inputs}
+        {name: weight for name, weight in structure.coefficients[predicate] if name in component.inputs}
         for predicate in component.predicates
     ]
     first = _primitive(rows[0])
@@ -118,11 +119,11 @@ def simple_form(structure: Structure, component: Component) -> Form | None:
         ratios = {Fraction(row[name]) / Fraction(first[name]) for name in row}
         if len(ratios) > 1:
             return None
-        multiples.append(_plain(ratios.pop()))
+        multiples.append(_plain_number(ratios.pop()))
     floored = [name for name in component.inputs if name in structure.floored]
     if floored and len(component.inputs) > 1:
         return None
-    weights = tuple(abs(Fraction(each)) for each in first.values())
+    weights = tuple(abs(Fraction(weight)) for weight in first.values())
     law = cached_law(weights, tuple(structure.laws[name] for name in first))
     return None if law is None else Form(law, tuple(multiples), floored[0] if floored else None)
 
@@ -133,19 +134,21 @@ def _primitive(row: dict[int, int | float]) -> dict[int, int | float]:
     if len(values) == 1:
         return dict.fromkeys(row, 1)
     divisor = (
-        math.gcd(*(int(each) for each in values)) if all(isinstance(each, int) for each in values) else 1
+        math.gcd(*(int(weight) for weight in values))
+        if all(isinstance(weight, int) for weight in values)
+        else 1
     )
     sign = -1 if values[0] < 0 else 1
-    return {name: sign * (each // divisor if divisor != 1 else each) for name, each in row.items()}
+    return {name: sign * (weight // divisor if divisor != 1 else weight) for name, weight in row.items()}
 
 
-def _plain(value: Fraction) -> int | float:
+def _plain_number(value: Fraction) -> int | float:
     return int(value) if value.denominator == 1 else float(value)
 
 
 def cost(structure: Structure, component: Component) -> float:
     """Return about how many evaluations the law of a component takes for one entity."""
-    return _turned_cost(component) if rotated(structure, component) else _cost(structure, component)
+    return _turned_cost(component) if is_rotated(structure, component) else _cost(structure, component)
 
 
 @lru_cache(maxsize=4096)
@@ -160,7 +163,7 @@ def _turned_cost(component: Component) -> float:
 
 
 @lru_cache(maxsize=4096)
-def choice(structure: Structure, component: Component) -> int:
+def best_input(structure: Structure, component: Component) -> int:
     """Return the input whose noise is best given a value, so that the component falls apart."""
     return min(candidates(structure, component), key=lambda name: _cost_given(structure, component, name))
 
@@ -171,7 +174,7 @@ def candidates(structure: Structure, component: Component) -> tuple[int, ...]:
     return whole or component.inputs
 
 
-def rotated(structure: Structure, component: Component) -> bool:
+def is_rotated(structure: Structure, component: Component) -> bool:
     """Tell whether a component of Gaussian inputs has fewer comparisons than inputs need conditioning on."""
     gaussian = all(isinstance(structure.laws[name], Gaussian) for name in component.inputs)
     if not gaussian or structure.floored.intersection(component.inputs):
@@ -180,23 +183,23 @@ def rotated(structure: Structure, component: Component) -> bool:
 
 
 def _cost_given(structure: Structure, component: Component, name: int) -> float:
-    left = remaining(structure, component, name)
+    left = components_given(structure, component, name)
     nodes = (
         _whole_nodes(structure, left, name)
         if structure.whole(name)
         else _real_nodes(structure, component, name)
     )
     patterns = math.prod(
-        len(each.predicates) + 1 if simple_form(structure, each) is not None else 1 << len(each.predicates)
-        for each in left
+        len(part.predicates) + 1 if simple_form(structure, part) is not None else 1 << len(part.predicates)
+        for part in left
     )
-    return nodes * (sum(cost(structure, each) for each in left) + patterns / 4)
+    return nodes * (sum(cost(structure, part) for part in left) + patterns / 4)
 
 
 def _real_nodes(structure: Structure, component: Component, name: int) -> float:
     """Return about how many points an integral over a real input takes, from how many kinks it can have."""
     planes = [
-        frozenset(each for each, _ in structure.coefficients[predicate] if each in component.inputs)
+        frozenset(touched for touched, _ in structure.coefficients[predicate] if touched in component.inputs)
         for predicate in component.predicates
     ]
     for other in component.inputs:
@@ -217,14 +220,24 @@ def _whole_nodes(structure: Structure, left: tuple[Component, ...], name: int) -
         form = simple_form(structure, part)
         if form is None or not form.law.whole:
             return 2 * far + 1
-        for each, multiple in zip(part.predicates, form.multiples, strict=True):
-            weight = structure.weights(each).get(name, 0)
+        for predicate, multiple in zip(part.predicates, form.multiples, strict=True):
+            weight = structure.weights(predicate).get(name, 0)
             if weight:
-                total += expected_runs(int(weight), abs(int(multiple)), int(form.law.reach), far)
+                total += _expected_runs(int(weight), abs(int(multiple)), int(form.law.reach), far)
     return min(total, 2 * far + 1)
 
 
 @lru_cache(maxsize=4096)
-def remaining(structure: Structure, component: Component, name: int) -> tuple[Component, ...]:
+def components_given(structure: Structure, component: Component, name: int) -> tuple[Component, ...]:
     """Return the components that are left of one when an input's noise has a value."""
-    return parts(structure, component.predicates, tuple(each for each in component.inputs if each != name))
+    return split_components(
+        structure, component.predicates, tuple(other for other in component.inputs if other != name)
+    )
+
+
+def _expected_runs(coefficient: int, multiple: int, reach: int, far: int) -> int:
+    """Return about how many runs one comparison makes of -far, ..., far."""
+    size = abs(coefficient)
+    if multiple <= size:
+        return min(2 * far + 1, 2 * (reach * multiple // size) + 3)
+    return min(2 * reach + 3, 2 * (far * size // multiple) + 3)

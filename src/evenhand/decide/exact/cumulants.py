@@ -99,8 +99,8 @@ def log_mgf(law: Law, tilt: Values) -> Values:
         rate = 1 / float(law.scale)
         left = np.expm1(-rate) / np.expm1(tilt - rate)
         right = np.expm1(-rate) / np.expm1(-tilt - rate)
-        found: Values = np.log(left) + np.log(right)
-        return found
+        logarithm: Values = np.log(left) + np.log(right)
+        return logarithm
     with np.errstate(over="ignore"):  # infinity is a bound too
         squared: Values = _squared_scale(law) * tilt**2 / 2
     return squared
@@ -114,8 +114,8 @@ def mean_size_tilted(law: Law, tilt: Values) -> Values:
     if isinstance(law, DiscreteLaplace):
         return 2 / np.expm1(1 / float(law.scale) - tilt)
     squared = _squared_scale(law)
-    found: Values = math.sqrt(squared) * np.exp(np.minimum(squared * tilt**2 / 2, 700.0))
-    return found
+    bound: Values = math.sqrt(squared) * np.exp(np.minimum(squared * tilt**2 / 2, 700.0))
+    return bound
 
 
 def _squared_scale(law: Law) -> float:
@@ -125,13 +125,13 @@ def _squared_scale(law: Law) -> float:
 def _discrete_laplace(rate: float, orders: int) -> tuple[float, ...]:
     """Sum k**p a**k by Eulerian numbers: a A_p(a) / (1 - a)**(p + 1), all terms positive."""
     base = math.exp(-rate)
-    found = []
+    cumulants = []
     for m in range(1, orders + 1):
         power = 2 * m - 1
         polynomial = math.fsum(_eulerian(power, k) * base**k for k in range(power))
         # kappa / variance**m with variance 2 a / (1 - a)**2: the powers of 1 - a cancel
-        found.append(2 * base * polynomial / (2 * base) ** m)
-    return tuple(found)
+        cumulants.append(2 * base * polynomial / (2 * base) ** m)
+    return tuple(cumulants)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -146,8 +146,8 @@ def _small_bell(law: DiscreteGaussian, orders: int) -> tuple[float, ...]:
     masses = 2 * law.pmf(places)
     deviation = law.standard_deviation
     moments = [1.0, *(math.fsum(masses * (places / deviation) ** (2 * m)) for m in range(1, orders + 1))]
-    found: list[float] = []
+    cumulants: list[float] = []
     for m in range(1, orders + 1):
-        lower = (math.comb(2 * m - 1, 2 * j - 1) * found[j - 1] * moments[m - j] for j in range(1, m))
-        found.append(moments[m] - math.fsum(lower))
-    return tuple(found)
+        lower = (math.comb(2 * m - 1, 2 * j - 1) * cumulants[j - 1] * moments[m - j] for j in range(1, m))
+        cumulants.append(moments[m] - math.fsum(lower))
+    return tuple(cumulants)

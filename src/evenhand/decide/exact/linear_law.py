@@ -157,17 +157,17 @@ def linear_law(coefficients: Sequence[Number], laws: Sequence[Law]) -> LinearLaw
     >>> f"{linear_law([1, -1], [DiscreteLaplace(2), DiscreteLaplace(2)]).above(3):.6f}"
     '0.158980'
     """
-    weights = tuple(exact(each, name="coefficients", owner="linear_law") for each in coefficients)
+    weights = tuple(exact(weight, name="coefficients", owner="linear_law") for weight in coefficients)
     if len(weights) != len(laws) or not weights or not all(weights):
         must_be = "as many numbers as there are laws, none of them 0"
         raise InvalidParameterError(
             "coefficients", owner="linear_law", must_be=must_be, got=list(coefficients)
         )
-    found = cached_law(tuple(abs(each) for each in weights), tuple(laws))
-    if found is None:
+    law = cached_law(tuple(abs(weight) for weight in weights), tuple(laws))
+    if law is None:
         must_be = "all Laplace, all Gaussian, or discrete with few values of their sum"
         raise InvalidParameterError("laws", owner="linear_law", must_be=must_be, got=list(laws))
-    return found
+    return law
 
 
 @lru_cache(maxsize=256)
@@ -188,7 +188,7 @@ def cached_law(weights: tuple[Fraction, ...], laws: tuple[Law, ...]) -> LinearLa
         )
     if any(law.support == "reals" for law in laws) or any(w.denominator != 1 for w in weights):
         return None
-    return _whole(tuple(int(w) for w in weights), laws)
+    return _whole_law(tuple(int(w) for w in weights), laws)
 
 
 def exact_scale(law: Law) -> Fraction:
@@ -216,9 +216,9 @@ def lattice_points(weights: Sequence[int], laws: Sequence[Law]) -> int:
     return 1 + 2 * sum(abs(w) // divisor * whole_reach(law) for w, law in zip(weights, laws, strict=True))
 
 
-def _whole(weights: tuple[int, ...], laws: tuple[Law, ...]) -> LinearLaw | None:
+def _whole_law(weights: tuple[int, ...], laws: tuple[Law, ...]) -> LinearLaw | None:
     if len(laws) == 1 and weights[0] == 1:
-        return _one_whole(laws[0])
+        return _one_whole_law(laws[0])
     if math.gcd(*weights) != 1 or lattice_points(weights, laws) > MOST_LATTICE:
         return None
     far = lattice_points(weights, laws) // 2
@@ -231,14 +231,14 @@ def _whole(weights: tuple[int, ...], laws: tuple[Law, ...]) -> LinearLaw | None:
         product = product * np.fft.rfft(spread)
     masses = np.maximum(np.fft.irfft(product, size), 0)
     masses = np.concatenate([masses[-far:], masses[: far + 1]])
-    return _tabled((masses + masses[::-1]) / 2)
+    return _table_law((masses + masses[::-1]) / 2)
 
 
-def _one_whole(law: Law) -> LinearLaw:
+def _one_whole_law(law: Law) -> LinearLaw:
     far = whole_reach(law)
     if far > _MOST_TABLED:
         return _Far(reach=float(far), width=1.0, law=law)
-    return _tabled(_masses(law, far))
+    return _table_law(_masses(law, far))
 
 
 def _masses(law: Law, far: int) -> Values:
@@ -246,7 +246,7 @@ def _masses(law: Law, far: int) -> Values:
     return masses
 
 
-def _tabled(masses: Values) -> LinearLaw:
+def _table_law(masses: Values) -> LinearLaw:
     """Return the law with these masses about 0; either half is summed from its small end."""
     far = masses.size // 2
     tails = np.cumsum(masses[:far])  # Pr[X <= -far], ..., Pr[X <= -1]

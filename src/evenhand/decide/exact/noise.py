@@ -13,12 +13,13 @@ from evenhand.errors import InvalidParameterError, UnknownNameError
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.units import Measure, Unit
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, Law
+from evenhand.release.mechanisms import noise as mechanisms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from fractions import Fraction
 
-__all__ = ["guarantee_of", "noise_of"]
+__all__ = ["guarantee_of", "noise_of", "with_terms"]
 
 EVERY: Literal["every input"] = "every input"
 
@@ -48,7 +49,9 @@ def noise_of(noise: Any, *, inputs: Sequence[str]) -> Mapping[str, Law]:
     >>> laws["sp"]
     DiscreteLaplace(scale=Fraction(10, 1))
     """
-    return MappingProxyType({name: _law(each) for name, each in _by_input(noise, inputs, "noise_of").items()})
+    return MappingProxyType(
+        {name: _law(single_noise) for name, single_noise in _by_input(noise, inputs, "noise_of").items()}
+    )
 
 
 def guarantee_of(
@@ -96,16 +99,19 @@ def guarantee_of(
     if not isinstance(inputs, tuple) or not inputs:
         raise InvalidParameterError("problem", owner=owner, must_be="a rule or an allotment", got=problem)
     chosen = None if unit is None else one_of("unit", unit, _UNITS, owner=owner)
-    parts = [_promised(name, each, chosen) for name, each in _by_input(noise, inputs, owner).items()]
+    parts = [
+        _input_guarantee(name, single_noise, chosen)
+        for name, single_noise in _by_input(noise, inputs, owner).items()
+    ]
     if getattr(problem, "size", 2) == 1 and parts[0].unit is Unit.REPLACE_ONE:
-        parts = [_with(part, tight=False) for part in parts]  # who is replaced has nowhere else to go
+        parts = [with_terms(part, tight=False) for part in parts]  # who is replaced has nowhere else to go
     most = len(parts)
     if touches != EVERY:
         most = integer("touches", touches, owner=owner, low=1, high=len(parts))
     if as_printed:
-        return _printed(parts, inputs)
-    composed: Guarantee = reduce(add, _largest(parts, most))
-    return composed if most == len(parts) else _restated(composed, inputs, most)
+        return _printed_guarantee(parts, inputs)
+    composed: Guarantee = reduce(add, _largest_losses(parts, most))
+    return composed if most == len(parts) else _restate(composed, inputs, most)
 
 
 def _by_input(noise: Any, inputs: Sequence[str], owner: str) -> dict[str, Any]:
@@ -123,8 +129,6 @@ def _by_input(noise: Any, inputs: Sequence[str], owner: str) -> dict[str, Any]:
 
 
 def _is_mechanism(noise: Any) -> bool:
-    from evenhand.release.mechanisms import noise as mechanisms  # noqa: PLC0415 - brings pyarrow
-
     return isinstance(noise, mechanisms.Laplace | mechanisms.DiscreteGaussian)
 
 
@@ -139,7 +143,7 @@ def _law(noise: Any) -> Law:
     return law
 
 
-def _promised(name: str, noise: Any, unit: Unit | None) -> Guarantee:
+def _input_guarantee(name: str, noise: Any, unit: Unit | None) -> Guarantee:
     """Return what the release of one input promises."""
     law = _law(noise)
     if law is noise:
@@ -174,7 +178,7 @@ def _amount_of(law: Law, unit: Unit) -> tuple[dict[str, Fraction], str]:
     raise InvalidParameterError("noise", owner="guarantee_of", must_be=must_be, got=law)
 
 
-def _largest(parts: list[Guarantee], most: int) -> list[Guarantee]:
+def _largest_losses(parts: list[Guarantee], most: int) -> list[Guarantee]:
     """Return the parts that lose most; all of them where they cannot be ranked.
 
     A replaced person leaves `most` counts and enters as many, perhaps of other inputs. With pure or
@@ -188,24 +192,24 @@ def _largest(parts: list[Guarantee], most: int) -> list[Guarantee]:
     return sorted(parts, key=lambda part: part.loss.amount, reverse=True)[:most]
 
 
-def _restated(composed: Guarantee, inputs: Sequence[str], most: int) -> Guarantee:
+def _restate(composed: Guarantee, inputs: Sequence[str], most: int) -> Guarantee:
     """Return the same amount for all inputs, with what is assumed about them."""
     assumed = f"each person is counted in at most {most} of the {len(inputs)} inputs"
-    return _with(composed, protects=tuple(inputs), assumptions=(*composed.assumptions, assumed))
+    return with_terms(composed, protects=tuple(inputs), assumptions=(*composed.assumptions, assumed))
 
 
-def _printed(parts: list[Guarantee], inputs: Sequence[str]) -> Guarantee:
+def _printed_guarantee(parts: list[Guarantee], inputs: Sequence[str]) -> Guarantee:
     """Return the part that loses most, as if nobody were counted in another."""
-    largest = _largest(parts, 1)
+    largest = _largest_losses(parts, 1)
     if len(largest) > 1:
         must_be = "of one kind for every input where one input is to be counted"
         raise InvalidParameterError("noise", owner="guarantee_of", must_be=must_be, got="several kinds")
-    return _with(largest[0], protects=tuple(inputs), tight=False, proof=_PRINTED)
+    return with_terms(largest[0], protects=tuple(inputs), tight=False, proof=_PRINTED)
 
 
-def _with(guarantee: Guarantee, **changed: Any) -> Guarantee:
+def with_terms(guarantee: Guarantee, **changed: Any) -> Guarantee:
     """Return a copy with other terms; it gives no warning that the first one gave."""
     record = guarantee.to_dict() | {
-        name: list(each) if isinstance(each, tuple) else each for name, each in changed.items()
+        name: list(term) if isinstance(term, tuple) else term for name, term in changed.items()
     }
     return Guarantee.from_dict(record)

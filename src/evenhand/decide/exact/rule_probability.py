@@ -15,20 +15,23 @@ hold.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.decide.exact.components import Structure, cost, parts
-from evenhand.decide.exact.conditioned import State, component_atoms, products
+from evenhand.decide.exact.components import Structure, cost, split_components
+from evenhand.decide.exact.joint_law import State, component_atoms, products
 from evenhand.decide.exact.linear_law import exact_reach
-from evenhand.decide.language.half_spaces import HalfSpaces, laws_of, structure_of, truth_table
 from evenhand.decide.language.rule import Rule
-from evenhand.errors import InvalidParameterError
+from evenhand.errors import ColumnNotFoundError, InvalidParameterError, UnknownNameError
+from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, Law
 from evenhand.release.postprocess.steps import Integral, Nonnegative, Shrink, Step
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -36,13 +39,24 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
-__all__ = ["exactly_solvable", "rule_probability"]
+__all__ = [
+    "exactly_solvable",
+    "half_spaces",
+    "laws_of",
+    "rule_probability",
+    "structure_of",
+    "truth_table",
+    "whole_columns",
+]
 
 MOST_PREDICATES = 12
 MOST_EVALUATIONS = 500_000
 """Evaluations for one entity beyond which sampling is left to the caller."""
 MOST_IN_ALL = 200_000_000
 """Evaluations for all entities beyond which it is: a minute or two."""
+
+_LARGEST = 1 << 62
+_MOST_EXACT = 1 << 53
 
 
 def rule_probability(
@@ -90,15 +104,15 @@ def rule_probability(
         raise InvalidParameterError("rule", owner="rule_probability", must_be=must_be, got=rule)
     linear = rule.linear()
     by_input = laws_of(laws, linear.inputs, owner="rule_probability")
-    spaces = HalfSpaces.of(linear, columns, by_input, least=_least(post))
+    structure, state, shape = half_spaces(linear, columns, by_input, least=_least(post))
     table = truth_table(linear).astype(np.float64)
-    found = np.empty(next(iter(spaces.thresholds.values())).shape[0])
-    sure, reached = _certain(spaces)
+    probabilities = np.empty(state.size)
+    sure, reached = _decided_comparisons(structure, state)
     groups, members = np.unique(np.concatenate([sure, reached], axis=1), axis=0, return_inverse=True)
     for place, group in enumerate(groups):
         rows = np.flatnonzero(members.ravel() == place)
-        found[rows] = _probability(spaces, table, rows, group)
-    return np.clip(found, 0.0, 1.0).reshape(spaces.shape)[()]
+        probabilities[rows] = _probability(structure, state, table, rows, group)
+    return np.clip(probabilities, 0.0, 1.0).reshape(shape)[()]
 
 
 def exactly_solvable(
@@ -140,8 +154,10 @@ def exactly_solvable(
     if len(linear.predicates) > MOST_PREDICATES:
         return f"it makes {len(linear.predicates)} different comparisons, more than {MOST_PREDICATES}"
     structure = structure_of(linear, by_input, floored=_least(post) is not None)
-    every = parts(structure, tuple(range(len(linear.predicates))), tuple(range(len(linear.inputs))))
-    each_takes = sum(cost(structure, each) for each in every)
+    every = split_components(
+        structure, tuple(range(len(linear.predicates))), tuple(range(len(linear.inputs)))
+    )
+    each_takes = sum(cost(structure, component) for component in every)
     if each_takes > MOST_EVALUATIONS or each_takes * entities > MOST_IN_ALL:
         return "its comparisons share so many inputs, or their noise is so wide, that sampling is quicker"
     return None
@@ -183,21 +199,20 @@ def _checked_rule(rule: object, *, owner: str) -> None:
 # --- what is certain -----------------------------------------------------------------------------------
 
 
-def _certain(spaces: HalfSpaces) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+def _decided_comparisons(structure: Structure, state: State) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
     """Tell for each entity which comparisons are decided whatever the noise, and which floors are in reach.
 
     The noise is taken to stay within its reach, which it leaves with a probability below 1e-14.
     """
-    structure = spaces.structure
     ends = {}
-    reached = np.zeros((next(iter(spaces.thresholds.values())).shape[0], len(structure.laws)), dtype=np.int8)
+    reached = np.zeros((state.size, len(structure.laws)), dtype=np.int8)
     for place, law in enumerate(structure.laws):
         far = exact_reach(law)
-        floor = spaces.floors[place].astype(np.float64) if place in spaces.floors else np.float64(-np.inf)
+        floor = state.floors[place].astype(np.float64) if place in state.floors else np.float64(-np.inf)
         ends[place] = (np.maximum(floor, -far), np.maximum(floor, far))
         reached[:, place] = floor > -far
     sure = np.zeros((reached.shape[0], len(structure.strict)), dtype=np.int8)
-    for place, threshold in spaces.thresholds.items():
+    for place, threshold in state.thresholds.items():
         left = threshold.astype(np.float64)
         low = sum(
             weight * ends[name][0 if weight > 0 else 1] for name, weight in structure.coefficients[place]
@@ -211,27 +226,28 @@ def _certain(spaces: HalfSpaces) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
     return sure, reached
 
 
-def _probability(spaces: HalfSpaces, table: Values, rows: NDArray[np.int64], group: NDArray[np.int8]) -> Any:
+def _probability(
+    structure: Structure, state: State, table: Values, rows: NDArray[np.int64], group: NDArray[np.int8]
+) -> Any:
     """Return the probability for entities with the same comparisons decided and the same floors in reach."""
-    whole = spaces.structure
-    known, reached = group[: len(whole.strict)], group[len(whole.strict) :]
-    open_, table = _restricted(table, known)
+    known, reached = group[: len(structure.strict)], group[len(structure.strict) :]
+    open_, table = _restrict_table(table, known)
     if not open_:
         return table[0]
-    floored = frozenset(int(each) for each in np.flatnonzero(reached)) & whole.floored
-    structure = Structure(whole.coefficients, whole.strict, whole.laws, floored)
-    state = State(
-        {each: spaces.thresholds[each][rows] for each in open_},
-        {each: spaces.floors[each][rows] for each in floored},
+    floored = frozenset(int(name) for name in np.flatnonzero(reached)) & structure.floored
+    here = State(
+        {predicate: state.thresholds[predicate][rows] for predicate in open_},
+        {name: state.floors[name][rows] for name in floored},
         rows.size,
     )
-    bits = {each: 1 << place for place, each in enumerate(open_)}
-    components = parts(structure, open_, tuple(range(len(whole.laws))))
-    atoms = products([component_atoms(structure, state, each, bits=bits) for each in components])
+    narrowed = replace(structure, floored=floored)
+    bits = {predicate: 1 << place for place, predicate in enumerate(open_)}
+    components = split_components(narrowed, open_, tuple(range(len(structure.laws))))
+    atoms = products([component_atoms(narrowed, here, component, bits=bits) for component in components])
     return sum(table[code] * mass for code, mass in atoms)
 
 
-def _restricted(table: Values, known: NDArray[np.int8]) -> tuple[tuple[int, ...], Values]:
+def _restrict_table(table: Values, known: NDArray[np.int8]) -> tuple[tuple[int, ...], Values]:
     """Return the comparisons that still matter, and the table over the patterns of these alone."""
     cube: Any = table.reshape((2,) * len(known), order="F")
     open_: list[int] = []
@@ -243,3 +259,100 @@ def _restricted(table: Values, known: NDArray[np.int8]) -> tuple[tuple[int, ...]
         else:
             open_.insert(0, place)
     return tuple(open_), cube.ravel(order="F")
+
+
+def half_spaces(
+    rule: Rule, columns: Mapping[str, Any], laws: Mapping[str, Law], *, least: int | None
+) -> tuple[Structure, State, tuple[int, ...]]:
+    """Put the counts into a rule of half-spaces: its structure, the entities, and the shape of the columns.
+
+    Parameters
+    ----------
+    rule : Rule
+        A rule whose comparisons are weighted sums, see :meth:`~evenhand.decide.language.rule.Rule.linear`.
+    columns : mapping of str to array
+        The true counts by input.
+    laws : mapping of str to Law
+        The noise on each.
+    least : int or None
+        The value that smaller noisy counts are set to.
+    """
+    counts = whole_columns(rule.inputs, columns)
+    shape = np.broadcast_shapes(*(column.shape for column in counts.values()))
+    flat = {name: np.broadcast_to(column, shape).ravel() for name, column in counts.items()}
+    size = math.prod(shape)
+    thresholds = {}
+    for place, predicate in enumerate(rule.predicates):
+        scale = predicate.bound.denominator
+        weights = {name: int(weight * scale) for name, weight in predicate.terms}
+        thresholds[place] = _distance(weights, int(predicate.bound * scale), flat, laws, size)
+    floors = {} if least is None else {k: least - flat[name] for k, name in enumerate(rule.inputs)}
+    return structure_of(rule, laws, floored=least is not None), State(thresholds, floors, size), shape
+
+
+def _distance(
+    weights: Mapping[str, int],
+    bound: int,
+    counts: Mapping[str, NDArray[Any]],
+    laws: Mapping[str, Law],
+    size: int,
+) -> NDArray[Any]:
+    """Return bound minus the weighted sum, in 64 bits where nothing that is added later can overflow."""
+    far = abs(bound)
+    for name, weight in weights.items():
+        column = counts[name]
+        largest = int(np.abs(column).max(initial=0))
+        far += abs(weight) * (largest + math.ceil(exact_reach(laws[name])) + 8)
+    wide = 2 * far >= _LARGEST
+    total = np.full(size, bound, dtype=object if wide else np.int64)
+    for name, weight in weights.items():
+        column = counts[name].astype(object) if wide else counts[name]
+        total = total - weight * column
+    return total
+
+
+def structure_of(rule: Rule, laws: Mapping[str, Law], *, floored: bool) -> Structure:
+    """Return the comparisons of a linear rule with whole coefficients, the inputs by their place."""
+    places = {name: place for place, name in enumerate(rule.inputs)}
+    coefficients = tuple(
+        tuple((places[name], int(weight * predicate.bound.denominator)) for name, weight in predicate.terms)
+        for predicate in rule.predicates
+    )
+    strict = tuple(predicate.strict for predicate in rule.predicates)
+    chosen = tuple(laws[name] for name in rule.inputs)
+    return Structure(coefficients, strict, chosen, frozenset(places.values()) if floored else frozenset())
+
+
+def truth_table(rule: Rule) -> NDArray[np.bool_]:
+    """Return where the rule holds, for every pattern of its comparisons: bit p stands for comparison p."""
+    codes = np.arange(1 << len(rule.predicates))
+    return rule.evaluate([(codes >> place) % 2 == 1 for place in range(len(rule.predicates))])
+
+
+def laws_of(laws: Any, inputs: Sequence[str], *, owner: str) -> dict[str, Law]:
+    """Return the noise on each input, from one law for all or one by name."""
+    by_input = laws if isinstance(laws, Mapping) else dict.fromkeys(inputs, laws)
+    for name in inputs:
+        if name not in by_input:
+            raise UnknownNameError("The noise of input", name, map(str, by_input), place="given")
+        if not isinstance(by_input[name], Laplace | Gaussian | DiscreteLaplace | DiscreteGaussian):
+            must_be = "a law of evenhand.privacy.laws, or a mapping of inputs to such laws"
+            raise InvalidParameterError("laws", owner=owner, must_be=must_be, got=by_input[name])
+    return {name: by_input[name] for name in inputs}
+
+
+def whole_columns(inputs: Sequence[str], columns: Mapping[str, Any]) -> dict[str, NDArray[np.int64]]:
+    """Return the counts of the inputs as whole numbers; no message shows one."""
+    whole_counts = {}
+    for name in inputs:
+        if name not in columns:
+            raise ColumnNotFoundError(name, [str(column) for column in columns], place="among the columns")
+        array = np.asarray(columns[name])
+        whole = array.dtype.kind in "iu"
+        if array.dtype.kind == "f":
+            whole = bool((np.abs(array) <= _MOST_EXACT).all() and (array % 1 == 0).all())
+        if not whole or (array > _LARGEST).any() or (array < -_LARGEST).any():
+            must_be = f"columns of whole numbers below 2**62 without missing ones; '{name}' is not"
+            raise InvalidParameterError("columns", owner="rule_probability", must_be=must_be, got="others")
+        whole_counts[name] = array.astype(np.int64)
+    return whole_counts

@@ -27,18 +27,17 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand.decide.allotment.allotment import Allotment
-    from evenhand.decide.language.formula import Formula
+    from evenhand.decide.allotment.allotment import Allotment, Formula
     from evenhand.decide.language.rule import Rule
     from evenhand.privacy.laws import Law
 
     Values = NDArray[np.float64]
     Progress = Callable[[int, int], object]
 
-__all__ = ["DRAWS", "MOST_DRAWS", "Sampled", "sampled_rule", "sampled_shares", "steps_of"]
+__all__ = ["DRAWS", "MOST_DRAWS", "SampledFigures", "sampled_rule", "sampled_shares", "steps_for_input"]
 
 DRAWS = 10_000
-"""How many releases are drawn unless told."""
+"""How many releases are drawn by default."""
 
 MOST_DRAWS = 10**9
 """The most releases that may be drawn."""
@@ -47,7 +46,7 @@ _CELLS = 1 << 18  # numbers of one input drawn at a time
 
 
 @dataclass(frozen=True, eq=False)
-class Sampled:
+class SampledFigures:
     """What draws say about each entity.
 
     Parameters
@@ -58,7 +57,7 @@ class Sampled:
     draws : int
         How many releases were drawn.
     unpaid : int
-        In how many of them there were no shares, because there was nothing to divide by.
+        In how many of them there were no shares, because the total was 0.
     nonpositive : int
         In how many of them the total was 0 or below.
     """
@@ -80,7 +79,7 @@ def sampled_rule(
     draws: int | None = None,
     rng: Any = None,
     progress: Progress | None = None,
-) -> Sampled:
+) -> SampledFigures:
     """Draw releases of the counts and count how often the rule comes out other than on the true ones.
 
     Parameters
@@ -94,9 +93,9 @@ def sampled_rule(
     post : steps, or mapping of str to steps, optional
         What is done to the noisy counts of every input, or of each.
     draws : int, optional
-        How many releases; 10,000 unless told.
+        How many releases; 10,000 by default.
     rng : int, Generator or SeededSource, optional
-        What the draws come from; seed 0 unless told.
+        What the draws come from; seed 0 by default.
     progress : callable, optional
         Called with the number of draws done and that of all, after each chunk.
 
@@ -109,15 +108,15 @@ def sampled_rule(
     >>> bool(abs(found.bias[0] + 0.1389) < 4 * found.standard_error[0])
     True
     """
-    number, source = _asked(draws, rng)
-    steps = {name: steps_of(post, name) for name in rule.inputs}
+    number, source = _check_draws(draws, rng)
+    steps = {name: steps_for_input(post, name) for name in rule.inputs}
     counts = {name: held(np.asarray(columns[name])) for name in rule.inputs}
     truth = rule.holds(counts)
     flips = np.zeros(truth.size, dtype=np.int64)
     done = 0
     for rows in _chunks(number, truth.size):
         noisy = {
-            name: _processed(
+            name: _apply_steps(
                 laws[name].draw(size=(rows, truth.size), source=source) + counts[name], steps[name], source
             )
             for name in rule.inputs
@@ -127,7 +126,7 @@ def sampled_rule(
         if progress is not None:
             progress(done, number)
     flip, padded = flips / number, (flips + 1) / (number + 2)
-    return Sampled(
+    return SampledFigures(
         bias=np.where(truth, -flip, flip),
         variance=flip * (1 - flip),
         standard_error=np.sqrt(padded * (1 - padded) / number),
@@ -144,7 +143,7 @@ def sampled_shares(
     draws: int | None = None,
     rng: Any = None,
     progress: Progress | None = None,
-) -> Sampled:
+) -> SampledFigures:
     """Draw releases of the counts in pairs and average what each entity gets; parameters as `sampled_rule`.
 
     In a draw whose weighted total is 0, or whose formula has no finite value, there are no shares. After a
@@ -161,9 +160,9 @@ def sampled_shares(
     >>> bool((abs(found.bias - exact) < 4 * found.standard_error).all())
     True
     """
-    number, source = _asked(draws, rng)
+    number, source = _check_draws(draws, rng)
     pairs = (number + 1) // 2
-    steps = steps_of(post, problem.count)
+    steps = steps_for_input(post, problem.count)
     true = held(np.asarray(counts))
     truth = problem.shares(true)
     instead = 0.0 if steps else truth
@@ -172,9 +171,9 @@ def sampled_shares(
     for rows in _chunks(pairs, 2 * true.size):
         noise = law.draw(size=(rows, true.size), source=source)
         errors = []
-        for each in (noise, -noise):
-            published = _processed(true + each, steps, source)
-            shares, lost = _paid(problem, published, instead)
+        for draw in (noise, -noise):
+            published = _apply_steps(true + draw, steps, source)
+            shares, lost = _shares_of_rows(problem, published, instead)
             errors.append(shares - truth)
             unpaid, nonpositive = unpaid + lost, nonpositive + _nonpositive(problem, published)
         means = (errors[0] + errors[1]) / 2
@@ -187,10 +186,10 @@ def sampled_shares(
     bias = total / pairs
     of_pairs = np.maximum(squares / pairs - bias**2, 0.0) * pairs / max(1, pairs - 1)
     variance = np.maximum(spread / (2 * pairs) - bias**2, 0.0)
-    return Sampled(bias, variance, np.sqrt(of_pairs / pairs), 2 * pairs, unpaid, nonpositive)
+    return SampledFigures(bias, variance, np.sqrt(of_pairs / pairs), 2 * pairs, unpaid, nonpositive)
 
 
-def steps_of(post: Any, name: str) -> tuple[Any, ...]:
+def steps_for_input(post: Any, name: str) -> tuple[Any, ...]:
     """Return the steps for the counts of one input.
 
     Parameters
@@ -204,13 +203,13 @@ def steps_of(post: Any, name: str) -> tuple[Any, ...]:
     if chosen is None:
         return ()
     steps = tuple(chosen) if isinstance(chosen, list | tuple) else (chosen,)
-    if not all(callable(getattr(each, "apply", None)) and hasattr(each, "words") for each in steps):
+    if not all(callable(getattr(step, "apply", None)) and hasattr(step, "words") for step in steps):
         must_be = "post-processing steps, such as [Nonnegative()], for all inputs or by input"
         raise InvalidParameterError("post", owner="bias", must_be=must_be, got="something else")
     return steps
 
 
-def _asked(draws: object, rng: Any) -> tuple[int, SeededSource]:
+def _check_draws(draws: object, rng: Any) -> tuple[int, SeededSource]:
     number = DRAWS if draws is None else integer("draws", draws, owner="bias", low=4, high=MOST_DRAWS)
     source = SeededSource(0) if rng is None else source_from(rng)
     if not isinstance(source, SeededSource):
@@ -226,7 +225,7 @@ def _chunks(number: int, size: int) -> Iterator[int]:
         yield min(rows, number - start)
 
 
-def _processed(noisy: NDArray[Any], steps: Sequence[Any], source: SeededSource) -> NDArray[Any]:
+def _apply_steps(noisy: NDArray[Any], steps: Sequence[Any], source: SeededSource) -> NDArray[Any]:
     """Apply the steps to each release; those that look at one count at a time take all at once."""
     for step in steps:
         if type(step) in (Nonnegative, Integral, Shrink):
@@ -241,7 +240,7 @@ def _nonpositive(problem: Allotment | Formula, rows: NDArray[Any]) -> int:
     return 0 if weigh is None else int((np.asarray(weigh(rows)) <= 0).sum())
 
 
-def _paid(problem: Allotment | Formula, rows: NDArray[Any], instead: Any) -> tuple[Values, int]:
+def _shares_of_rows(problem: Allotment | Formula, rows: NDArray[Any], instead: Any) -> tuple[Values, int]:
     """Return the shares of each row, others where there are no finite ones, and in how many rows that is."""
     with np.errstate(all="ignore"):
         shares = np.array(problem.shares(rows))

@@ -15,14 +15,14 @@ along any line of unit direction, over all real counts, Taylor's theorem along t
 A central difference of step :math:`h` is off by at most :math:`M_i h^2 / 12`, and the extrapolated one, of
 the steps :math:`h` and :math:`h / 2`, by at most :math:`M_i h^2 / 18`.
 
-Where :math:`M_i` is not known nothing is certified. What is told then is twice the size of the next term,
+Where :math:`M_i` is not known the error is only estimated, by twice the size of the next term,
 
 .. math:: \frac1{24} \sum_j \mu_4 \frac{\partial^4 f_i}{\partial x_j^4} + \frac18 \sum_{j \ne k}
           \operatorname{Var}(\eta)^2 \frac{\partial^4 f_i}{\partial x_j^2\, \partial x_k^2},
 
 which would cover all later ones if each were at most half of the one before. It is found by differences of up
 to one standard deviation: along each axis, and along diagonals :math:`(\pm 1, \dots, \pm 1)` for the pairs,
-since signs that are drawn at random leave nothing but these and the axes. Up to seven entities have at most
+since signs that are drawn at random leave only these and the axes. Up to seven entities have at most
 64 diagonals, which are all taken; of more, 64 are drawn, and twice the standard error is added. What axes and
 diagonals give is added without signs, so that it does not cancel.
 """
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand.decide.language.formula import Formula
+    from evenhand.decide.allotment.allotment import Formula
     from evenhand.privacy.laws import Law
 
     Values = NDArray[np.float64]
@@ -86,7 +86,7 @@ class SecondOrder:
 
 
 def second_order(formula: Formula, counts: NDArray[Any], law: Law) -> SecondOrder | str:
-    """Return the bias of a formula to second order, or why it cannot be told.
+    """Return the bias of a formula to second order, or why it cannot be computed.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def second_order(formula: Formula, counts: NDArray[Any], law: Law) -> SecondOrde
 
     Examples
     --------
-    >>> from evenhand.decide.language.formula import Formula
+    >>> from evenhand.decide.allotment.allotment import Formula
     >>> from evenhand.privacy.laws import Laplace
     >>> found = second_order(Formula(lambda x: x / x.sum()), np.array([40.0, 60, 900]), Laplace(10))
     >>> found.bias.round(7) + 0
@@ -109,7 +109,7 @@ def second_order(formula: Formula, counts: NDArray[Any], law: Law) -> SecondOrde
     """
     at = np.asarray(counts, dtype=np.float64)
     with np.errstate(all="ignore"):
-        values, steps = _curved(formula, at, law)
+        values, steps = _curvature_bias(formula, at, law)
         rest = _next_term(formula, at, law) if formula.fourth_derivative is None else _bound(formula, at, law)
     if not (np.isfinite(values).all() and np.isfinite(rest).all()):
         return "the formula has no finite values around the true counts"
@@ -117,13 +117,13 @@ def second_order(formula: Formula, counts: NDArray[Any], law: Law) -> SecondOrde
     return SecondOrder(values, rest + steps, formula.fourth_derivative is not None, later)
 
 
-def _curved(formula: Formula, at: Values, law: Law) -> tuple[Values, Values]:
+def _curvature_bias(formula: Formula, at: Values, law: Law) -> tuple[Values, Values]:
     """Return half the variance times the curvature, and how far differences may be off by their steps."""
     if formula.hessian_diagonal is not None:
         return formula.second_order_bias(at, variances=law.variance), np.zeros(at.size)
     sizes, half = np.abs(formula.value(at)), law.variance / 2
     longest = _longest(formula, law, float(sizes.max()), at.size)
-    steps = np.maximum([formula.step(each) for each in at], longest)
+    steps = np.maximum([formula.step(count) for count in at], longest)
     values = np.zeros(at.size)
     for place in range(at.size):
         values += half * formula.second_difference(at, place, at_least=longest)
@@ -159,7 +159,7 @@ def _next_term(formula: Formula, at: Values, law: Law) -> Values:
         step[place] = length
         along += _fourth_difference(formula, at, step, middle)
     signs = _signs(at.size)
-    across = np.array([_fourth_difference(formula, at, length * each, middle) for each in signs])
+    across = np.array([_fourth_difference(formula, at, length * diagonal, middle) for diagonal in signs])
     mean = across.mean(axis=0)
     drawn = signs.shape[0] < 2 ** (at.size - 1)
     spread = across.std(axis=0, ddof=1) / math.sqrt(len(signs)) if drawn else np.zeros(at.size)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
-from evenhand.decide.language.exact_signs import input_columns
+from evenhand.decide.language.predicates import read_input_columns
 from evenhand.errors import InvalidParameterError, LimitExceededError
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from evenhand.decide.language.comparison import Comparison
     from evenhand.decide.language.predicates import Predicate
 
     Truths = npt.NDArray[np.bool_]
@@ -32,6 +31,25 @@ MOST_COMPARISONS = 400
 """How many comparisons a rule may hold; one of a ratio counts as 2, one of a signed ratio as 4."""
 
 _STRENGTH = {"or": 1, "xor": 2, "and": 3, "not": 4, "compare": 5}
+
+
+class Compared(Protocol):
+    """A comparison that a rule is made of: :class:`~evenhand.decide.language.terms.CountComparison`."""
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The names of the counts."""
+
+    @property
+    def predicates(self) -> tuple[Predicate, ...]:
+        """The predicates one of which must hold."""
+
+    @property
+    def half_spaces(self) -> int:
+        """How many half-spaces decide it."""
+
+    def linear(self) -> Rule:
+        """Return the same decision by half-spaces alone."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -66,7 +84,7 @@ class Rule:
 
     operation: Operation
     parts: tuple[Rule, ...] = ()
-    comparison: Comparison | None = None
+    comparison: Compared | None = None
 
     def __post_init__(self) -> None:
         alone = {"compare": 0, "not": 1}.get(self.operation)
@@ -110,8 +128,8 @@ class Rule:
         if not isinstance(other, Rule):
             return NotImplemented
         parts: list[Rule] = []
-        for each in (self, other):
-            parts.extend(each.parts if each.operation == operation else (each,))
+        for rule in (self, other):
+            parts.extend(rule.parts if rule.operation == operation else (rule,))
         return Rule(operation, tuple(parts))
 
     # --- what it is made of ---------------------------------------------------------------------
@@ -131,16 +149,16 @@ class Rule:
         return sum(part.half_spaces for part in self.parts)
 
     @cached_property
-    def comparisons(self) -> tuple[Comparison, ...]:
+    def comparisons(self) -> tuple[Compared, ...]:
         """The comparisons in the order in which they are written, each as often as it is."""
         if self.comparison is not None:
             return (self.comparison,)
-        return tuple(each for part in self.parts for each in part.comparisons)
+        return tuple(comparison for part in self.parts for comparison in part.comparisons)
 
     @cached_property
     def inputs(self) -> tuple[str, ...]:
         """The names of the counts that the rule looks at, in the order in which they are written."""
-        return tuple(dict.fromkeys(name for each in self.comparisons for name in each.inputs))
+        return tuple(dict.fromkeys(name for comparison in self.comparisons for name in comparison.inputs))
 
     @cached_property
     def predicates(self) -> tuple[Predicate, ...]:
@@ -148,8 +166,8 @@ class Rule:
 
         A comparison has one, or two if it is one of a signed ratio.
         """
-        found = (predicate for each in self.comparisons for predicate in each.predicates)
-        return tuple(dict.fromkeys(found))
+        all_predicates = (predicate for comparison in self.comparisons for predicate in comparison.predicates)
+        return tuple(dict.fromkeys(all_predicates))
 
     def linear(self) -> Rule:
         """Return the same decision by half-spaces alone: the sign of a denominator is a comparison too.
@@ -181,8 +199,8 @@ class Rule:
         columns : mapping of str to array
             The inputs by name; whole numbers or finite floats, of shapes that broadcast.
         """
-        arrays = input_columns(columns, self.inputs)
-        return self.evaluate([each.holds(arrays) for each in self.predicates])
+        arrays = read_input_columns(columns, self.inputs)
+        return self.evaluate([predicate.holds(arrays) for predicate in self.predicates])
 
     def evaluate(self, truths: Sequence[npt.ArrayLike] | npt.NDArray[np.bool_]) -> Truths:
         """Tell where the rule holds from what is known of its predicates.
@@ -193,10 +211,10 @@ class Rule:
             For each of :attr:`predicates`, where it holds; where it has a ``needs_positive``, that is where
             both hold. Shapes must broadcast.
         """
-        arrays = [np.asarray(each) for each in truths]
-        fits = len(arrays) == len(self.predicates) and all(each.dtype == np.bool_ for each in arrays)
+        arrays = [np.asarray(array) for array in truths]
+        fits = len(arrays) == len(self.predicates) and all(array.dtype == np.bool_ for array in arrays)
         try:
-            np.broadcast_shapes(*(each.shape for each in arrays))
+            np.broadcast_shapes(*(array.shape for array in arrays))
         except ValueError:
             fits = False
         if not fits:
@@ -206,7 +224,7 @@ class Rule:
 
     def _decided(self, truths: Mapping[Predicate, Truths]) -> Truths:
         if self.comparison is not None:
-            first, *others = (truths[each] for each in self.comparison.predicates)
+            first, *others = (truths[predicate] for predicate in self.comparison.predicates)
             return first | others[0] if others else first
         parts = [part._decided(truths) for part in self.parts]  # noqa: SLF001 - its own kind
         if self.operation == "not":

@@ -1,4 +1,4 @@
-"""Counts and ratios of counts, which are compared to make rules."""
+"""Counts and ratios of counts, and the comparisons of them that make rules."""
 
 from __future__ import annotations
 
@@ -6,22 +6,41 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import cached_property
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from evenhand._validate import one_of
-from evenhand.decide.language.comparison import FLIPPED, Sign, compared
-from evenhand.decide.language.numerals import checked_name, number, numeral, quoted, within_limits
 from evenhand.decide.language.predicates import Predicate
+from evenhand.decide.language.rule import Rule
+from evenhand.decide.language.tokens import (
+    check_input_name,
+    exact_number,
+    quote_name,
+    within_limits,
+    write_number,
+)
 from evenhand.errors import InvalidParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evenhand.decide.language.rule import Rule
     from evenhand.privacy.rational import Number
 
-__all__ = ["LINEAR", "MOST_INPUTS", "Nonpositive", "Ratio", "Term", "count", "ratio", "threshold"]
+__all__ = [
+    "FLIPPED",
+    "LINEAR",
+    "MOST_INPUTS",
+    "CountComparison",
+    "Nonpositive",
+    "Ratio",
+    "Sign",
+    "Term",
+    "compare_sides",
+    "count",
+    "ratio",
+    "threshold",
+]
 
 Nonpositive = Literal["false", "signed"]
 
@@ -31,9 +50,14 @@ MOST_INPUTS = 50
 LINEAR = "rules are linear: counts are weighted, added and divided once, and compared with numbers."
 """What a refusal says where counts would be multiplied."""
 
+Sign = Literal[">", ">=", "<", "<="]
 
-class _Comparable(ABC):
-    """The four comparisons, each of which makes a rule."""
+FLIPPED: dict[Sign, Sign] = {">": "<", ">=": "<=", "<": ">", "<=": ">="}
+"""The sign when the two sides change places."""
+
+
+class _Side(ABC):
+    """What may stand on a side of a comparison: four comparisons, each of which makes a rule, and minus."""
 
     __array_ufunc__ = None  # so that numpy's numbers leave arithmetic and comparisons to us
 
@@ -53,9 +77,16 @@ class _Comparable(ABC):
     def __le__(self, other: Any) -> Rule:
         return self.compared_to("<=", other)
 
+    def __sub__(self: Any, other: Any) -> Any:
+        right = other if isinstance(other, Ratio) else _as_term(other)
+        return NotImplemented if right is None else self + -right
+
+    def __rsub__(self: Any, other: Any) -> Any:
+        return -self + other
+
 
 @dataclass(frozen=True, repr=False)
-class Term(_Comparable):
+class Term(_Side):
     """A weighted sum of counts, plus a number, with exact coefficients.
 
     Terms are added and subtracted, and multiplied and divided by numbers; a term divided by a term is a
@@ -80,14 +111,19 @@ class Term(_Comparable):
     @classmethod
     def of(cls, coefficients: Mapping[str, Fraction], constant: Fraction | int = 0) -> Term:
         """Return the term without the coefficients that are 0, refusing numbers that are too long."""
-        made = cls(tuple((name, each) for name, each in coefficients.items() if each), Fraction(constant))
-        if len(made.coefficients) > MOST_INPUTS:
+        term = cls(
+            tuple((name, coefficient) for name, coefficient in coefficients.items() if coefficient),
+            Fraction(constant),
+        )
+        if len(term.coefficients) > MOST_INPUTS:
             must_be = f"a sum of at most {MOST_INPUTS} counts"
             raise InvalidParameterError("other", owner="a term", must_be=must_be, got="one of more")
-        if not all(map(within_limits, (made.constant, *(each for _, each in made.coefficients)))):
+        if not all(
+            map(within_limits, (term.constant, *(coefficient for _, coefficient in term.coefficients)))
+        ):
             must_be = "a sum whose numbers stay from 1e-100 to 1e100, with at most 300 digits"
             raise InvalidParameterError("other", owner="a term", must_be=must_be, got="another")
-        return made
+        return term
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -102,12 +138,12 @@ class Term(_Comparable):
     def __add__(self, other: Any) -> Term | Ratio:
         if isinstance(other, Ratio):
             return other + self
-        right = _term(other)
+        right = _as_term(other)
         if right is None:
             return NotImplemented
         total = dict(self.coefficients)
-        for name, each in right.coefficients:
-            total[name] = total.get(name, Fraction(0)) + each
+        for name, coefficient in right.coefficients:
+            total[name] = total.get(name, Fraction(0)) + coefficient
         return Term.of(total, self.constant + right.constant)
 
     __radd__ = __add__
@@ -115,17 +151,10 @@ class Term(_Comparable):
     def __neg__(self) -> Term:
         return self._times(Fraction(-1))
 
-    def __sub__(self, other: Any) -> Any:
-        right = other if isinstance(other, Ratio) else _term(other)
-        return NotImplemented if right is None else self + -right
-
-    def __rsub__(self, other: Any) -> Any:
-        return -self + other
-
     def __mul__(self, other: Any) -> Any:
         if isinstance(other, Ratio):
             return other * self
-        right = _term(other)
+        right = _as_term(other)
         if right is None:
             return NotImplemented
         if right.is_number:
@@ -135,24 +164,28 @@ class Term(_Comparable):
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Any:
-        right = _term(other)
+        right = _as_term(other)
         if right is None:
             return _refuse_product("/") if isinstance(other, Ratio) else NotImplemented
         return self._times(_inverse(right.constant)) if right.is_number else Ratio(self, right)
 
     def __rtruediv__(self, other: Any) -> Any:
-        left = _term(other)
+        left = _as_term(other)
         return NotImplemented if left is None else left / self
 
     def _times(self, factor: Fraction) -> Term:
-        return Term.of({name: each * factor for name, each in self.coefficients}, self.constant * factor)
+        return Term.of(
+            {name: coefficient * factor for name, coefficient in self.coefficients}, self.constant * factor
+        )
 
     def compared_to(self, sign: Sign, other: Any) -> Rule:
         """Return the rule that this is `sign` to `other`."""
         if isinstance(other, Ratio):
             return other.compared_to(FLIPPED[sign], self)
-        right = _compared_with(other)
-        return compared(right, FLIPPED[sign], self) if self.is_number else compared(self, sign, right)
+        right = _right_side(other)
+        return (
+            compare_sides(right, FLIPPED[sign], self) if self.is_number else compare_sides(self, sign, right)
+        )
 
     def against(self, right: Term) -> tuple[Term, None, bool]:
         """Return what must be above 0 for this to be above `right`; there is no denominator."""
@@ -165,18 +198,22 @@ class Term(_Comparable):
 
     def __repr__(self) -> str:
         pieces: list[tuple[bool, str]] = []
-        for name, each in self.coefficients:
-            size = quoted(name) if abs(each) == 1 else f"{numeral(abs(each))}*{quoted(name)}"
-            pieces.append((each < 0, size))
+        for name, coefficient in self.coefficients:
+            size = (
+                quote_name(name)
+                if abs(coefficient) == 1
+                else f"{write_number(abs(coefficient))}*{quote_name(name)}"
+            )
+            pieces.append((coefficient < 0, size))
         if self.constant or not pieces:
-            pieces.append((self.constant < 0, numeral(abs(self.constant))))
+            pieces.append((self.constant < 0, write_number(abs(self.constant))))
         first, *others = pieces
         text = f"{'-' if first[0] else ''}{first[1]}"
         return text + "".join(f" {'-' if minus else '+'} {size}" for minus, size in others)
 
 
 @dataclass(frozen=True, repr=False)
-class Ratio(_Comparable):
+class Ratio(_Side):
     """One term divided by another, to be compared with a number.
 
     A ratio may be multiplied and divided by numbers, and numbers and ratios with the same denominator
@@ -207,7 +244,7 @@ class Ratio(_Comparable):
             if (other.denominator, other.nonpositive) != (self.denominator, self.nonpositive):
                 _refuse_product("+", "a ratio with the same denominator")
             return self._over(self.numerator + other.numerator)  # type: ignore[arg-type]
-        right = _term(other)
+        right = _as_term(other)
         if right is None:
             return NotImplemented
         if not right.is_number:
@@ -219,15 +256,8 @@ class Ratio(_Comparable):
     def __neg__(self) -> Ratio:
         return self._over(-self.numerator)
 
-    def __sub__(self, other: Any) -> Any:
-        right = other if isinstance(other, Ratio) else _term(other)
-        return NotImplemented if right is None else self + -right
-
-    def __rsub__(self, other: Any) -> Any:
-        return -self + other
-
     def __mul__(self, other: Any) -> Any:
-        right = _term(other)
+        right = _as_term(other)
         if right is None:
             return _refuse_product("*") if isinstance(other, Ratio) else NotImplemented
         return self._over(self.numerator * right.constant) if right.is_number else _refuse_product("*")
@@ -235,22 +265,22 @@ class Ratio(_Comparable):
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Any:
-        right = _term(other)
+        right = _as_term(other)
         if right is None:
             return _refuse_product("/") if isinstance(other, Ratio) else NotImplemented
         return self * _inverse(right.constant) if right.is_number else _refuse_product("/")
 
     def __rtruediv__(self, other: Any) -> Any:
-        return NotImplemented if _term(other) is None else _refuse_product("/")
+        return NotImplemented if _as_term(other) is None else _refuse_product("/")
 
     def compared_to(self, sign: Sign, other: Any) -> Rule:
         """Return the rule that this is `sign` to `other`."""
         if isinstance(other, Ratio):
             return (self - other).compared_to(sign, Term.of({}))  # type: ignore[no-any-return]
-        right = _compared_with(other)
+        right = _right_side(other)
         if not right.is_number:
             _refuse_product(sign, "a number, or a ratio with the same denominator")
-        return compared(self, sign, right)
+        return compare_sides(self, sign, right)
 
     def against(self, right: Term) -> tuple[Term, Term, bool]:
         """Return what must be above 0, the denominator, and whether it is signed."""
@@ -258,7 +288,7 @@ class Ratio(_Comparable):
         return over, self.denominator, self.nonpositive == "signed"
 
     def __repr__(self) -> str:
-        text = f"{_grouped(self.numerator)}/{_grouped(self.denominator, below=True)}"
+        text = f"{_bracketed(self.numerator)}/{_bracketed(self.denominator, below=True)}"
         return f"signed({text})" if self.nonpositive == "signed" else text
 
 
@@ -270,7 +300,7 @@ def count(name: str) -> Term:
     >>> count("children aged 5-17") >= 2 * count("teachers")
     `children aged 5-17` >= 2*teachers
     """
-    return Term(((checked_name(name, parameter="name", owner="count"), Fraction(1)),))
+    return Term(((check_input_name(name, parameter="name", owner="count"), Fraction(1)),))
 
 
 def ratio(numerator: str | Term, denominator: str | Term, *, nonpositive: Nonpositive = "false") -> Ratio:
@@ -300,10 +330,10 @@ def ratio(numerator: str | Term, denominator: str | Term, *, nonpositive: Nonpos
     """
     one_of("nonpositive", nonpositive, ("false", "signed"), owner="ratio")
     above, below = (
-        each
-        if isinstance(each, Term)
-        else Term(((checked_name(each, parameter=name, owner="ratio"), Fraction(1)),))
-        for name, each in (("numerator", numerator), ("denominator", denominator))
+        side
+        if isinstance(side, Term)
+        else Term(((check_input_name(side, parameter=name, owner="ratio"), Fraction(1)),))
+        for name, side in (("numerator", numerator), ("denominator", denominator))
     )
     if below.is_number:
         raise InvalidParameterError(
@@ -318,20 +348,20 @@ def threshold(name: str, level: Number) -> Rule:
     >>> threshold("sp", 10_000)
     sp >= 10000
     """
-    return count(name) >= number(level, parameter="level", owner="threshold")
+    return count(name) >= exact_number(level, parameter="level", owner="threshold")
 
 
-def _term(value: object) -> Term | None:
+def _as_term(value: object) -> Term | None:
     """Return a term, or a number as one; None where it is neither."""
     if isinstance(value, Term):
         return value
     if isinstance(value, bool) or not isinstance(value, Real | Decimal):
         return None
-    return Term((), number(value, parameter="other", owner="a term"))
+    return Term((), exact_number(value, parameter="other", owner="a term"))
 
 
-def _compared_with(value: object) -> Term:
-    right = _term(value)
+def _right_side(value: object) -> Term:
+    right = _as_term(value)
     if right is None:
         must_be = "a number or a term of counts"
         raise InvalidParameterError("other", owner="a comparison", must_be=must_be, got=value)
@@ -348,8 +378,84 @@ def _refuse_product(sign: str, must_be: str = "a number") -> NoReturn:
     raise InvalidParameterError("other", owner=f"'{sign}'", must_be=must_be, got="a count", hint=LINEAR)
 
 
-def _grouped(term: Term, *, below: bool = False) -> str:
+def _bracketed(term: Term, *, below: bool = False) -> str:
     """Write a term so that it can stand above or below the line of a ratio."""
     alone = len(term.coefficients) + bool(term.constant or not term.coefficients) == 1
     weighted = below and term != Term(((term.inputs[0], Fraction(1)),))
     return f"({term!r})" if weighted or not alone else repr(term)
+
+
+@dataclass(frozen=True, repr=False)
+class CountComparison:
+    """Two sides and a sign between them.
+
+    Parameters
+    ----------
+    left : Term or Ratio
+        The side that holds a count, or a ratio.
+    sign : {">", ">=", "<", "<="}
+        How they are compared.
+    right : Term
+        The other side; a number where the left one is a ratio.
+    """
+
+    left: Term | Ratio
+    sign: Sign
+    right: Term
+
+    @cached_property
+    def inputs(self) -> tuple[str, ...]:
+        """The names of the counts, in the order in which they are written."""
+        return tuple(dict.fromkeys((*self.left.inputs, *self.right.inputs)))
+
+    @cached_property
+    def predicates(self) -> tuple[Predicate, ...]:
+        """The predicates one of which must hold: two for a signed ratio, which exclude each other."""
+        difference, below, signed = self.left.against(self.right)
+        strict = self.sign in {">", "<"}
+        over = difference if self.sign in {">", ">="} else -difference
+        if below is None:
+            return (over.above_zero(strict=strict),)
+        predicates = [over.above_zero(strict=strict, needs_positive=below.above_zero(strict=True))]
+        if signed:  # below 0 the denominator turns the sign round
+            turned = (-below).above_zero(strict=True)
+            predicates.append((-over).above_zero(strict=strict, needs_positive=turned))
+        return tuple(predicates)
+
+    @property
+    def half_spaces(self) -> int:
+        """How many half-spaces decide it: 1, 2 for a ratio, 4 for a signed one."""
+        return sum(1 if predicate.needs_positive is None else 2 for predicate in self.predicates)
+
+    def linear(self) -> Rule:
+        """Return the same decision by half-spaces alone."""
+        pieces = []
+        for predicate in self.predicates:
+            piece = _half_space(predicate.half_space)
+            pieces.append(
+                piece if predicate.needs_positive is None else piece & _half_space(predicate.needs_positive)
+            )
+        return pieces[0] if len(pieces) == 1 else pieces[0] | pieces[1]
+
+    def __repr__(self) -> str:
+        return f"{self.left!r} {self.sign} {self.right!r}"
+
+
+def compare_sides(left: Term | Ratio, sign: Sign, right: Term) -> Rule:
+    """Return the rule of one comparison; refuse it if no count is left in it, or its numbers are too long."""
+    comparison = CountComparison(left, sign, right)
+    if not all(predicate.terms for predicate in comparison.predicates):
+        must_be, got = (
+            "something that leaves a count to compare",
+            "sides whose counts cancel, or numbers alone",
+        )
+        raise InvalidParameterError("other", owner="a comparison", must_be=must_be, got=got)
+    if not all(within_limits(predicate) for part in comparison.predicates for predicate in part.numbers):
+        must_be = "such that whole coefficients of up to 1e100 say the same"
+        raise InvalidParameterError("other", owner="a comparison", must_be=must_be, got="longer numbers")
+    return Rule("compare", comparison=comparison)
+
+
+def _half_space(predicate: Predicate) -> Rule:
+    sign: Sign = ">" if predicate.strict else ">="
+    return compare_sides(Term.of(predicate.coefficients), sign, Term.of({}, predicate.bound))

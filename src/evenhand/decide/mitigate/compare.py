@@ -5,18 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from html import escape
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from evenhand.decide.allotment.allotment import Allotment
 from evenhand.decide.language.rule import Rule
-from evenhand.decide.mitigate.linear import linear_proxy
-from evenhand.decide.mitigate.output import output_perturbation
-from evenhand.decide.mitigate.payment import fairness_payment
-from evenhand.decide.mitigate.piecewise import piecewise_proxy
-from evenhand.decide.mitigate.plain import plain_release
-from evenhand.decide.mitigate.shrink import DECISION, shrink
-from evenhand.decide.mitigate.sum_constraint import sum_constraint
-from evenhand.decide.result.decided import BANNER
+from evenhand.decide.mitigate.mitigation import plain_release
+from evenhand.decide.mitigate.registry import mitigation_kinds
+from evenhand.decide.result.figures import BANNER
 from evenhand.errors import InvalidParameterError, UnknownNameError
 from evenhand.measure.text_tables import aligned, html_table
 from evenhand.privacy.laws import DiscreteLaplace, Laplace
@@ -24,7 +19,7 @@ from evenhand.privacy.rational import text_above
 from evenhand.release.postprocess.steps import Nonnegative
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from evenhand.decide.mitigate.mitigation import Mitigation
     from evenhand.privacy.guarantees.units import Unit
@@ -32,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Comparison", "compare"]
 
-_NOTHING = 1e-15  # part of a budget that is left of sums by rounding
+_ROUNDING = 1e-15  # part of a budget that is left of sums by rounding
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,7 +62,7 @@ class Comparison:
 
     def to_frame(self, backend: Backend | None = None) -> Any:
         """Return one row for each way; the banner is a column."""
-        from evenhand.table.frames import make_frame  # noqa: PLC0415 - only when asked for
+        from evenhand.table.frames import make_frame  # noqa: PLC0415 - starts pyarrow
 
         columns: dict[str, list[Any]] = {
             "name": [way.name for way in self.ways],
@@ -100,11 +95,11 @@ class Comparison:
         for way in self.ways:
             amounts = [self._amount(way.moved), *([self._amount(way.overspent)] if beyond else [])]
             error = f"{way.mean_absolute_error:.3g}"
-            rows.append([way.name, _promised(way), f"{way.alpha:.3g}", *amounts, error])
+            rows.append([way.name, _guarantee_text(way), f"{way.alpha:.3g}", *amounts, error])
         return rows
 
     def _amount(self, part: float) -> str:
-        if abs(part) < _NOTHING:
+        if abs(part) < _ROUNDING:
             part = 0.0
         return f"{part:.3g}" if self.budget is None else f"{part * self.budget:,.0f}"
 
@@ -115,18 +110,16 @@ def compare(
     noise: Any,
     *,
     unit: Unit | str | None = None,
-    least_total: float | None = None,
-    total: float | None = None,
     draws: int | None = None,
     rng: Any = None,
     progress: Callable[[int, int], object] | None = None,
+    **public: Any,
 ) -> Comparison:
     """Set every mitigation that applies beside the plain release.
 
-    For an allotment: the plain release, the clamp, shrinking with the data-free temperature and with one
-    chosen for the decision, the linear proxy, and the fairness payment; output perturbation if `least_total`
-    is given and the noise is Laplace; the sum constraint if `total` is. For a rule: the plain release, the
-    clamp, shrinking, both piecewise proxies, and the sum constraint if `total` is given.
+    First the plain release and the clamp, then what :data:`~evenhand.decide.mitigate.registry.MITIGATIONS`
+    lists for the problem, where the noise is one that it takes and what it needs is given. Shrinking has the
+    data-free temperature and one chosen for the decision, and the piecewise proxy both of its models.
 
     Parameters
     ----------
@@ -138,12 +131,11 @@ def compare(
         The noise on every count.
     unit : {"replace one", "add or remove one"}, optional
         To be given with a law.
-    least_total : float, optional
-        The public least weighted total, for output perturbation.
-    total : float, optional
-        The public total of the counts, for the sum constraint.
     draws, rng, progress
         For what has to be sampled.
+    **public
+        What mitigations need and is public: `least_total`, the least weighted total, for output
+        perturbation; `total`, the total of the counts, for the sum constraint.
 
     Examples
     --------
@@ -156,42 +148,48 @@ def compare(
     if not isinstance(problem, Allotment | Rule):
         got = f"a {type(problem).__name__}"
         raise InvalidParameterError("problem", owner="compare", must_be="an Allotment or a Rule", got=got)
-    given: dict[str, Any] = {"unit": unit, "draws": draws, "rng": rng, "progress": progress}
+    kinds = mitigation_kinds("rule" if isinstance(problem, Rule) else "allotment")
+    _check_public(public)
+    options: dict[str, Any] = {"unit": unit, "draws": draws, "rng": rng, "progress": progress}
     clamp: dict[str, Any] = {
         "post": [Nonnegative()],
         "name": "clamp",
         "words": "Counts below 0 set to 0, and the decision made from them.",
     }
     ways = [
-        plain_release(problem, data, noise, **given),
-        plain_release(problem, data, noise, **clamp, **given),
+        plain_release(problem, data, noise, **options),
+        plain_release(problem, data, noise, **clamp, **options),
     ]
-    ways += [shrink(problem, data, noise, temperature=each, **given) for each in (None, DECISION)]
-    if total is not None:
-        ways.append(sum_constraint(problem, data, noise, total=total, **given))
-    if not isinstance(problem, Allotment):
-        proxies = [piecewise_proxy(problem, data, noise, model=each, **given) for each in _MODELS]
-        return Comparison((*ways, *proxies))
-    ways.append(linear_proxy(problem, data, noise, **given))
-    if least_total is not None and _laplace(noise):
-        ways.append(output_perturbation(problem, data, noise, least_total=least_total, **given))
-    ways.append(fairness_payment(problem, data, noise, **given))
-    return Comparison(tuple(ways), None if problem.budget is None else float(problem.budget))
+    is_laplace = isinstance(getattr(noise, "law", noise), Laplace | DiscreteLaplace)
+    for kind in kinds:
+        if kind.missing(public) is None and (is_laplace or not kind.needs_laplace):
+            needed = [parameter.name for parameter in kind.parameters if parameter.is_needed]
+            needed_values = {name: public[name] for name in needed if name in public}
+            ways += [
+                kind.decide(problem, data, noise, **needed_values, **variant, **options)
+                for variant in kind.variants
+            ]
+    budget = problem.budget if isinstance(problem, Allotment) else None
+    return Comparison(tuple(ways), None if budget is None else float(budget))
 
 
-_MODELS: tuple[Literal["regression"], Literal["svm"]] = ("regression", "svm")
-
-
-def _laplace(noise: Any) -> bool:
-    return isinstance(getattr(noise, "law", noise), Laplace | DiscreteLaplace)
+def _check_public(public: Mapping[str, Any]) -> None:
+    """Refuse what no mitigation needs."""
+    known = {
+        parameter.name for kind in mitigation_kinds() for parameter in kind.parameters if parameter.is_needed
+    }
+    for name in public:
+        if name not in known:
+            must_be = f"one that a mitigation needs: {', '.join(sorted(known))}"
+            raise InvalidParameterError("public", owner="compare", must_be=must_be, got=name)
 
 
 def _epsilon(way: Mitigation) -> float | None:
-    nothing = way.guarantee.trust == "none" or way.guarantee.epsilon is None
-    return None if nothing else float(way.guarantee.epsilon or 0)
+    is_unknown = way.guarantee.trust == "none" or way.guarantee.epsilon is None
+    return None if is_unknown else float(way.guarantee.epsilon or 0)
 
 
-def _promised(way: Mitigation) -> str:
+def _guarantee_text(way: Mitigation) -> str:
     if way.guarantee.trust == "none":
         return "none"
     if way.guarantee.rho is not None:

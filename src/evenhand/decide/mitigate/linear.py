@@ -8,17 +8,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.decide.allotment.reciprocal import Reciprocal, reciprocal_mean
+from evenhand.decide.exact.noise import with_terms
 from evenhand.decide.mitigate.mitigation import (
     Mitigation,
-    allotment_only,
-    error_of,
+    build_mitigation,
+    draw_error,
     law_of,
-    mitigated,
-    promise,
-    restated,
+    plain_guarantee,
+    require_allotment,
+    restate_guarantee,
     scaled_law,
-    seeded,
+    seeded_source,
 )
+from evenhand.decide.mitigate.registry import MitigationKind, MitigationParameter
+from evenhand.decide.result.bias import bias
 from evenhand.decide.result.wording import total_notes
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.guarantees.units import Unit
@@ -97,40 +100,40 @@ def linear_proxy(
     ['2.49e-04', '8.30e-04', '9.96e-04']
     """
     owner = "linear_proxy"
-    allotment = allotment_only(problem, owner=owner)
+    allotment = require_allotment(problem, owner=owner)
     _check(total, part)
-    source = seeded(rng, owner=owner)
-    guarantee = promise(problem, noise, unit, owner=owner)
-    from evenhand.decide.result.bias import bias  # noqa: PLC0415 - brings the tables
-
+    source = seeded_source(rng, owner=owner)
+    guarantee = plain_guarantee(problem, noise, unit, owner=owner)
     plain = bias(problem, data, noise, draws=draws, rng=source, progress=progress)
     counts = plain.counts[allotment.count].astype(np.float64)
     true_total = float(allotment.total(counts))
     spent = law_of(problem, noise)
-    law, own = _laws(allotment, spent, guarantee.unit, total, part)
-    found = _known(true_total, total) if own is None else reciprocal_mean(true_total, own)
+    law, total_law = _laws(allotment, spent, guarantee.unit, total, part)
+    reciprocal = (
+        _known_total(true_total, total) if total_law is None else reciprocal_mean(true_total, total_law)
+    )
     spread = (allotment.weights / true_total) ** 2 * law.variance
     truth = plain.truth.astype(np.float64)
 
     def shares(rows: int, source: SeededSource) -> Any:
         noisy = (counts + law.draw(size=(rows, counts.size), source=source)) * allotment.weights
-        if own is None:
+        if total_law is None:
             return noisy / (true_total if total is None else total)
-        return noisy / (true_total + own.draw(size=(rows, 1), source=source))
+        return noisy / (true_total + total_law.draw(size=(rows, 1), source=source))
 
-    return mitigated(
+    return build_mitigation(
         "linear proxy",
-        _words(own, total, part, found),
-        _promised(guarantee, spent, own, total),
+        _words(total_law, total, part, reciprocal),
+        _joint_guarantee(guarantee, spent, total_law, total),
         plain,
-        error_of(shares, truth, source=source),
-        bias=truth * found.excess,
-        variance=(truth**2 + spread) * found.square - (truth * (1 + found.excess)) ** 2,
-        error_bound=truth * found.error,
-        method=f"one over the noisy total: {found.method}",
+        draw_error(shares, truth, source=source),
+        bias=truth * reciprocal.excess,
+        variance=(truth**2 + spread) * reciprocal.square - (truth * (1 + reciprocal.excess)) ** 2,
+        error_bound=truth * reciprocal.error,
+        method=f"one over the noisy total: {reciprocal.method}",
         standard_error=None,
         draws=None,
-        notes=() if own is None else total_notes(float(own.cdf(-true_total)), "", own),
+        notes=() if total_law is None else total_notes(float(total_law.cdf(-true_total)), "", total_law),
     )
 
 
@@ -169,37 +172,57 @@ def _laws(
     return scaled_law(law, part=1 - part), scaled_law(law, part=part, factor=moved / base, whole=whole)
 
 
-def _promised(guarantee: Guarantee, spent: Law, own: Law | None, total: float | None) -> Guarantee:
+def _joint_guarantee(
+    guarantee: Guarantee, spent: Law, total_law: Law | None, total: float | None
+) -> Guarantee:
     """Return what both releases promise, with all that is assumed about the total."""
     assumed = []
     if total is not None:
         assumed.append("the total is public")
     elif guarantee.unit is Unit.REPLACE_ONE:
         assumed.append("each person is counted in exactly one entity, before and after being replaced")
-    if own is None:
-        record = guarantee.to_dict() | {"assumptions": [*guarantee.assumptions, *assumed]}
-        return type(guarantee).from_dict(record)
+    if total_law is None:
+        return with_terms(guarantee, assumptions=(*guarantee.assumptions, *assumed))
     assumed.append("the total and the counts are released with independent noise")
-    if own.idealized and not spent.idealized:
+    if total_law.idealized and not spent.idealized:
         assumed.append("the noise on the total is drawn from real numbers: simulation only")
-    return restated(guarantee, law=spent, proof="noise on the counts and on the total", assumptions=assumed)
+    return restate_guarantee(
+        guarantee, law=spent, proof="noise on the counts and on the total", assumptions=assumed
+    )
 
 
-def _known(true_total: float, total: float | None) -> Reciprocal:
+def _known_total(true_total: float, total: float | None) -> Reciprocal:
     ratio = 1.0 if total is None else true_total / total
     return Reciprocal(ratio - 1, ratio**2, 0.0, "the total is known")
 
 
-def _words(own: Law | None, total: float | None, part: float, found: Reciprocal) -> str:
-    if own is None:
+def _words(total_law: Law | None, total: float | None, part: float, reciprocal: Reciprocal) -> str:
+    if total_law is None:
         known = (
             "public"
             if total is not None
             else "the same for all replacements of a person, as all weights are equal"
         )
         return f"Noisy weighted counts over a total that is {known}. Shares need not add up to 1."
-    ideal = "" if own.support == "integers" else " The noise on the total is real-valued: simulation only."
+    ideal = (
+        "" if total_law.support == "integers" else " The noise on the total is real-valued: simulation only."
+    )
     return (
         f"Noisy weighted counts over a noisy total, which takes {part:.0%} of the privacy budget. All shares "
-        f"are {100 * found.excess:.2g} % too large on average, and need not add up to 1.{ideal}"
+        f"are {100 * reciprocal.excess:.2g} % too large on average, and need not add up to 1.{ideal}"
     )
+
+
+MITIGATION = MitigationKind(
+    name="linear-proxy",
+    title="Linear proxy",
+    decide=linear_proxy,
+    problems=("allotment",),
+    does="divides by a total released on its own",
+    guarantee="the same, split in two",
+    cost="noisier counts; shares do not add up to 1",
+    parameters=(
+        MitigationParameter("total", "a public weighted total"),
+        MitigationParameter("part", "the part of the budget that the total takes"),
+    ),
+)

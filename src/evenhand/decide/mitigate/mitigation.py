@@ -1,4 +1,4 @@
-"""What all mitigations have in common: a guarantee, a bias, an error and alpha, beside the plain release."""
+"""What all mitigations have in common, and the plain release that each is set beside."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.decide.allotment.allotment import Allotment
+from evenhand.decide.exact.noise import guarantee_of, noise_of, with_terms
 from evenhand.decide.language.rule import Rule
+from evenhand.decide.result.bias import bias
 from evenhand.errors import InvalidParameterError
 from evenhand.measure.alpha import alpha_fairness
+from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, Law
 from evenhand.privacy.randomness import SeededSource, source_from
@@ -23,24 +26,25 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.decide.result.decided import Decided
-    from evenhand.privacy.guarantees.guarantee import Guarantee
 
     Values = NDArray[np.float64]
 
 __all__ = [
     "Mitigation",
-    "allotment_only",
-    "assuming",
-    "error_of",
+    "add_assumption",
+    "build_mitigation",
+    "draw_error",
     "law_of",
-    "mitigated",
-    "promise",
-    "restated",
-    "rule_only",
+    "plain_guarantee",
+    "plain_release",
+    "release_error",
+    "release_unit",
+    "require_allotment",
+    "require_rule",
+    "restate_guarantee",
     "scaled_law",
-    "seeded",
-    "uncovered",
-    "unit_of",
+    "seeded_source",
+    "withdraw_guarantee",
 ]
 
 _CELLS = 4_000_000  # noisy counts drawn for a mean absolute error
@@ -105,14 +109,14 @@ class Mitigation:
         return f"<Mitigation {self.name!r}: alpha {self.alpha:.3g}, {error}>"
 
 
-def mitigated(
+def build_mitigation(
     name: str, words: str, guarantee: Guarantee, decided: Decided, error: tuple[float, float], **changed: Any
 ) -> Mitigation:
     """Return a mitigation whose figures by entity are those of a result with some of them changed."""
     return Mitigation(name, words, guarantee, replace(decided, **changed) if changed else decided, *error)
 
 
-def allotment_only(problem: object, *, owner: str) -> Allotment:
+def require_allotment(problem: object, *, owner: str) -> Allotment:
     """Return the allotment, or refuse a rule."""
     if not isinstance(problem, Allotment):
         got = f"a {type(problem).__name__}"
@@ -120,7 +124,7 @@ def allotment_only(problem: object, *, owner: str) -> Allotment:
     return problem
 
 
-def rule_only(problem: object, *, owner: str) -> Rule:
+def require_rule(problem: object, *, owner: str) -> Rule:
     """Return the rule, or refuse an allotment."""
     if not isinstance(problem, Rule):
         got = f"a {type(problem).__name__}"
@@ -130,12 +134,10 @@ def rule_only(problem: object, *, owner: str) -> Rule:
 
 def law_of(problem: Any, noise: Any) -> Law:
     """Return the law of the noise on the one count of an allotment."""
-    from evenhand.decide.exact.noise import noise_of  # noqa: PLC0415 - brings the tables
-
     return noise_of(noise, inputs=problem.inputs)[problem.inputs[0]]
 
 
-def unit_of(noise: Any, unit: Unit | str | None, *, owner: str) -> Unit:
+def release_unit(noise: Any, unit: Unit | str | None, *, owner: str) -> Unit:
     """Return what may change: that of the mechanism, or the one given with a law."""
     own = getattr(noise, "unit", None)
     chosen = unit if own is None else own
@@ -158,7 +160,7 @@ def scaled_law(law: Law, *, part: float, factor: float = 1.0, whole: bool | None
         How sensitive the figure is, over what the noise was made for: in L1 for Laplace noise, in L2 for
         Gaussian noise.
     whole : bool, optional
-        Whether the noise is whole-numbered; as before unless told.
+        Whether the noise is whole-numbered; as before by default.
     """
     integers = law.support == "integers" if whole is None else whole
     if isinstance(law, Laplace | DiscreteLaplace):
@@ -168,8 +170,8 @@ def scaled_law(law: Law, *, part: float, factor: float = 1.0, whole: bool | None
     return DiscreteGaussian(squared) if integers else Gaussian(squared)
 
 
-def seeded(rng: Any, *, owner: str) -> SeededSource:
-    """Return the source that simulations draw from; seed 0 unless told."""
+def seeded_source(rng: Any, *, owner: str) -> SeededSource:
+    """Return the source that simulations draw from; seed 0 by default."""
     source = source_from(0 if rng is None else rng)
     if not isinstance(source, SeededSource):
         must_be = "a seed or a seeded source: this is a simulation, not a release"
@@ -177,7 +179,7 @@ def seeded(rng: Any, *, owner: str) -> SeededSource:
     return source
 
 
-def error_of(
+def draw_error(
     draw: Callable[[int, SeededSource], Values], truth: Values, *, source: SeededSource
 ) -> tuple[float, float]:
     """Return the mean absolute error over all entities and its standard error.
@@ -195,31 +197,29 @@ def error_of(
     rows = max(1, min(draws, (1 << 20) // truth.size))
     means: list[float] = []
     for first in range(0, draws, rows):
-        found = np.abs(draw(min(rows, draws - first), source) - truth)
-        means += found[np.isfinite(found).all(axis=1)].mean(axis=1).tolist()  # a total of 0 has no shares
+        errors = np.abs(draw(min(rows, draws - first), source) - truth)
+        means += errors[np.isfinite(errors).all(axis=1)].mean(axis=1).tolist()  # a total of 0 has no shares
     if len(means) <= 1:
         return math.nan, math.nan
     values = np.array(means)
     return float(values.mean()), float(values.std(ddof=1) / math.sqrt(values.size))
 
 
-def promise(problem: Any, noise: Any, unit: Unit | str | None, *, owner: str) -> Guarantee:
+def plain_guarantee(problem: Any, noise: Any, unit: Unit | str | None, *, owner: str) -> Guarantee:
     """Return what releasing the counts with this noise promises."""
-    from evenhand.decide.exact.noise import guarantee_of  # noqa: PLC0415 - brings the tables
-
-    chosen = unit_of(noise, unit, owner=owner)
+    chosen = release_unit(noise, unit, owner=owner)
     return guarantee_of(problem, noise, unit=chosen)
 
 
-def restated(guarantee: Guarantee, *, law: Law, proof: str, assumptions: Sequence[str] = ()) -> Guarantee:
+def restate_guarantee(
+    guarantee: Guarantee, *, law: Law, proof: str, assumptions: Sequence[str] = ()
+) -> Guarantee:
     """Return the same loss under another proof; that of Gaussian noise as rho, which is what adds up."""
-    from evenhand.privacy.guarantees.guarantee import Guarantee as Stated  # noqa: PLC0415 - only here
-
     cells = 2 if guarantee.unit is Unit.REPLACE_ONE else 1
     amount: dict[str, Any] = {"epsilon": guarantee.epsilon, "delta": guarantee.delta}
     if isinstance(law, Gaussian | DiscreteGaussian):
         amount = {"rho": cells / (2 * Fraction(law.squared_scale))}
-    return Stated(
+    return Guarantee(
         **amount,
         unit=guarantee.unit,
         trust=guarantee.trust,
@@ -229,12 +229,79 @@ def restated(guarantee: Guarantee, *, law: Law, proof: str, assumptions: Sequenc
     )
 
 
-def assuming(guarantee: Guarantee, assumed: str) -> Guarantee:
+def add_assumption(guarantee: Guarantee, assumed: str) -> Guarantee:
     """Return the same guarantee with one more thing that it assumes."""
-    record = guarantee.to_dict() | {"assumptions": [*guarantee.assumptions, assumed]}
-    return type(guarantee).from_dict(record)
+    return with_terms(guarantee, assumptions=(*guarantee.assumptions, assumed))
 
 
-def uncovered(guarantee: Guarantee) -> Guarantee:
-    """Return that nothing is guaranteed, where a figure of the true counts is used that no noise covers."""
+def withdraw_guarantee(guarantee: Guarantee) -> Guarantee:
+    """Return that there is no guarantee, where a figure of the true counts is used that no noise covers."""
     return type(guarantee).no_guarantee(unit=guarantee.unit, in_clear=guarantee.protects)
+
+
+def plain_release(
+    problem: Any,
+    data: Any,
+    noise: Any,
+    *,
+    unit: Unit | str | None = None,
+    post: Sequence[Any] | None = None,
+    name: str = "plain release",
+    words: str = "Noise on every count; the decision is made from the noisy counts as they are.",
+    draws: int | None = None,
+    rng: Any = None,
+    progress: Callable[[int, int], object] | None = None,
+) -> Mitigation:
+    """Return what the plain release does, which every mitigation is set beside.
+
+    Parameters
+    ----------
+    problem : Allotment or Rule
+        What is decided.
+    data : Entities, mapping or array
+        The true counts, as for :func:`~evenhand.decide.bias`.
+    noise : Law or mechanism
+        The noise on every count.
+    unit : {"replace one", "add or remove one"}, optional
+        To be given with a law; a mechanism has its own.
+    post : sequence of Step, optional
+        What is done to the noisy counts.
+    name, words : str
+        How it is shown.
+    draws, rng, progress
+        For what has to be sampled, as for :func:`~evenhand.decide.bias`.
+
+    Examples
+    --------
+    >>> from evenhand.privacy.laws import DiscreteLaplace
+    >>> shares = Allotment([1, 2, 1.5])
+    >>> plain_release(shares, {"x": [30, 50, 80]}, DiscreteLaplace(2), unit="add or remove one")
+    <Mitigation 'plain release': alpha 0.000294, mean absolute error 0.00994>
+    """
+    guarantee = plain_guarantee(problem, noise, unit, owner="plain_release")
+    source = seeded_source(rng, owner="plain_release")
+    decided = bias(problem, data, noise, post=post, draws=draws, rng=source, progress=progress)
+    return build_mitigation(
+        name, words, guarantee, decided, release_error(problem, decided, noise, post, source)
+    )
+
+
+def release_error(
+    problem: Any, decided: Decided, noise: Any, post: Sequence[Any] | None, source: SeededSource
+) -> tuple[float, float]:
+    """Return the mean absolute error of decisions from noisy counts, and its standard error."""
+    if not isinstance(problem, Allotment):
+        return float(np.abs(decided.bias).mean()), 0.0
+    counts, law = decided.counts[problem.count].astype(np.float64), law_of(problem, noise)
+
+    def shares(rows: int, source: SeededSource) -> Any:
+        noisy = counts + law.draw(size=(rows, counts.size), source=source)
+        return problem.shares(np.array([_apply_steps(row, post, source) for row in noisy]) if post else noisy)
+
+    return draw_error(shares, decided.truth, source=source)
+
+
+def _apply_steps(row: Any, post: Sequence[Any], source: SeededSource) -> Any:
+    for step in post:
+        row = step.apply(row, source=source)
+    return row

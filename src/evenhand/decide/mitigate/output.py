@@ -9,14 +9,16 @@ import numpy as np
 
 from evenhand.decide.mitigate.mitigation import (
     Mitigation,
-    allotment_only,
+    build_mitigation,
     law_of,
-    mitigated,
-    promise,
-    restated,
-    seeded,
-    unit_of,
+    plain_guarantee,
+    release_unit,
+    require_allotment,
+    restate_guarantee,
+    seeded_source,
 )
+from evenhand.decide.mitigate.registry import MitigationKind, MitigationParameter
+from evenhand.decide.result.bias import bias
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.laws import DiscreteLaplace, Laplace
@@ -102,15 +104,13 @@ def output_perturbation(
     (0.0, '0.0396')
     """
     owner = "output_perturbation"
-    allotment = allotment_only(problem, owner=owner)
-    law, chosen = law_of(problem, noise), unit_of(noise, unit, owner=owner)
+    allotment = require_allotment(problem, owner=owner)
+    law, chosen = law_of(problem, noise), release_unit(noise, unit, owner=owner)
     if not isinstance(law, Laplace | DiscreteLaplace):
         raise InvalidParameterError("noise", owner=owner, must_be="Laplace noise", got=noise)
     check_public(least_total, least_part, declared_public)
-    source = seeded(rng, owner=owner)
-    guarantee = promise(problem, noise, unit, owner=owner)
-    from evenhand.decide.result.bias import bias  # noqa: PLC0415 - brings the tables
-
+    source = seeded_source(rng, owner=owner)
+    guarantee = plain_guarantee(problem, noise, unit, owner=owner)
     plain = bias(problem, data, noise, draws=draws, rng=source, progress=progress)
     total = float(allotment.total(plain.counts[allotment.count]))
     least = total * least_part if least_part is not None else float(least_total or 0)
@@ -122,16 +122,18 @@ def output_perturbation(
         )
     cells = 2 if chosen is Unit.REPLACE_ONE else 1
     scale = share_sensitivity(float(allotment.weights.max()), least, chosen) * float(law.scale) / cells
-    nothing = np.zeros(len(plain))
-    return mitigated(
+    zeros = np.zeros(len(plain))
+    return build_mitigation(
         "output perturbation",
         _words(scale, least_part),
-        restated(guarantee, law=law, proof="Laplace noise on the shares", assumptions=_assumed(least_part)),
+        restate_guarantee(
+            guarantee, law=law, proof="Laplace noise on the shares", assumptions=_assumed(least_part)
+        ),
         plain,
         (scale, 0.0),
-        bias=nothing,
+        bias=zeros,
         variance=np.full(len(plain), 2 * scale**2),
-        error_bound=nothing,
+        error_bound=zeros,
         method="symmetric noise on the shares",
         standard_error=None,
         draws=None,
@@ -207,7 +209,7 @@ def share_sensitivity_here(weights: ArrayLike, counts: ArrayLike, unit: Unit | s
         left = np.abs((part_left[:, np.newaxis] - leaves) / after - part_left[:, np.newaxis] / total)
         entered = np.abs((part_entered + enters) / after - part_entered / total)
     change = np.where(after > 0, rest + left + entered, 0.0)
-    change[np.arange(here.sum()), np.flatnonzero(here)] = 0.0  # who stays where they are changes nothing
+    change[np.arange(here.sum()), np.flatnonzero(here)] = 0.0  # who stays where they are changes no share
     return float(change.max(initial=0.0))
 
 
@@ -248,3 +250,29 @@ def _words(scale: float, least_part: float | None) -> str:
         f"Noise of scale {scale:.3g} on every share, from {source}. No share is off on average; a share "
         "smaller than the scale is lost in the noise, and shares need not add up to 1."
     )
+
+
+MITIGATION = MitigationKind(
+    name="output-perturbation",
+    title="Noise on the shares",
+    decide=output_perturbation,
+    problems=("allotment",),
+    does="puts noise on the shares",
+    guarantee="the same epsilon, if the least total is public",
+    cost="small shares drown",
+    parameters=(
+        MitigationParameter(
+            "least_total",
+            "a public least total",
+            is_needed=True,
+            instead="least_part",
+            more=", below which the weighted total cannot fall, and which is known without the table",
+        ),
+        MitigationParameter("least_part", "the least total as a part of the true total"),
+        MitigationParameter("declared_public", "that the true total is public", value="yes or no"),
+    ),
+    needs_laplace=True,
+    check=lambda given: check_public(
+        *(given.get(name) for name in ("least_total", "least_part", "declared_public"))
+    ),
+)

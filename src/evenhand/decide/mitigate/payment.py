@@ -6,8 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.decide.mitigate.mitigation import Mitigation, allotment_only, mitigated, uncovered
-from evenhand.decide.mitigate.plain import plain_release
+from evenhand.decide.mitigate.mitigation import (
+    Mitigation,
+    build_mitigation,
+    plain_release,
+    require_allotment,
+    withdraw_guarantee,
+)
+from evenhand.decide.mitigate.registry import MitigationKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -65,25 +71,25 @@ def fairness_payment(
     ['0.000e+00', '0.000e+00', '1.582e-04']
     >>> print(paid.words)
     Whoever loses on average is paid their loss, from the true counts: 158.16 beyond the budget of 1000000.
-    Nothing is promised.
+    There is no guarantee.
     >>> str(paid.guarantee.trust)
     'none'
     """
     owner = "fairness_payment"
-    allotment_only(problem, owner=owner)
+    require_allotment(problem, owner=owner)
     plain = plain_release(problem, data, noise, unit=unit, post=post, draws=draws, rng=rng, progress=progress)
     extra = cost_of_privacy(plain.bias)
     money = f"{extra:.3g} of the budget beyond it"
     if problem.budget is not None:
         money = f"{extra * float(problem.budget):.2f} beyond the budget of {problem.budget}"
     words = (
-        f"Whoever loses on average is paid their loss, from the true counts: {money}. Nothing is promised."
+        f"Whoever loses on average is paid their loss, from the true counts: {money}. There is no guarantee."
     )
     note = "The payments come from the true counts, which no guarantee covers."
-    return mitigated(
+    return build_mitigation(
         "fairness payment",
         words,
-        uncovered(plain.guarantee),
+        withdraw_guarantee(plain.guarantee),
         plain.decided,
         (plain.mean_absolute_error, plain.standard_error),
         bias=np.maximum(plain.bias, 0.0),
@@ -100,3 +106,19 @@ def cost_of_privacy(bias: Any) -> float:
     """
     values = np.asarray(bias, dtype=np.float64)
     return float(-values[values < 0].sum())
+
+
+MITIGATION = MitigationKind(
+    name="fairness-payment",
+    title="Payment to those who lose",
+    decide=fairness_payment,
+    problems=("allotment",),
+    does="pays whoever loses what they lose",
+    guarantee="none: the payments follow from the true counts",
+    cost="money beyond the budget",
+    takes_post=True,
+    cautions={
+        "allotment": "**Who is to be paid is known from the true counts.** A payment that follows from them "
+        "is not covered by the guarantee of the release."
+    },
+)

@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from evenhand._validate import integer, one_of
-from evenhand.decide.mitigate.mitigation import Mitigation, mitigated, promise, rule_only, seeded, uncovered
+from evenhand.decide.exact.noise import noise_of
+from evenhand.decide.mitigate.mitigation import (
+    Mitigation,
+    build_mitigation,
+    plain_guarantee,
+    require_rule,
+    seeded_source,
+    withdraw_guarantee,
+)
+from evenhand.decide.mitigate.registry import MitigationKind, MitigationParameter
+from evenhand.decide.result.bias import bias
 from evenhand.errors import InvalidParameterError
 from evenhand.measure.alpha import alpha_fairness
 
@@ -69,7 +79,7 @@ def piecewise_proxy(  # noqa: PLR0913 - each is a choice of its own
     model : {"svm", "regression"}
         A linear support vector machine, or linear regression of the decision, which says yes above one half.
     by : str, optional
-        The input that entities are grouped by; the one that most comparisons of the rule read, unless told.
+        The input that entities are grouped by; the one that most comparisons of the rule read, by default.
     as_printed : bool
         Fit once to the true counts, grouped by one noisy draw, and take the number of the regression for the
         decision, as [1]_ does.
@@ -79,7 +89,7 @@ def piecewise_proxy(  # noqa: PLR0913 - each is a choice of its own
         How many releases are drawn. Models are fitted anew to each, so at most 40 (svm) or 400 (regression)
         are; with `as_printed` at most 2,000.
     rng : int, Generator or SeededSource, optional
-        What they are drawn from; seed 0 unless told.
+        What they are drawn from; seed 0 by default.
     progress : callable, optional
         Called with the number of draws done and that of all.
 
@@ -89,24 +99,22 @@ def piecewise_proxy(  # noqa: PLR0913 - each is a choice of its own
            lens. IJCAI. Section 7.2, Figure 7.
     """
     owner = "piecewise_proxy"
-    rule, kind = rule_only(problem, owner=owner), one_of("model", model, _MODELS, owner=owner)
-    from evenhand.decide.exact.noise import noise_of  # noqa: PLC0415 - brings the tables
-    from evenhand.decide.result.bias import bias  # noqa: PLC0415 - brings the tables
+    rule, kind = require_rule(problem, owner=owner), one_of("model", model, _MODELS, owner=owner)
 
-    source, chosen = seeded(rng, owner=owner), _grouped_by(rule, by)
-    guarantee = promise(problem, noise, unit, owner=owner)
+    source, chosen = seeded_source(rng, owner=owner), _grouping_input(rule, by)
+    guarantee = plain_guarantee(problem, noise, unit, owner=owner)
     plain = bias(problem, data, noise, draws=draws, rng=source)
     parts = integer("groups", groups, owner=owner, low=1, high=max(1, len(plain)))
     counts = {name: plain.counts[name].astype(np.float64) for name in rule.inputs}
     most = _FIXED if as_printed else _MOST_FITS[kind]
     number = min(most, most if draws is None else integer("draws", draws, owner=owner, low=2))
-    drawn = _Drawn(rule, counts, noise_of(noise, inputs=rule.inputs), chosen, parts, kind)
+    drawn = _Releases(rule, counts, noise_of(noise, inputs=rule.inputs), chosen, parts, kind)
     values = drawn.fixed(number, source, progress) if as_printed else drawn.refitted(number, source, progress)
     mean, error = values.mean(axis=0), values.std(axis=0, ddof=1) / np.sqrt(number)
     truth = plain.truth.astype(np.float64)
     if as_printed:
-        guarantee = uncovered(guarantee)
-    return mitigated(
+        guarantee = withdraw_guarantee(guarantee)
+    return build_mitigation(
         f"piecewise proxy ({kind})",
         _words(parts, chosen, kind, as_printed=as_printed),
         guarantee,
@@ -141,11 +149,11 @@ def alpha_by_group(bias: Values, counts: Values, *, groups: int = _GROUPS) -> tu
     >>> alpha_by_group(np.array([0.5, -0.25, 0.0, 0.125]), np.array([1, 2, 30, 40]), groups=2)
     (0.75, 0.125)
     """
-    which = _cut(np.asarray(counts, dtype=np.float64), groups)
-    return tuple(alpha_fairness(bias[which == each]) for each in range(groups))
+    which = _cut_into_groups(np.asarray(counts, dtype=np.float64), groups)
+    return tuple(alpha_fairness(bias[which == group]) for group in range(groups))
 
 
-class _Drawn:
+class _Releases:
     """Releases of the counts, and what the models make of them."""
 
     def __init__(
@@ -163,33 +171,33 @@ class _Drawn:
     def release(self, source: SeededSource) -> dict[str, Values]:
         """Return noisy counts."""
         return {
-            name: each + self.laws[name].draw(size=self.size, source=source)
-            for name, each in self.counts.items()
+            name: count + self.laws[name].draw(size=self.size, source=source)
+            for name, count in self.counts.items()
         }
 
     def refitted(self, number: int, source: SeededSource, progress: Any) -> Values:
         """Return decisions of models that are fitted to each release anew."""
-        found = np.empty((number, self.size))
+        decisions = np.empty((number, self.size))
         for draw in range(number):
             noisy = self.release(source)
-            features, which = _features(noisy), _cut(noisy[self.by], self.groups)
+            features, which = _features(noisy), _cut_into_groups(noisy[self.by], self.groups)
             model = self._models(features, self.rule.holds(noisy), which)
-            found[draw] = model(features) > 0
+            decisions[draw] = model(features) > 0
             if progress is not None:
                 progress(draw + 1, number)
-        return found
+        return decisions
 
     def fixed(self, number: int, source: SeededSource, progress: Any) -> Values:
         """Return what models say that are fitted to the true counts once."""
-        which = _cut(self.release(source)[self.by], self.groups)
+        which = _cut_into_groups(self.release(source)[self.by], self.groups)
         model = self._models(_features(self.counts), self.rule.holds(self.counts), which)
-        found = np.empty((number, self.size))
+        decisions = np.empty((number, self.size))
         for draw in range(number):
-            said = model(_features(self.release(source)))
-            found[draw] = said / 2 + 0.5 if self.kind == "regression" else said > 0
+            values = model(_features(self.release(source)))
+            decisions[draw] = values / 2 + 0.5 if self.kind == "regression" else values > 0
             if progress is not None:
                 progress(draw + 1, number)
-        return found
+        return decisions
 
     def _models(
         self, features: Values, holds: NDArray[np.bool_], which: NDArray[np.int64]
@@ -207,30 +215,30 @@ def _features(columns: Mapping[str, Values]) -> Values:
     return np.stack(list(columns.values()), axis=1)
 
 
-def _cut(values: Values, groups: int) -> NDArray[np.int64]:
+def _cut_into_groups(values: Values, groups: int) -> NDArray[np.int64]:
     """Return the group of each entity: ranks in parts of about the same size."""
     ranks = np.empty(values.size, dtype=np.int64)
     ranks[np.argsort(values, kind="stable")] = np.arange(values.size)
     return ranks * groups // values.size
 
 
-def _standardised(features: Values) -> tuple[Values, Values, Values]:
+def _standardize(features: Values) -> tuple[Values, Values, Values]:
     centre, spread = features.mean(axis=0), features.std(axis=0)
     spread = np.where(spread > 0, spread, 1.0)
     return (features - centre) / spread, centre, spread
 
 
 def _fit_line(features: Values, sides: Values) -> tuple[Values, float]:
-    scaled, centre, spread = _standardised(features)
-    found, *_ = np.linalg.lstsq(np.column_stack([scaled, np.ones(len(sides))]), sides, rcond=None)
-    weights = found[:-1] / spread
-    return weights, float(found[-1] - weights @ centre)
+    scaled, centre, spread = _standardize(features)
+    solution, *_ = np.linalg.lstsq(np.column_stack([scaled, np.ones(len(sides))]), sides, rcond=None)
+    weights = solution[:-1] / spread
+    return weights, float(solution[-1] - weights @ centre)
 
 
 def _fit_svm(features: Values, sides: Values) -> tuple[Values, float]:
     if np.ptp(sides) == 0:  # all alike: the model says what all say
         return np.zeros(features.shape[1]), float(sides[0])
-    scaled, centre, spread = _standardised(features)
+    scaled, centre, spread = _standardize(features)
     model = _linear_svm()
     with warnings.catch_warnings():
         warnings.simplefilter(
@@ -248,10 +256,10 @@ def _linear_svm() -> Any:
     return LinearSVC(dual=False)
 
 
-def _grouped_by(rule: Rule, by: str | None) -> str:
+def _grouping_input(rule: Rule, by: str | None) -> str:
     if by is None:
-        text = [set(each.inputs) for each in rule.predicates]
-        return max(rule.inputs, key=lambda name: sum(name in each for each in text))
+        inputs_by_predicate = [set(inputs.inputs) for inputs in rule.predicates]
+        return max(rule.inputs, key=lambda name: sum(name in inputs for inputs in inputs_by_predicate))
     if by not in rule.inputs:
         must_be = f"one of the inputs: {', '.join(rule.inputs)}"
         raise InvalidParameterError("by", owner="piecewise_proxy", must_be=must_be, got=by)
@@ -259,6 +267,23 @@ def _grouped_by(rule: Rule, by: str | None) -> str:
 
 
 def _words(groups: int, by: str, kind: str, *, as_printed: bool) -> str:
-    what = "linear regression" if kind == "regression" else "linear support vector machines"
-    seen = "the true counts, so nothing is guaranteed" if as_printed else "the release alone"
-    return f"{groups} groups of entities by noisy {by}, each decided by {what} fitted to {seen}."
+    models = "linear regression" if kind == "regression" else "linear support vector machines"
+    seen = "the true counts, so there is no guarantee" if as_printed else "the release alone"
+    return f"{groups} groups of entities by noisy {by}, each decided by {models} fitted to {seen}."
+
+
+MITIGATION = MitigationKind(
+    name="piecewise-proxy",
+    title="Piecewise linear proxy",
+    decide=piecewise_proxy,
+    problems=("rule",),
+    does="replaces a rule by linear models, group by group",
+    guarantee="the same",
+    cost="other mistakes",
+    parameters=(
+        MitigationParameter("groups", "how many groups", value="whole number"),
+        MitigationParameter("model", "'svm' or 'regression'", value="word"),
+        MitigationParameter("by", "the input that entities are grouped by", value="word"),
+    ),
+    variants=tuple({"model": model} for model in _MODELS),
+)

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.decide.allotment.allotment import Allotment
-from evenhand.decide.mitigate.mitigation import Mitigation, uncovered
-from evenhand.decide.mitigate.plain import plain_release
+from evenhand.decide.exact.noise import noise_of
+from evenhand.decide.mitigate.mitigation import Mitigation, plain_release, withdraw_guarantee
+from evenhand.decide.mitigate.registry import MitigationKind, MitigationParameter
+from evenhand.decide.result.bias import bias
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, Law
 from evenhand.release.postprocess.steps import Shrink, clamp_bias, optimal_temperature, shrink_bias
@@ -63,7 +65,7 @@ def shrink(
     noise : Law or mechanism
         The noise on every count, of one law.
     temperature : float or "decision", optional
-        :math:`T`, at least 0; :math:`T^*` unless told. ``"decision"`` for the one at which the least part of
+        :math:`T`, at least 0; :math:`T^*` by default. ``"decision"`` for the one at which the least part of
         the budget goes to the wrong entities, or, for a rule, alpha is smallest.
     unit : {"replace one", "add or remove one"}, optional
         To be given with a law.
@@ -79,18 +81,18 @@ def shrink(
     '0.00285 0.00150'
     """
     law = _one_law(problem, noise)
-    best = _data_free(law)
+    best = _data_free_temperature(law)
     if temperature is None:
-        chosen, told = best, f"T = {best:.6g}, which depends on the noise alone"
+        chosen, choice = best, f"T = {best:.6g}, which depends on the noise alone"
     elif temperature == DECISION:
         chosen = decision_temperature(problem, data, noise, draws=draws, rng=rng)
-        told = f"T = {chosen:.6g}, chosen for this decision from the true counts, which no guarantee covers"
+        choice = f"T = {chosen:.6g}, chosen for this decision from the true counts, which no guarantee covers"
     else:
         chosen = Shrink(temperature).T  # type: ignore[arg-type]
-        told = f"T = {chosen:.6g}"
+        choice = f"T = {chosen:.6g}"
     name = {None: "shrink", DECISION: "shrink for the decision"}.get(temperature, f"shrink, T = {chosen:.6g}")  # type: ignore[arg-type]
-    words = f"Counts below 0 set to 0, and small ones lowered, with {told}; T* for counts is {best:.6g}."
-    made = plain_release(
+    words = f"Counts below 0 set to 0, and small ones lowered, with {choice}; T* for counts is {best:.6g}."
+    release = plain_release(
         problem,
         data,
         noise,
@@ -103,8 +105,8 @@ def shrink(
         progress=progress,
     )
     if temperature != DECISION:
-        return made
-    return replace(made, guarantee=uncovered(made.guarantee))
+        return release
+    return replace(release, guarantee=withdraw_guarantee(release.guarantee))
 
 
 def decision_temperature(
@@ -122,41 +124,37 @@ def decision_temperature(
         As for :func:`shrink`.
     """
     law = _one_law(problem, noise)
-    best = _data_free(law)
+    best = _data_free_temperature(law)
     if isinstance(problem, Allotment):
-        moved = _moved_by(problem, data, law)
-        return _smallest(moved, best)
-    from evenhand.decide.result.bias import bias  # noqa: PLC0415 - brings the tables
-
-    found = [
-        bias(problem, data, noise, post=[Shrink(best * each)], draws=draws, rng=rng).alpha for each in _FEW
+        moved = _moved_at(problem, data, law)
+        return _minimize(moved, best)
+    alphas = [
+        bias(problem, data, noise, post=[Shrink(best * part)], draws=draws, rng=rng).alpha for part in _FEW
     ]
-    return best * _FEW[int(np.argmin(found))]
+    return best * _FEW[int(np.argmin(alphas))]
 
 
 @functools.lru_cache(maxsize=64)
-def _data_free(law: Law) -> float:
+def _data_free_temperature(law: Law) -> float:
     return optimal_temperature(law)
 
 
-def _smallest(function: Callable[[float], float], most: float) -> float:
+def _minimize(function: Callable[[float], float], most: float) -> float:
     """Return where a function is smallest: on a grid first, then between the neighbours of its best point."""
-    grid = [most * each for each in _GRID]
-    found = [function(each) for each in grid]
-    place = int(np.argmin(found))
+    grid = [most * point for point in _GRID]
+    values = [function(point) for point in grid]
+    place = int(np.argmin(values))
     low, high = grid[max(place - 1, 0)], grid[min(place + 1, len(grid) - 1)]
     finer = [*np.linspace(low, high, _FINER).tolist(), grid[place]]
     return float(min(finer, key=function))
 
 
-def _moved_by(problem: Allotment, data: Any, law: Law) -> Callable[[float], float]:
+def _moved_at(problem: Allotment, data: Any, law: Law) -> Callable[[float], float]:
     """Return the part of the budget that is moved at a temperature, to the second order."""
-    from evenhand.decide.result.bias import bias  # noqa: PLC0415 - brings the tables
-
     plain = bias(problem, data, law)
     counts, truth = plain.counts[problem.count].astype(np.float64), plain.truth.astype(np.float64)
     distinct, back = np.unique(counts, return_inverse=True)
-    real = _real(law)
+    real = _real_law(law)
 
     def moved(temperature: float) -> float:
         raised = shrink_bias(distinct, real, T=temperature) if temperature else clamp_bias(distinct, real)
@@ -166,17 +164,32 @@ def _moved_by(problem: Allotment, data: Any, law: Law) -> Callable[[float], floa
     return moved
 
 
-def _real(law: Law) -> Law:
+def _real_law(law: Law) -> Law:
     if isinstance(law, DiscreteLaplace):
         return Laplace(law.scale)
     return Gaussian(law.squared_scale) if isinstance(law, DiscreteGaussian) else law
 
 
 def _one_law(problem: Any, noise: Any) -> Law:
-    from evenhand.decide.exact.noise import noise_of  # noqa: PLC0415 - brings the tables
-
     laws = set(noise_of(noise, inputs=problem.inputs).values())
     if len(laws) > 1:
         must_be = "of one law for all inputs, for which one temperature is meant"
         raise InvalidParameterError("noise", owner="shrink", must_be=must_be, got="several laws")
     return laws.pop()
+
+
+MITIGATION = MitigationKind(
+    name="shrink",
+    title="Lowered after the clamp",
+    decide=shrink,
+    problems=("rule", "allotment"),
+    does="clamps, then lowers small counts",
+    guarantee="the same",
+    cost="shares may be further off than after the clamp",
+    parameters=(MitigationParameter("temperature", "how much small counts are lowered"),),
+    variants=({"temperature": None}, {"temperature": DECISION}),
+    cautions={
+        "allotment": "**Lowering counts after the clamp is made for counts, not for shares.** It lowers "
+        "small counts most, and an allotment may then be further off than after the plain clamp."
+    },
+)

@@ -15,11 +15,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.decide.allotment.allotment import Allotment
+from evenhand.decide.allotment.noisy_total import EVENT
 from evenhand.decide.allotment.series import RELATIVE
-from evenhand.decide.allotment.tails import EVENT
 from evenhand.decide.exact.cumulants import even_moments, standard_cumulants
-from evenhand.decide.mitigate.mitigation import Mitigation, assuming, law_of, mitigated, promise, seeded
-from evenhand.decide.mitigate.plain import plain_release, release_error
+from evenhand.decide.mitigate.mitigation import (
+    Mitigation,
+    add_assumption,
+    build_mitigation,
+    law_of,
+    plain_guarantee,
+    plain_release,
+    release_error,
+    seeded_source,
+)
+from evenhand.decide.mitigate.registry import MitigationKind, MitigationParameter
+from evenhand.decide.result.bias import bias
 from evenhand.release.postprocess.steps import SumTo
 
 if TYPE_CHECKING:
@@ -90,17 +100,15 @@ def sum_constraint(
         "Differences between counts stay as they are."
     )
     if isinstance(problem, Allotment):
-        from evenhand.decide.result.bias import bias  # noqa: PLC0415 - brings the tables
-
-        source, law = seeded(rng, owner=owner), law_of(problem, noise)
+        source, law = seeded_source(rng, owner=owner), law_of(problem, noise)
         plain = bias(problem, data, noise, draws=draws, rng=source, progress=progress)
-        found = constrained_bias(problem, plain.counts[problem.count], law, total=step.total)
-        if found is not None:
-            values, error, variance = found
-            return mitigated(
+        figures = constrained_bias(problem, plain.counts[problem.count], law, total=step.total)
+        if figures is not None:
+            values, error, variance = figures
+            return build_mitigation(
                 "sum constraint",
                 words,
-                assuming(promise(problem, noise, unit, owner=owner), _ASSUMED),
+                add_assumption(plain_guarantee(problem, noise, unit, owner=owner), _ASSUMED),
                 plain,
                 release_error(problem, plain, noise, [step], source),
                 bias=values,
@@ -112,8 +120,8 @@ def sum_constraint(
                 notes=(),
             )
     named: dict[str, Any] = {"name": "sum constraint", "words": words, "post": [step]}
-    made = plain_release(problem, data, noise, unit=unit, draws=draws, rng=rng, progress=progress, **named)
-    return replace(made, guarantee=assuming(made.guarantee, _ASSUMED))
+    release = plain_release(problem, data, noise, unit=unit, draws=draws, rng=rng, progress=progress, **named)
+    return replace(release, guarantee=add_assumption(release.guarantee, _ASSUMED))
 
 
 def constrained_bias(
@@ -166,8 +174,20 @@ def constrained_bias(
 
 def _mixed(in_total: Values, standard: Values, moments: Values, power: int) -> Values:
     r"""Return :math:`E[\hat\eta_i t^m]` for odd m."""
-    found = np.zeros_like(in_total)
+    moment = np.zeros_like(in_total)
     for j in range(1, power + 1, 2):
         factor = math.comb(power, j) * standard[(j - 1) // 2] * moments[(power - j) // 2]
-        found += factor * in_total**j
-    return found
+        moment += factor * in_total**j
+    return moment
+
+
+MITIGATION = MitigationKind(
+    name="sum-constraint",
+    title="Counts that add up",
+    decide=sum_constraint,
+    problems=("rule", "allotment"),
+    does="moves counts to add up to a public total",
+    guarantee="the same, if the total is public",
+    cost="the total must be known",
+    parameters=(MitigationParameter("total", "the public total of the counts", is_needed=True),),
+)

@@ -9,38 +9,49 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from evenhand._validate import one_of
-from evenhand.decide.allotment.allotment import Allotment
+from evenhand.decide.allotment.allotment import Allotment, Formula
+from evenhand.decide.allotment.clamped import UNCERTIFIED, sampling_reason
+from evenhand.decide.allotment.moments import allotment_bias, allotment_variance, total_not_positive
+from evenhand.decide.allotment.noisy_total import build_noisy_shares
+from evenhand.decide.allotment.principal_values import lattice_variance
 from evenhand.decide.exact.noise import noise_of
-from evenhand.decide.language.formula import Formula
+from evenhand.decide.exact.rule_probability import exactly_solvable, rule_probability
+from evenhand.decide.exact.sampled import SampledFigures, sampled_rule, sampled_shares, steps_for_input
+from evenhand.decide.exact.second_order import second_order
 from evenhand.decide.language.rule import Rule
 from evenhand.decide.result.decided import Decided
 from evenhand.decide.result.entities import Entities
 from evenhand.decide.result.wording import DRAWN_TOTAL_WORDS, noise_words, total_notes
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError
+from evenhand.release.postprocess.steps import SumTo
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from evenhand.decide.exact.sampled import Sampled
     from evenhand.privacy.laws import Law
 
     Values = NDArray[np.float64]
+    Laws = Mapping[str, Law]
+    Post = tuple[Any, ...] | None
+    Steps = Mapping[str, tuple[Any, ...]]
+    Figures = dict[str, Any] | str  # the fields of a result, or why they are not known
 
 __all__ = ["Method", "bias"]
 
 Method = Literal["auto", "exact", "second order", "sample"]
+Problem = Rule | Allotment | Formula
 
 _METHODS: tuple[Method, ...] = ("auto", "exact", "second order", "sample")
 _RULE_ERROR = 1e-9  # what the exact probabilities of rules are within
 _WIDEST = 1e-4  # how wide a bound may be, against what noise does at most, before draws do better
-_NEGLIGIBLE = 1e-12  # part of a budget that is nothing: under a cent of six billion
+_NEGLIGIBLE = 1e-12  # part of a budget that does not count: under a cent of six billion
 _UNSURE = 0.1  # part of a variance that its bound may be
 
 
 def bias(
-    problem: Rule | Allotment | Formula,
+    problem: Problem,
     data: Any,
     noise: Any,
     *,
@@ -78,9 +89,9 @@ def bias(
         error is estimated, or certified where the formula has a bound of its fourth derivative; see
         :mod:`~evenhand.decide.exact.second_order`.
     draws : int, optional
-        How many releases are drawn where it is sampled; 10,000 unless told.
+        How many releases are drawn where it is sampled; 10,000 by default.
     rng : int, Generator or SeededSource, optional
-        What they are drawn from; seed 0 unless told. Never the secure source: this is no release.
+        What they are drawn from; seed 0 by default. Never the secure source: this is no release.
     progress : callable, optional
         Called with the number of draws done and that of all.
 
@@ -103,19 +114,21 @@ def bias(
     _check_problem(problem)
     entities = _entities(problem, data)
     laws = noise_of(noise, inputs=problem.inputs)
-    steps = _steps(problem, post)
-    found: dict[str, Any] | str = ""
+    steps = _steps_by_input(problem, post)
+    figures: Figures = ""
     if chosen == "second order":
-        found = _second_order(problem, entities, laws, steps)
+        figures = _second_order(problem, entities, laws, steps)
     elif chosen != "sample":
-        found = _exact(problem, entities, laws, steps)
-    if isinstance(found, str) and chosen in {"exact", "second order"}:
-        why = "no exact method applies" if chosen == "exact" else "it cannot be told to second order"
-        must_be = f"'auto' or 'sample' here, because {why}: {found}"
+        figures = _decide_exactly(problem, entities, laws, steps)
+    if isinstance(figures, str) and chosen in {"exact", "second order"}:
+        why = "no exact method applies" if chosen == "exact" else "it cannot be computed to second order"
+        must_be = f"'auto' or 'sample' here, because {why}: {figures}"
         raise InvalidParameterError("method", owner="bias", must_be=must_be, got=chosen)
-    if isinstance(found, str):
-        found = _sampled(problem, entities, laws, steps, why=found, draws=draws, rng=rng, progress=progress)
-    return _decided(problem, entities, laws, steps, found)
+    if isinstance(figures, str):
+        figures = _decide_by_draws(
+            problem, entities, laws, steps, why=figures, draws=draws, rng=rng, progress=progress
+        )
+    return _build_result(problem, entities, laws, steps, figures)
 
 
 # --- what is given -----------------------------------------------------------------------------------
@@ -129,12 +142,12 @@ def _check_problem(problem: object) -> None:
         raise InvalidParameterError("problem", owner="bias", must_be=must_be, got=got, hint=hint)
 
 
-def _entities(problem: Rule | Allotment | Formula, data: Any) -> Entities:
+def _entities(problem: Problem, data: Any) -> Entities:
     """Return the entities with the counts that the problem reads, all checked."""
     if isinstance(data, Entities):
         entities = data
     elif isinstance(data, Mapping):
-        _found(problem.inputs, data)
+        _check_columns(problem.inputs, data)
         entities = Entities.read({name: data[name] for name in problem.inputs}, counts=problem.inputs)
     elif len(problem.inputs) == 1 and isinstance(data, list | tuple | np.ndarray):
         entities = Entities.read({problem.inputs[0]: data}, counts=problem.inputs)
@@ -145,7 +158,7 @@ def _entities(problem: Rule | Allotment | Formula, data: Any) -> Entities:
         hint = "Entities.read(frame, counts=[...]) reads them with names and groups."
         must_be = "Entities, a frame, or counts by the names of the inputs"
         raise InvalidParameterError("data", owner="bias", must_be=must_be, got=got, hint=hint)
-    _found(problem.inputs, entities.counts)
+    _check_columns(problem.inputs, entities.counts)
     if isinstance(problem, Allotment) and problem.size != len(entities):
         must_be = f"as many entities as there are weights, which are {problem.size:,}"
         raise InvalidParameterError("data", owner="bias", must_be=must_be, got=f"{len(entities):,} entities")
@@ -158,32 +171,25 @@ def _entities(problem: Rule | Allotment | Formula, data: Any) -> Entities:
     return entities
 
 
-def _found(inputs: tuple[str, ...], given: Mapping[str, Any]) -> None:
+def _check_columns(inputs: tuple[str, ...], columns: Mapping[str, Any]) -> None:
     for name in inputs:
-        if name not in given:
-            raise ColumnNotFoundError(name, map(str, given), place="among the counts")
+        if name not in columns:
+            raise ColumnNotFoundError(name, map(str, columns), place="among the counts")
 
 
-def _steps(problem: Rule | Allotment | Formula, post: Any) -> dict[str, tuple[Any, ...]]:
-    from evenhand.decide.exact.sampled import steps_of  # noqa: PLC0415 - brings the tables
-
+def _steps_by_input(problem: Problem, post: Any) -> Steps:
     if isinstance(post, Mapping):
         strange = [name for name in post if name not in problem.inputs]
         if strange:
             must_be = f"given for the inputs alone, which are {', '.join(problem.inputs)}"
             raise InvalidParameterError("post", owner="bias", must_be=must_be, got=strange[0])
-    return {name: steps_of(post, name) for name in problem.inputs}
+    return {name: steps_for_input(post, name) for name in problem.inputs}
 
 
 # --- what is found -----------------------------------------------------------------------------------
 
 
-def _exact(
-    problem: Rule | Allotment | Formula,
-    entities: Entities,
-    laws: Mapping[str, Law],
-    steps: Mapping[str, tuple[Any, ...]],
-) -> dict[str, Any] | str:
+def _decide_exactly(problem: Problem, entities: Entities, laws: Laws, steps: Steps) -> Figures:
     """Return the exact figures, or why there are none."""
     every = set(steps.values())
     if len(every) > 1:
@@ -196,52 +202,39 @@ def _exact(
     return _exact_shares(problem, entities.counts[problem.count], laws[problem.count], post)
 
 
-def _exact_formula(
-    problem: Formula, entities: Entities, laws: Mapping[str, Law], steps: Mapping[str, tuple[Any, ...]]
-) -> dict[str, Any] | str:
+def _exact_formula(problem: Formula, entities: Entities, laws: Laws, steps: Steps) -> Figures:
     """Return the bias to second order where that is certified to be near enough, or why it is not."""
     if problem.fourth_derivative is None:
         return "a formula given as a function has no exact expectation"
-    found = _second_order(problem, entities, laws, steps)
-    if isinstance(found, str):
-        return found
-    error, largest = float(found["error_bound"].max()), float(np.abs(found["bias"]).max())
+    figures = _second_order(problem, entities, laws, steps)
+    if isinstance(figures, str):
+        return figures
+    error, largest = float(figures["error_bound"].max()), float(np.abs(figures["bias"]).max())
     if not error <= max(_NEGLIGIBLE, _WIDEST * largest):
         return "the bound of the fourth derivative leaves too wide an error"
-    return found
+    return figures
 
 
-def _second_order(
-    problem: Rule | Allotment | Formula,
-    entities: Entities,
-    laws: Mapping[str, Law],
-    steps: Mapping[str, tuple[Any, ...]],
-) -> dict[str, Any] | str:
-    from evenhand.decide.exact.second_order import second_order  # noqa: PLC0415 - seldom needed
-
+def _second_order(problem: Problem, entities: Entities, laws: Laws, steps: Steps) -> Figures:
     if not isinstance(problem, Formula):
         return "only a Formula is approximated, since rules and allotments have exact methods"
     if any(steps.values()):
         return "a step such as clamping is not smooth"
-    found = second_order(problem, entities.counts[problem.count], laws[problem.count])
-    if isinstance(found, str):
-        return found
+    approximation = second_order(problem, entities.counts[problem.count], laws[problem.count])
+    if isinstance(approximation, str):
+        return approximation
     doubt = "Whether the expectation exists, which it may not where a noisy total can be 0, is not looked at."
     return {
-        "bias": found.bias,
-        "variance": found.variance,
-        "method": found.method,
-        "error_bound": found.error_bound,
-        "approximate": not found.certified,
-        "notes": ["The variance is that of the linear part.", *([] if found.certified else [doubt])],
+        "bias": approximation.bias,
+        "variance": approximation.variance,
+        "method": approximation.method,
+        "error_bound": approximation.error_bound,
+        "approximate": not approximation.certified,
+        "notes": ["The variance is that of the linear part.", *([] if approximation.certified else [doubt])],
     }
 
 
-def _exact_rule(
-    rule: Rule, entities: Entities, laws: Mapping[str, Law], post: tuple[Any, ...] | None
-) -> dict[str, Any] | str:
-    from evenhand.decide.exact.rule_probability import exactly_solvable, rule_probability  # noqa: PLC0415 - brings the tables
-
+def _exact_rule(rule: Rule, entities: Entities, laws: Laws, post: Post) -> Figures:
     reason = exactly_solvable(rule, laws, post, entities=len(entities))
     if reason is not None:
         return reason
@@ -256,15 +249,9 @@ def _exact_rule(
     }
 
 
-def _exact_shares(
-    problem: Allotment, counts: NDArray[Any], law: Law, post: tuple[Any, ...] | None
-) -> dict[str, Any] | str:
-    from evenhand.decide.allotment.series import allotment_bias, total_not_positive  # noqa: PLC0415 - seldom needed
-
+def _exact_shares(problem: Allotment, counts: NDArray[Any], law: Law, post: Post) -> Figures:
     if post is not None:
-        from evenhand.decide.allotment.clamped import solvable  # noqa: PLC0415 - imports scipy
-
-        reason = solvable(problem, counts, law, post)
+        reason = sampling_reason(problem, counts, law, post)
         if reason is not None:
             return reason
     values, error, method = allotment_bias(problem, counts, law, post=post)
@@ -279,19 +266,15 @@ def _exact_shares(
     }
 
 
-def _variance(problem: Allotment, counts: NDArray[Any], law: Law, post: tuple[Any, ...] | None) -> Values:
+def _variance(problem: Allotment, counts: NDArray[Any], law: Law, post: Post) -> Values:
     """Return the variance of each share; NaN where no figure can be relied on."""
-    from evenhand.decide.allotment.inputs import noisy_shares  # noqa: PLC0415 - seldom needed
-    from evenhand.decide.allotment.value import lattice_variance  # noqa: PLC0415 - seldom needed
-    from evenhand.decide.allotment.variance import allotment_variance  # noqa: PLC0415 - seldom needed
-
-    found = allotment_variance(problem, counts, law, post=post)
-    wide = found.error_bound / np.where(found.values > 0, found.values, 1.0)
+    variance = allotment_variance(problem, counts, law, post=post)
+    wide = variance.error_bound / np.where(variance.values > 0, variance.values, 1.0)
     wide[problem.weights == 0] = 0.0
-    if (wide <= _WIDEST).all() or (post and "not certified" not in found.method):
-        return found.values
-    summed = None if post else lattice_variance(noisy_shares(problem, counts, law))
-    return np.where(wide > _UNSURE, np.nan, found.values) if summed is None else summed
+    if (wide <= _WIDEST).all() or (post and variance.method != UNCERTIFIED):
+        return variance.values
+    summed = None if post else lattice_variance(build_noisy_shares(problem, counts, law))
+    return np.where(wide > _UNSURE, np.nan, variance.values) if summed is None else summed
 
 
 def _effect(problem: Allotment, counts: NDArray[Any], law: Law) -> float:
@@ -302,24 +285,22 @@ def _effect(problem: Allotment, counts: NDArray[Any], law: Law) -> float:
     return law.variance * float((weighed / total * squares.sum() + squares).max()) / total**2
 
 
-def _sampled(
-    problem: Rule | Allotment | Formula,
+def _decide_by_draws(
+    problem: Problem,
     entities: Entities,
-    laws: Mapping[str, Law],
-    steps: Mapping[str, tuple[Any, ...]],
+    laws: Laws,
+    steps: Steps,
     *,
     why: str,
-    **asked: Any,
+    **options: Any,
 ) -> dict[str, Any]:
-    from evenhand.decide.exact.sampled import sampled_rule, sampled_shares  # noqa: PLC0415 - brings the tables
-
     notes: list[str] = []
     if isinstance(problem, Rule):
-        drawn = sampled_rule(problem, entities.counts, laws, post=dict(steps), **asked)
+        drawn = sampled_rule(problem, entities.counts, laws, post=dict(steps), **options)
     else:
         counts, law = entities.counts[problem.count], laws[problem.count]
-        drawn = sampled_shares(problem, counts, law, post=dict(steps), **asked)
-        notes = _on_draws(drawn)
+        drawn = sampled_shares(problem, counts, law, post=dict(steps), **options)
+        notes = _draw_notes(drawn)
     return {
         "bias": drawn.bias,
         "variance": drawn.variance,
@@ -330,28 +311,26 @@ def _sampled(
     }
 
 
-def _on_draws(drawn: Sampled) -> list[str]:
-    """Return in how many draws there was nothing to divide by, if there were any."""
-    said = (
+def _draw_notes(drawn: SampledFigures) -> list[str]:
+    """Return in how many draws the total was 0 or less, or had no shares, if there were any."""
+    parts = (
         [f"{DRAWN_TOTAL_WORDS} {drawn.nonpositive:,} of {drawn.draws:,} draws"] if drawn.nonpositive else []
     )
     if drawn.unpaid:
-        said.append(f"there were no shares in {drawn.unpaid:,} of {drawn.draws:,} draws")
-    whole = ", and ".join(said)
+        parts.append(f"there were no shares in {drawn.unpaid:,} of {drawn.draws:,} draws")
+    whole = ", and ".join(parts)
     return (
-        [f"{whole[0].upper()}{whole[1:]}; averages over such draws are not to be relied on."] if said else []
+        [f"{whole[0].upper()}{whole[1:]}; averages over such draws are not to be relied on."] if parts else []
     )
 
 
-def _decided(
-    problem: Rule | Allotment | Formula,
+def _build_result(
+    problem: Problem,
     entities: Entities,
-    laws: Mapping[str, Law],
-    steps: Mapping[str, tuple[Any, ...]],
-    found: dict[str, Any],
+    laws: Laws,
+    steps: Steps,
+    figures: dict[str, Any],
 ) -> Decided:
-    from evenhand.release.postprocess.steps import SumTo  # noqa: PLC0415 - brings the tables
-
     rule = isinstance(problem, Rule)
     truth = (
         problem.holds(entities.counts)
@@ -359,7 +338,7 @@ def _decided(
         else problem.shares(entities.counts[problem.count])
     )
     budget = getattr(problem, "budget", None)
-    tied = any(isinstance(step, SumTo) for each in steps.values() for step in each)
+    tied = any(isinstance(step, SumTo) for input_steps in steps.values() for step in input_steps)
     return Decided(
         kind="rule" if rule else "allotment",
         problem=repr(problem),
@@ -370,5 +349,5 @@ def _decided(
         populations=dict(zip(entities.groups, entities.populations.T, strict=True)),
         budget=None if budget is None else float(budget),
         coupled=not rule or tied,
-        **found,
+        **figures,
     )

@@ -1,15 +1,19 @@
-"""A result for classes of entities: small and large ones, or those that share a label."""
+r"""A result for classes of entities, small and large ones, or for groups of people.
+
+Noise is added to entities, but people pay. Here every person of an entity has an equal part in what happens
+to it. So a group pays more per head than another where its people live in the entities that lose.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from evenhand.decide.result.decided import BANNER
-from evenhand.errors import InvalidParameterError
+from evenhand.decide.result.figures import BANNER, EntityFigures, money_of
+from evenhand.errors import InvalidParameterError, UnknownNameError
 from evenhand.measure.text_tables import aligned, html_table
 from evenhand.schema.text import visible
 
@@ -18,12 +22,47 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand.decide.result.decided import Decided
     from evenhand.table.frames import Backend
 
-__all__ = ["Breakdown", "EntityClass", "break_down"]
+    Values = NDArray[np.float64]
+
+__all__ = ["Breakdown", "EntityClass", "GroupGain", "GroupShares", "break_down", "group_shares"]
 
 _MOST_BINS = 1_000
+
+
+class _BannerTable:
+    """A table with one row for each class of entities, or group of people, under the banner."""
+
+    banner: str
+
+    @property
+    def _parts(self) -> tuple[Any, ...]:
+        """The classes or the groups."""
+        raise NotImplementedError
+
+    def _rows(self) -> list[list[str]]:
+        """Return the cells as texts, the header first."""
+        raise NotImplementedError
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+    def to_frame(self, backend: Backend | None = None) -> Any:
+        """Return one row for each class or group; the banner is a column."""
+        from evenhand.table.frames import make_frame  # noqa: PLC0415 - starts pyarrow
+
+        names = [column.name for column in fields(self._parts[0])] if self._parts else []
+        columns = {name: [getattr(part, name) for part in self._parts] for name in names}
+        known = {name: values for name, values in columns.items() if values[0] is not None}
+        return make_frame(known | {"banner": [self.banner] * len(self)}, backend=backend)
+
+    def __str__(self) -> str:
+        return "\n".join([self.banner, "", *aligned(self._rows())])
+
+    def _repr_html_(self) -> str:
+        banner = f'<p role="note"><strong>{escape(self.banner)}</strong></p>'
+        return f"<div>{banner}{html_table(self._rows())}</div>"
 
 
 @dataclass(frozen=True)
@@ -64,7 +103,7 @@ class EntityClass:
 
 
 @dataclass(frozen=True)
-class Breakdown:
+class Breakdown(_BannerTable):
     """The classes of a result, see :meth:`~evenhand.decide.result.decided.Decided.by`.
 
     Parameters
@@ -82,24 +121,9 @@ class Breakdown:
     classes: tuple[EntityClass, ...]
     banner: str = BANNER
 
-    def to_frame(self, backend: Backend | None = None) -> Any:
-        """Return one row for each class; the banner is a column."""
-        from evenhand.table.frames import make_frame  # noqa: PLC0415 - only when asked for
-
-        names = list(EntityClass.__dataclass_fields__)
-        columns = {name: [getattr(each, name) for each in self.classes] for name in names}
-        kept = {name: values for name, values in columns.items() if values and values[0] is not None}
-        return make_frame(kept | {"banner": [self.banner] * len(self.classes)}, backend=backend)
-
-    def __len__(self) -> int:
-        return len(self.classes)
-
-    def __str__(self) -> str:
-        return "\n".join([self.banner, "", *aligned(self._rows())])
-
-    def _repr_html_(self) -> str:
-        banner = f'<p role="note"><strong>{escape(self.banner)}</strong></p>'
-        return f"<div>{banner}{html_table(self._rows())}</div>"
+    @property
+    def _parts(self) -> tuple[EntityClass, ...]:
+        return self.classes
 
     def _rows(self) -> list[list[str]]:
         flips = self.kind == "rule"
@@ -108,29 +132,31 @@ class Breakdown:
         )
         money = [] if flips or not self.classes or self.classes[0].money is None else ["money"]
         rows = [[self.what, "entities", *heads, *money]]
-        for each in self.classes:
-            middle = each.mean_error if flips else each.mean_bias
-            numbers = [f"{value:.4g}" for value in (each.mean_truth, middle, each.greatest_error)]
+        for part in self.classes:
+            middle = part.mean_error if flips else part.mean_bias
+            numbers = [f"{value:.4g}" for value in (part.mean_truth, middle, part.greatest_error)]
             rows.append(
-                [each.label, f"{each.entities:,}", *numbers, *([f"{each.money:,.0f}"] if money else [])]
+                [part.label, f"{part.entities:,}", *numbers, *([f"{part.money:,.0f}"] if money else [])]
             )
         return rows
 
 
-def break_down(decided: Decided, what: str | Sequence[Any], *, bins: int | Sequence[float] = 5) -> Breakdown:
+def break_down(
+    decided: EntityFigures, what: str | Sequence[Any], *, bins: int | Sequence[float] = 5
+) -> Breakdown:
     """Return the classes of a result; see :meth:`~evenhand.decide.result.decided.Decided.by`."""
     if isinstance(what, str):
-        labels, places = _binned(_counts(decided, what), bins)
+        labels, places = _bin_entities(_counts(decided, what), bins)
         named = what
     else:
-        labels, places = _labelled(what, len(decided))
+        labels, places = _label_entities(what, len(decided))
         named = "label"
     inside = [(label, places == number) for number, label in enumerate(labels)]
-    made = tuple(_summed(decided, label, which) for label, which in inside if which.any())
-    return Breakdown(visible(named), decided.kind, made)
+    classes = tuple(_summarize_class(decided, label, which) for label, which in inside if which.any())
+    return Breakdown(visible(named), decided.kind, classes)
 
 
-def _counts(decided: Decided, what: str) -> NDArray[Any]:
+def _counts(decided: EntityFigures, what: str) -> NDArray[Any]:
     if what in decided.counts:
         return decided.counts[what]
     if what == "size" and decided.counts:
@@ -141,7 +167,7 @@ def _counts(decided: Decided, what: str) -> NDArray[Any]:
     raise InvalidParameterError("what", owner="Decided.by", must_be=must_be, got=what)
 
 
-def _binned(sizes: NDArray[Any], bins: Any) -> tuple[list[str], NDArray[np.int64]]:
+def _bin_entities(sizes: NDArray[Any], bins: Any) -> tuple[list[str], NDArray[np.int64]]:
     """Return the labels of the classes and the class of each entity."""
     number = int(bins) if isinstance(bins, int | np.integer) and not isinstance(bins, bool) else 0
     if 1 <= number <= _MOST_BINS:
@@ -153,11 +179,11 @@ def _binned(sizes: NDArray[Any], bins: Any) -> tuple[list[str], NDArray[np.int64
     labels = []
     for place in range(len(starts) + 1):
         inside = sizes[places == place]
-        labels.append(_range(inside.min(), inside.max()) if inside.size else "")
+        labels.append(_range_text(inside.min(), inside.max()) if inside.size else "")
     return labels, places
 
 
-def _range(low: Any, high: Any) -> str:
+def _range_text(low: Any, high: Any) -> str:
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
@@ -170,7 +196,7 @@ def _starts(bins: Any) -> NDArray[np.float64]:
     return array.astype(np.float64)
 
 
-def _labelled(what: Sequence[Any], size: int) -> tuple[list[str], NDArray[np.int64]]:
+def _label_entities(what: Sequence[Any], size: int) -> tuple[list[str], NDArray[np.int64]]:
     texts = [str(each) for each in what]
     if len(texts) != size:
         must_be = "one label for each entity"
@@ -179,7 +205,7 @@ def _labelled(what: Sequence[Any], size: int) -> tuple[list[str], NDArray[np.int
     return [visible(each) for each in order], np.array([order[text] for text in texts], dtype=np.int64)
 
 
-def _summed(decided: Decided, label: str, inside: NDArray[np.bool_]) -> EntityClass:
+def _summarize_class(decided: EntityFigures, label: str, inside: NDArray[np.bool_]) -> EntityClass:
     number = int(inside.sum())
     bias, errors = decided.bias[inside], decided.standard_error
     total = float(bias.sum())
@@ -200,3 +226,207 @@ def _summed(decided: Decided, label: str, inside: NDArray[np.bool_]) -> EntityCl
         money=None if decided.budget is None else total * decided.budget,
         standard_error=spread,
     )
+
+
+@dataclass(frozen=True)
+class GroupGain:
+    """What one group of people gains or loses on average.
+
+    For an allotment the amounts are money (or parts of the whole, without a budget); for a rule they are
+    numbers of people. What does not apply is None.
+
+    Parameters
+    ----------
+    group : str
+        Which people.
+    people : float
+        How many.
+    due : float
+        Allotment: what they get together on the true counts. Rule: how many live where it truly holds.
+    gain : float
+        Allotment: what they get more (above 0) or less, together. Rule: wrongly granted less wrongly refused.
+    gain_per_head : float
+        The gain of one of them on average; NaN for a group of nobody.
+    refused, granted : float or None
+        Rule: how many are expected to be refused, or granted, wrongly.
+    standard_error : float or None
+        That of the gain; an upper limit where entities share noise. None where exact.
+    error_bound : float or None
+        How far an exact gain may be off; None where no bound is proved.
+    """
+
+    group: str
+    people: float
+    due: float
+    gain: float
+    gain_per_head: float
+    refused: float | None = None
+    granted: float | None = None
+    standard_error: float | None = None
+    error_bound: float | None = None
+
+
+@dataclass(frozen=True)
+class GroupShares(_BannerTable):
+    """What each group gains or loses; made by :func:`group_shares`.
+
+    Parameters
+    ----------
+    kind : {"rule", "allotment"}
+        What was decided.
+    groups : tuple of GroupGain
+        The groups, in the order they were given.
+    in_money : bool
+        Whether amounts are money, rather than parts of the whole or people.
+    nobody : float
+        Gain of the entities in which nobody of any group lives.
+    """
+
+    kind: Literal["rule", "allotment"]
+    groups: tuple[GroupGain, ...]
+    in_money: bool
+    nobody: float = 0.0
+    banner: str = BANNER
+
+    @property
+    def _parts(self) -> tuple[GroupGain, ...]:
+        return self.groups
+
+    def __getitem__(self, group: str) -> GroupGain:
+        for part in self.groups:
+            if part.group == group:
+                return part
+        raise UnknownNameError("Group", group, [part.group for part in self.groups])
+
+    @property
+    def gap(self) -> float:
+        """The greatest gain per head of a group minus the least; NaN with fewer than one group of people."""
+        heads = np.array([part.gain_per_head for part in self.groups if part.people > 0])
+        return float(np.ptp(heads)) if heads.size else float("nan")
+
+    def _rows(self) -> list[list[str]]:
+        if self.kind == "rule":
+            rows = [["group", "people", "entitled", "wrongly refused", "wrongly granted", "gain per head"]]
+            return rows + [
+                [
+                    visible(part.group),
+                    *(f"{value or 0:,.0f}" for value in (part.people, part.due)),
+                    *(f"{value or 0:,.1f}" for value in (part.refused, part.granted)),
+                    f"{part.gain_per_head:+.4f}",
+                ]
+                for part in self.groups
+            ]
+        form = "{:,.2f}" if self.in_money else "{:.3e}"
+        sign = "{:+,.4f}" if self.in_money else "{:+.3e}"
+        rows = [["group", "people", "due", "gain", "gain per head"]]
+        return rows + [
+            [
+                visible(part.group),
+                f"{part.people:,.0f}",
+                form.format(part.due),
+                form.format(part.gain),
+                sign.format(part.gain_per_head),
+            ]
+            for part in self.groups
+        ]
+
+
+def group_shares(decided: EntityFigures, *, budget: float | None = None) -> GroupShares:
+    r"""Return what each group of people gains or loses, from the populations the entities carry.
+
+    With :math:`n_{ig}` people of group :math:`g` in entity :math:`i`, and :math:`n_i` people in all:
+
+    .. math:: G_g = M \sum_i B_i \frac{n_{ig}}{n_i}, \qquad
+              R_g = \sum_{i \text{ holds}} n_{ig} \Pr[\text{flip}_i], \qquad
+              W_g = \sum_{i \text{ does not}} n_{ig} \Pr[\text{flip}_i]
+
+    are the money :math:`G_g` that a group gains from a budget :math:`M`, and the people :math:`R_g` wrongly
+    refused and :math:`W_g` wrongly granted by a rule. The groups must not overlap and should cover everybody
+    who has a part in what the entity gets: a district's money is divided among all people counted in it.
+
+    Parameters
+    ----------
+    decided : Decided
+        A result whose entities carry populations.
+    budget : float, optional
+        What is divided; that of the allotment by default. Without any, gains are parts of the whole.
+
+    Examples
+    --------
+    >>> from evenhand.decide.result.decided import Decided
+    >>> decided = Decided(
+    ...     kind="rule", problem="x >= 10", noise="made up", names=["North", "South"], truth=[True, False],
+    ...     bias=[-0.25, 0.1], variance=[0.1875, 0.09], method="made up",
+    ...     populations={"young": [40, 100], "old": [60, 20]},
+    ... )
+    >>> for each in group_shares(decided).groups:
+    ...     print(each.group, each.refused, each.granted)
+    young 10.0 10.0
+    old 15.0 2.0
+    """
+    if not decided.populations:
+        hint = "name the columns of people by group when the entities are read."
+        must_be = "a result whose entities carry populations by group"
+        raise InvalidParameterError(
+            "decided", owner="group_shares", must_be=must_be, got="one without", hint=hint
+        )
+    people = np.stack([np.asarray(column, dtype=np.float64) for column in decided.populations.values()])
+    groups = list(decided.populations)
+    if decided.kind == "rule":
+        gains = [_people_gain(decided, name, row) for name, row in zip(groups, people, strict=True)]
+        return GroupShares("rule", tuple(gains), in_money=False)
+    chosen = decided.budget if budget is None else budget
+    money = 1.0 if chosen is None else money_of(chosen, owner="group_shares")
+    total = people.sum(axis=0)
+    parts = np.divide(people, total, out=np.zeros_like(people), where=total > 0)
+    gains = [
+        _money_gain(decided, name, row, part, money)
+        for name, row, part in zip(groups, people, parts, strict=True)
+    ]
+    nobody = float(decided.bias[total <= 0].sum() * money)
+    return GroupShares("allotment", tuple(gains), in_money=chosen is not None, nobody=nobody)
+
+
+def _money_gain(decided: EntityFigures, group: str, people: Values, part: Values, money: float) -> GroupGain:
+    gain, heads = float(decided.bias @ part) * money, float(people.sum())
+    return GroupGain(
+        group=group,
+        people=heads,
+        due=float(decided.truth @ part) * money,
+        gain=gain,
+        gain_per_head=gain / heads if heads > 0 else float("nan"),
+        standard_error=_spread(decided, part * money),
+        error_bound=_bound(decided, part * money),
+    )
+
+
+def _people_gain(decided: EntityFigures, group: str, people: Values) -> GroupGain:
+    holds, heads = decided.truth, float(people.sum())
+    refused = float(decided.flip[holds] @ people[holds])
+    granted = float(decided.flip[~holds] @ people[~holds])
+    return GroupGain(
+        group=group,
+        people=heads,
+        due=float(people[holds].sum()),
+        gain=granted - refused,
+        gain_per_head=(granted - refused) / heads if heads > 0 else float("nan"),
+        refused=refused,
+        granted=granted,
+        standard_error=_spread(decided, people),
+        error_bound=_bound(decided, people),
+    )
+
+
+def _spread(decided: EntityFigures, weights: Values) -> float | None:
+    """Return the standard error of a weighted sum of biases, or what it is at most."""
+    if decided.standard_error is None:
+        return None
+    errors = np.abs(weights) * decided.standard_error
+    return float(errors.sum()) if decided.coupled else float(np.sqrt((errors**2).sum()))
+
+
+def _bound(decided: EntityFigures, weights: Values) -> float | None:
+    if decided.standard_error is not None or decided.error_bound is None:
+        return None
+    bound = float(np.abs(weights) @ decided.error_bound)
+    return bound if np.isfinite(bound) else None

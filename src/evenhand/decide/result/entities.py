@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from evenhand.decide.result.entity_columns import columns_of, named, read_counts, read_weights
-from evenhand.errors import InvalidParameterError
+from evenhand.decide.allotment.allotment import check_weights
+from evenhand.errors import ColumnNotFoundError, InvalidParameterError
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = ["Entities"]
+__all__ = [
+    "LARGEST_COUNT",
+    "Entities",
+    "entity_names",
+    "frame_columns",
+    "read_counts",
+    "read_entity_weights",
+    "read_public_numbers",
+]
+
+LARGEST_COUNT = 10**15
+"""No entity counts more; below it, whole numbers stored as floats are exact."""
+
+_OWNER = "Entities.read"
+_COUNT = "holds whole numbers from 0 to 10**15 and no missing ones"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -86,17 +102,17 @@ class Entities:
         >>> counties.counts["sp"]
         array([60, 90])
         """
-        columns = columns_of(frame)
-        kept = {each: read_counts(columns, each) for each in _names(counts, "counts")}
+        columns = frame_columns(frame)
+        kept = {column: read_counts(columns, column) for column in _check_names(counts, "counts")}
         if not kept:
             must_be = "one or more names of columns"
             raise InvalidParameterError("counts", owner="Entities.read", must_be=must_be, got=counts)
         size = next(iter(kept.values())).size
-        grouped = _grouped(groups)
-        people = [read_counts(columns, each) for each in grouped.values()]
-        scale = None if weights is None else read_weights(columns, weights)
-        labels = named(columns, _names(name, "name"), size)
-        lengths = {*(each.size for each in (*kept.values(), *people)), len(labels)}
+        grouped = _group_columns(groups)
+        people = [read_counts(columns, column) for column in grouped.values()]
+        scale = None if weights is None else read_entity_weights(columns, weights)
+        labels = entity_names(columns, _check_names(name, "name"), size)
+        lengths = {*(column.size for column in (*kept.values(), *people)), len(labels)}
         if len(lengths | ({scale.size} if scale is not None else set())) > 1:
             must_be = "columns of one length"
             raise InvalidParameterError(
@@ -128,18 +144,119 @@ class Entities:
         return f"<Entities: {len(self)}, counts {', '.join(self.counts)}{more}{people}>"
 
 
-def _grouped(groups: Sequence[str] | Mapping[str, str] | None) -> dict[str, str]:
+def _group_columns(groups: Sequence[str] | Mapping[str, str] | None) -> dict[str, str]:
     """Return the column of each group."""
     if not isinstance(groups, Mapping):
-        return {each: each for each in _names(groups, "groups")}
-    return dict(zip(_names(tuple(groups), "groups"), _names(tuple(groups.values()), "groups"), strict=True))
+        return {name: name for name in _check_names(groups, "groups")}
+    return dict(
+        zip(
+            _check_names(tuple(groups), "groups"), _check_names(tuple(groups.values()), "groups"), strict=True
+        )
+    )
 
 
-def _names(given: str | Sequence[str] | None, parameter: str) -> tuple[str, ...]:
-    if given is None:
+def _check_names(raw: str | Sequence[str] | None, parameter: str) -> tuple[str, ...]:
+    if raw is None:
         return ()
-    names = (given,) if isinstance(given, str) else tuple(given)
-    if not all(isinstance(each, str) for each in names) or len(set(names)) < len(names):
+    names = (raw,) if isinstance(raw, str) else tuple(raw)
+    if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
         must_be = "names of columns, each once"
-        raise InvalidParameterError(parameter, owner="Entities.read", must_be=must_be, got=given)
+        raise InvalidParameterError(parameter, owner="Entities.read", must_be=must_be, got=raw)
     return names
+
+
+def frame_columns(frame: Any) -> Mapping[str, Any]:
+    """Return the columns of a frame or a mapping by name, as they are."""
+    if isinstance(frame, Mapping):
+        return frame
+    from evenhand.table.frames import eager_frame  # noqa: PLC0415 - starts pyarrow
+
+    eager = eager_frame(frame, owner=_OWNER, parameter="frame")
+    return {str(name): eager.get_column(name) for name in eager.columns}
+
+
+def read_counts(columns: Mapping[str, Any], name: str) -> npt.NDArray[np.int64]:
+    """Return a column of counts, in an array of its own."""
+    array = _numeric_column(columns, name)
+    if array.dtype.kind not in "iuf":
+        _refuse(name, _COUNT)
+    fine = (array >= 0) & (array <= LARGEST_COUNT)  # false where a float is missing
+    if not fine.all() or (array.dtype.kind == "f" and (array != np.floor(array)).any()):
+        _refuse(name, _COUNT)
+    return array.astype(np.int64)
+
+
+def read_entity_weights(columns: Mapping[str, Any], name: str) -> npt.NDArray[np.float64]:
+    """Return a column of weights, in an array of its own."""
+    array = _numeric_column(columns, name)
+    try:
+        return check_weights(array, owner=_OWNER)
+    except InvalidParameterError:
+        _refuse(name, "holds numbers, each 0 or from 1e-50 to 1e50, and one of them above 0")
+
+
+def read_public_numbers(columns: Mapping[str, Any], name: str) -> npt.NDArray[np.float64]:
+    """Return a column of finite numbers, in an array of its own."""
+    array = _numeric_column(columns, name)
+    if array.dtype.kind not in "iuf" or not np.isfinite(array).all():
+        _refuse(name, "holds finite numbers and no missing ones")
+    return array.astype(np.float64)
+
+
+def entity_names(columns: Mapping[str, Any], names: tuple[str, ...], size: int) -> tuple[str, ...]:
+    """Return the name of each entity; numbers from 1 where no column has them."""
+    if not names:
+        return tuple(str(number) for number in range(1, size + 1))
+    parts = [[_text(value) for value in _column(columns, name).tolist()] for name in names]
+    if len({len(part) for part in parts}) > 1:
+        raise InvalidParameterError(
+            "frame", owner=_OWNER, must_be="columns of one length", got="several lengths"
+        )
+    return tuple(", ".join(row) for row in zip(*parts, strict=True))
+
+
+def _text(value: object) -> str:
+    missing = value is None or type(value).__name__ in {"NAType", "NaTType"}
+    return "" if missing or (isinstance(value, float) and math.isnan(value)) else str(value)
+
+
+def _column(columns: Mapping[str, Any], name: str) -> npt.NDArray[Any]:
+    if name not in columns:
+        raise ColumnNotFoundError(name, [str(column) for column in columns], place="in the frame")
+    raw = columns[name]
+    array = raw if isinstance(raw, np.ma.MaskedArray) else _as_array(raw, name)
+    if array.ndim != 1 or array.size == 0:
+        _refuse(name, "has one value for each entity, and at least one")
+    if isinstance(array, np.ma.MaskedArray):
+        if np.ma.getmaskarray(array).any():
+            _refuse(name, "holds no missing values")
+        array = np.asarray(array)
+    return array
+
+
+def _as_array(raw: Any, name: str) -> npt.NDArray[Any]:
+    try:
+        return np.asarray(raw)
+    except (TypeError, ValueError):
+        _refuse(name, "is a column of plain values")
+
+
+def _numeric_column(columns: Mapping[str, Any], name: str) -> npt.NDArray[Any]:
+    """Return a column, its objects as floats, in which counts are exact; only numbers are numbers here."""
+    array = _column(columns, name)
+    if array.dtype.kind != "O":
+        return array
+    values = array.tolist()
+    if not all(isinstance(value, Real) and not isinstance(value, bool) for value in values):
+        _refuse(name, "holds numbers and no missing ones")
+    try:
+        return np.array(values, dtype=np.float64)
+    except OverflowError:
+        _refuse(name, "holds numbers below 1e308")
+
+
+def _refuse(name: str, must_be: str) -> NoReturn:
+    got = "one that does not"
+    raise InvalidParameterError(
+        "frame", owner=_OWNER, must_be=f"one whose column '{name}' {must_be}", got=got
+    )

@@ -17,7 +17,7 @@ __all__ = ["DRAWN_TOTAL_WORDS", "EXACT_TOTAL_WORDS", "TOTAL_WORDS", "law_words",
 EXACT_TOTAL_WORDS = "The noisy total is 0 or less with probability"
 DRAWN_TOTAL_WORDS = "The noisy total was 0 or less in"
 TOTAL_WORDS = (EXACT_TOTAL_WORDS, DRAWN_TOTAL_WORDS)
-"""How notes begin that tell how likely a total is that nothing can be divided by."""
+"""How notes begin that say how likely a total of 0 or less is."""
 
 _UNLIKELY = 1e-6  # probabilities of a total of 0 or less that are not worth a note
 _TITLES = {
@@ -29,16 +29,18 @@ _TITLES = {
 
 
 def total_notes(probability: float, how: str, law: Law) -> tuple[str, ...]:
-    """Return what has to be said about a noisy total that may be 0 or less; nothing if that is unlikely.
+    """Return a note on a noisy total that may be 0 or less; none if that is unlikely.
 
     >>> total_notes(0.31, "by a Fourier sum", DiscreteLaplace(2))[0][:76]
     'The noisy total is 0 or less with probability 0.31 (by a Fourier sum), where'
     """
     if probability < _UNLIKELY:
         return ()
-    what = "principal values" if law.support == "reals" else "means in which a total of 0 counts as no error"
+    meaning = (
+        "principal values" if law.support == "reals" else "means in which a total of 0 counts as no error"
+    )
     likely = f"{EXACT_TOTAL_WORDS} {probability:.2g}{f' ({how})' if how else ''}"
-    return (f"{likely}, where shares mean nothing; the figures are {what}.",)
+    return (f"{likely}, where shares have no meaning; the figures are {meaning}.",)
 
 
 def law_words(law: Law) -> str:
@@ -61,10 +63,10 @@ def noise_words(laws: Mapping[str, Law], steps: Mapping[str, tuple[Any, ...]]) -
     >>> noise_words({"s": Laplace(2), "sp": Laplace(3)}, {"s": (), "sp": ()})
     's: Laplace, scale 2; sp: Laplace, scale 3'
     """
-    told = {}
+    words_by_input = {}
     for name, law in laws.items():
         done = "".join(f", then {step.words}" for step in steps[name])
-        told[name] = f"{law_words(law)}{done}"
-    if len(set(told.values())) == 1:
-        return next(iter(told.values()))
-    return "; ".join(f"{name}: {words}" for name, words in told.items())
+        words_by_input[name] = f"{law_words(law)}{done}"
+    if len(set(words_by_input.values())) == 1:
+        return next(iter(words_by_input.values()))
+    return "; ".join(f"{name}: {words}" for name, words in words_by_input.items())

@@ -74,7 +74,7 @@ def temperatures(epsilon: str) -> dict[str, float]:
 def exact_bias(table: Districts, epsilon: Fraction) -> tuple[Values, float]:
     """Return the bias of shares of noisy counts that are left as they are, and what it is off by at most."""
     from evenhand.decide.allotment.allotment import Allotment  # noqa: PLC0415 - when it is run
-    from evenhand.decide.allotment.series import allotment_bias  # noqa: PLC0415 - as above
+    from evenhand.decide.allotment.moments import allotment_bias  # noqa: PLC0415 - as above
 
     found = allotment_bias(Allotment(table.weights), table.counts, Laplace(1 / epsilon))
     return np.asarray(found[0]), float(np.max(found[1]))
@@ -83,7 +83,7 @@ def exact_bias(table: Districts, epsilon: Fraction) -> tuple[Values, float]:
 def _chance(table: Districts, epsilon: Fraction) -> float:
     """Return the probability that the noisy sum is 0 or less, or a bound of it."""
     from evenhand.decide.allotment.allotment import Allotment  # noqa: PLC0415 - when it is run
-    from evenhand.decide.allotment.series import total_not_positive  # noqa: PLC0415 - as above
+    from evenhand.decide.allotment.moments import total_not_positive  # noqa: PLC0415 - as above
 
     return float(total_not_positive(Allotment(table.weights), table.counts, Laplace(1 / epsilon))[0])
 

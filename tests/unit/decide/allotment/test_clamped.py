@@ -5,9 +5,8 @@ import pytest
 
 from evenhand.decide.allotment import clamped as allotment_clamped
 from evenhand.decide.allotment.allotment import Allotment
-from evenhand.decide.allotment.clamped import solvable
-from evenhand.decide.allotment.series import allotment_bias
-from evenhand.decide.allotment.variance import allotment_variance
+from evenhand.decide.allotment.clamped import sampling_reason
+from evenhand.decide.allotment.moments import allotment_bias, allotment_variance
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
 from evenhand.release.postprocess.steps import Integral, Nonnegative, Shrink, SumTo
@@ -83,9 +82,9 @@ class TestRealNoise:
         """Two derivations of the same means."""
         shares, counts = Allotment(WEIGHTS), [40_000, 25, 90_000]
         found = allotment_bias(shares, counts, law, post=post)
-        noisy = allotment_clamped.noisy_shares(shares, counts, law)
+        noisy = allotment_clamped.build_noisy_shares(shares, counts, law)
         step = allotment_clamped._one_step(tuple(post), noisy)
-        about = allotment_clamped._About(noisy, allotment_clamped.count_cumulants(noisy, step))
+        about = allotment_clamped._ClampedSeries(noisy, allotment_clamped.count_cumulants(noisy, step))
         ((mean, error),) = allotment_clamped._by_transforms(noisy, step, about, (1,))
 
         assert "certified" in found.method
@@ -93,7 +92,7 @@ class TestRealNoise:
         assert (error < 1e-10).all()
 
     @pytest.mark.parametrize("law", [Laplace(3), DiscreteLaplace(3)], ids=repr)
-    def test_what_is_left_out_of_the_integral_is_nothing(self, law, monkeypatch):
+    def test_what_is_left_out_of_the_integral_is_negligible(self, law, monkeypatch):
         """It stops where its terms have fallen; all of them give the same to the last digits."""
         shares, counts, post = Allotment([1, 2, 0, 1.5]), [3, 0, 7, 8], [Nonnegative()]
         short = (
@@ -145,21 +144,24 @@ class TestSteps:
     def test_other_steps_need_sampling(self, post):
         shares = Allotment(WEIGHTS)
 
-        assert "need sampling" in solvable(shares, [3, 0, 8], DiscreteLaplace(2), post)
+        assert "need sampling" in sampling_reason(shares, [3, 0, 8], DiscreteLaplace(2), post)
         with pytest.raises(InvalidParameterError, match="other steps need sampling"):
             allotment_bias(shares, [3, 0, 8], DiscreteLaplace(2), post=post)
 
     def test_these_are_computed(self):
         shares = Allotment(WEIGHTS)
 
-        assert solvable(shares, [3, 0, 8], DiscreteLaplace(2), None) is None
-        assert solvable(shares, [3, 0, 8], DiscreteLaplace(2), [Integral(), Nonnegative()]) is None
-        assert solvable(shares, [3, 0, 8], Laplace(2), [Nonnegative(), Shrink(2)]) is None
+        assert sampling_reason(shares, [3, 0, 8], DiscreteLaplace(2), None) is None
+        assert sampling_reason(shares, [3, 0, 8], DiscreteLaplace(2), [Integral(), Nonnegative()]) is None
+        assert sampling_reason(shares, [3, 0, 8], Laplace(2), [Nonnegative(), Shrink(2)]) is None
 
     def test_rounding_real_noise_needs_sampling(self):
-        assert solvable(Allotment(WEIGHTS), [3, 0, 8], Laplace(2), [Nonnegative(), Integral()]) is not None
+        assert (
+            sampling_reason(Allotment(WEIGHTS), [3, 0, 8], Laplace(2), [Nonnegative(), Integral()])
+            is not None
+        )
 
-    def test_a_temperature_that_leaves_nothing_is_refused(self):
+    def test_a_temperature_that_leaves_a_total_of_zero_is_refused(self):
         """Every count shrunk to 0 for certain shares out nothing."""
         with pytest.raises(InvalidParameterError, match="after which the total is above 0"):
             allotment_bias(Allotment(WEIGHTS), [3, 0, 8], DiscreteLaplace("0.1"), post=[Shrink(1e9)])

@@ -38,9 +38,9 @@ class TestMethods:
     @pytest.mark.parametrize("total", [30, 45, 60, 90])
     def test_the_closed_form_agrees_with_the_series_where_they_meet(self, total):
         """Also across the place where exponential integrals become asymptotic."""
-        closed = (reciprocal._scaled_e1(total) + reciprocal._scaled_ei(total)) * total / 2 - 1
+        closed = reciprocal._closed_form(total, Laplace(1)) - 1
         excess, _, error = reciprocal._series(
-            reciprocal.noisy_shares(reciprocal._One(), [total], Laplace(1), owner="test")
+            reciprocal.build_noisy_shares(reciprocal._One(), [total], Laplace(1), owner="test")
         )
 
         assert abs(closed - excess) <= error + 1e-14

@@ -5,12 +5,14 @@ import pytest
 
 from evenhand.decide.allotment import series as allotment_series
 from evenhand.decide.allotment.allotment import Allotment
-from evenhand.decide.allotment.inputs import noisy_shares, whole_weights
-from evenhand.decide.allotment.series import allotment_bias, bias_series, total_not_positive
+from evenhand.decide.allotment.moments import allotment_bias, allotment_variance, total_not_positive
+from evenhand.decide.allotment.noisy_total import build_noisy_shares, whole_weights
+from evenhand.decide.allotment.series import bias_series, variance_series
 from evenhand.decide.exact.cumulants import even_moments
+from evenhand.decide.result.bias import bias
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
-from evenhand.release.postprocess.steps import SumTo
+from evenhand.release.postprocess.steps import Nonnegative, SumTo
 from unit.decide._slow_shares import by_enumeration, principal_value
 
 WEIGHTS, COUNTS = [1, 2, 1.5], [30, 50, 80]
@@ -23,7 +25,7 @@ FOURTH = np.array([-1.660534784e-05, -1.415446528e-04, 1.5815000064e-04])
 
 def after(orders):
     """Return the series after this many orders."""
-    noisy = noisy_shares(SHARES, COUNTS, Laplace(2))
+    noisy = build_noisy_shares(SHARES, COUNTS, Laplace(2))
     standard = noisy.cumulants(orders + 1)
     moments = even_moments(noisy.of_total(standard))
     return allotment_series._terms(noisy, standard, moments, orders)[0]
@@ -45,7 +47,7 @@ class TestVectors:
 
     def test_the_bound_holds_against_thirty_digits(self):
         """The vector itself is good to 1e-11; the bound claims 1e-12."""
-        found = bias_series(noisy_shares(SHARES, COUNTS, Laplace(2)))
+        found = bias_series(build_noisy_shares(SHARES, COUNTS, Laplace(2)))
 
         assert (np.abs(found.values - TRUTH) <= found.error_bound).all()
         assert (found.error_bound <= 2e-11 * np.abs(TRUTH)).all()
@@ -85,7 +87,7 @@ class TestBound:
     def test_it_holds_for_whole_noise(self, law, reach, weights):
         """A bound that is too small is worse than none: people would stop looking."""
         counts = [30, 50, 80]
-        found = bias_series(noisy_shares(Allotment(weights), counts, law))
+        found = bias_series(build_noisy_shares(Allotment(weights), counts, law))
         slow, _ = by_enumeration(weights, counts, law, reach)
 
         assert found.certified
@@ -93,21 +95,21 @@ class TestBound:
 
     def test_it_is_wide_where_the_noise_is(self):
         """With few people and much noise the series says so itself."""
-        found = bias_series(noisy_shares(SHARES, COUNTS, Laplace(20)))
+        found = bias_series(build_noisy_shares(SHARES, COUNTS, Laplace(20)))
 
         assert not found.certified
         assert not np.isfinite(found.error_bound).any()
 
     def test_weights_that_are_not_on_a_grid_have_only_the_mean_over_the_event(self):
         """A total can then come as near to 0 as it likes."""
-        noisy = noisy_shares(Allotment([1, 2**0.5]), [3000, 5000], DiscreteLaplace(2))
+        noisy = build_noisy_shares(Allotment([1, 2**0.5]), [3000, 5000], DiscreteLaplace(2))
 
         assert whole_weights(noisy) is None
         assert bias_series(noisy).covers == "the mean where the total moves by at most nine tenths of itself"
 
     def test_dropping_an_order_breaks_it(self):
         """The check of the bound can see an error of one order."""
-        found = bias_series(noisy_shares(SHARES, COUNTS, Laplace(2)))
+        found = bias_series(build_noisy_shares(SHARES, COUNTS, Laplace(2)))
 
         assert (np.abs(after(found.orders - 6) - TRUTH) > found.error_bound).all()
 
@@ -126,13 +128,13 @@ class TestEdges:
         assert found.values.tolist() == [0.0]
         assert found.error_bound.tolist() == [0.0]
 
-    def test_a_weight_of_zero_gets_nothing(self):
+    def test_a_weight_of_zero_gets_no_share(self):
         found = allotment_bias(Allotment([1, 0, 2]), [500, 800, 900], DiscreteLaplace(2))
 
         assert found.values[1] == 0
         assert found.error_bound[1] <= 1e-30
 
-    def test_counts_beside_which_noise_is_nothing(self):
+    def test_counts_beside_which_noise_is_negligible(self):
         """Its square is below the smallest float, and so is every bias."""
         found = allotment_bias(Allotment([1, 1]), [1e200, 1e200], Laplace(1))
 
@@ -174,16 +176,16 @@ class TestEdges:
 
     def test_large_weights_and_totals_are_not_on_a_grid(self):
         """Beyond 2**52 a float does not hold every whole number."""
-        assert whole_weights(noisy_shares(Allotment([1, 2.0**51]), [1, 4], DiscreteLaplace(2))) is None
-        assert whole_weights(noisy_shares(Allotment([1, 3]), [1, 0.5], DiscreteLaplace(2))) is None
-        weights, total = whole_weights(noisy_shares(Allotment([0.1, 0.25]), [3, 8], DiscreteLaplace(2)))
+        assert whole_weights(build_noisy_shares(Allotment([1, 2.0**51]), [1, 4], DiscreteLaplace(2))) is None
+        assert whole_weights(build_noisy_shares(Allotment([1, 3]), [1, 0.5], DiscreteLaplace(2))) is None
+        weights, total = whole_weights(build_noisy_shares(Allotment([0.1, 0.25]), [3, 8], DiscreteLaplace(2)))
         assert (weights.tolist(), total) == ([2, 5], 46)
 
 
 @pytest.mark.parametrize(
     "law", [DiscreteLaplace("1/100"), DiscreteLaplace("1/60"), DiscreteGaussian("1/1000")], ids=repr
 )
-def test_noise_that_is_nearly_always_nought_has_no_bias_to_speak_of(law):
+def test_noise_that_is_nearly_always_zero_has_a_negligible_bias(law):
     """Its standardised cumulants do not fit floats, and that must not be the reader's trouble."""
     values, bound, method = allotment_bias(Allotment([1, 2, 3]), [10, 20, 30], law)
     chance, _ = total_not_positive(Allotment([1, 2, 3]), [10, 20, 30], law)
@@ -194,8 +196,121 @@ def test_noise_that_is_nearly_always_nought_has_no_bias_to_speak_of(law):
     assert chance <= 1e-25
 
 
-def test_noise_that_is_seldom_anything_but_nought_still_has_its_series():
+def test_noise_that_is_mostly_zero_still_has_its_series():
     values, bound, _ = allotment_bias(Allotment([1, 2, 3]), [10, 20, 30], DiscreteLaplace("1/56"))
 
     assert 0 < values[0] < 1e-30
     assert bound.max() < 1e-8 * abs(values).max()
+
+
+@pytest.mark.parametrize(
+    ("law", "reach"), [(DiscreteLaplace("0.4"), 14), (DiscreteGaussian("1.5"), 11)], ids=repr
+)
+def test_it_is_that_of_the_releases_within_nine_tenths(law, reach):
+    """The spread is what one release shows; the bias hides in it."""
+    weights, counts = [1, 2, 3], [30, 50, 80]
+    found = variance_series(build_noisy_shares(Allotment(weights), counts, law))
+    _, slow = by_enumeration(weights, counts, law, reach, inside=0.9)
+
+    assert found.certified
+    assert (np.abs(found.values - slow) <= found.error_bound + 1e-16).all()
+
+
+def test_its_first_order_is_the_textbook_formula():
+    """sum_j Var_j (dP_i / dx_j)**2."""
+    a, x, law = np.array([1.0, 2.0, 1.5]), np.array([30.0, 50.0, 80.0]) * 1e4, Laplace(2)
+    total = a @ x
+    gradient = np.diag(a) / total - np.outer(a * x, a) / total**2
+    found = allotment_variance(Allotment(a), x, law)
+
+    assert found.values == pytest.approx((gradient**2).sum(axis=1) * law.variance, rel=1e-6)
+    assert "certified for the releases whose total" in found.method
+
+
+def test_wide_noise_has_a_wide_bound():
+    """Nothing is called certified that is not."""
+    found = allotment_variance(Allotment([1, 2]), [3, 5], DiscreteLaplace(3))
+
+    assert "with a bound above 1e-9" in found.method
+
+
+def test_several_laws_and_one_entity():
+    """One entity gets all, without any variance; different laws go with their own cumulants."""
+    counts = [3000, 5000, 8000]
+    alike = allotment_variance(Allotment([1, 2, 3]), counts, [Laplace(2), Laplace(2), Laplace("2.0")])
+    mixed = allotment_variance(Allotment([1, 2, 3]), counts, [Laplace(2), Laplace(4), Laplace(2)])
+
+    assert alike.values == pytest.approx(allotment_variance(Allotment([1, 2, 3]), counts, Laplace(2)).values)
+    assert (mixed.values > alike.values).all()
+    assert allotment_variance(Allotment([2]), [7], Laplace(2)).values.tolist() == [0.0]
+
+
+def test_entities_without_any_effect():
+    """A weight of 0 has no variance, and its bound does not make the others' uncertain."""
+    found = allotment_variance(Allotment([1, 0, 2]), [500, 800, 900], DiscreteLaplace(2))
+
+    assert found.values[1] == 0
+    assert "certified for" in found.method
+
+
+@pytest.mark.parametrize(
+    ("weights", "counts", "law", "reach"),
+    [
+        ([1, 1], [1, 2], DiscreteLaplace(1), 45),
+        ([1, 3], [0, 2], DiscreteLaplace("0.5"), 25),
+        ([1, 2, 0], [2, 1, 5], DiscreteGaussian("2.5"), 14),
+        ([0.5, 0.1, 1], [2, 3, 1], DiscreteGaussian(1), 9),
+    ],
+)
+def test_small_totals_have_a_variance_in_which_a_total_of_0_is_no_error(weights, counts, law, reach):
+    """A series that does not reach so far must not pass for the spread of one release."""
+    found = bias(Allotment(weights), counts, law)
+    mean, slow = by_enumeration(weights, counts, law, reach)
+
+    assert found.bias == pytest.approx(mean, abs=1e-12)
+    assert found.variance == pytest.approx(slow, abs=1e-12)
+
+
+def test_there_is_no_variance_where_the_bound_is_as_wide_as_the_figure():
+    """Under real noise a total near 0 has no variance at all; a number would be made up."""
+    found = bias(Allotment([1, 2]), [1, 1], Laplace(3))
+
+    assert np.isnan(found.variance).all()
+    assert np.isnan(found.standard_deviation).all()
+
+
+@pytest.mark.parametrize(
+    ("weights", "counts"), [([1, 1], [1, 2]), ([1, 1], [0, 1]), ([3], [2]), ([1, 0, 2], [0, 4, 1])]
+)
+def test_no_variance_is_below_0_after_a_clamp(weights, counts):
+    """A series whose figure is below 0 was taken for one within its bound."""
+    law = DiscreteLaplace(2)
+    found = allotment_variance(Allotment(weights), counts, law, post=[Nonnegative()])
+    some = np.array(weights) > 0  # the others change nothing, and need not be enumerated
+    slow = np.zeros(len(weights))
+    _, slow[some] = by_enumeration(
+        np.array(weights)[some], np.array(counts)[some], law, 80, step=lambda values: np.maximum(values, 0)
+    )
+
+    assert found.values == pytest.approx(slow, abs=1e-10)
+
+
+def test_a_place_with_a_certain_share_keeps_a_variance_of_0():
+    """What is known to be 0 is not withheld for want of a relative bound."""
+    one = bias(Allotment([3]), [1000], DiscreteLaplace(2), post=Nonnegative())
+    idle = bias(Allotment([1, 0, 2]), [300, 5, 400], DiscreteLaplace(2), post=Nonnegative())
+    alone = bias(Allotment([3]), [1000], Laplace(2))
+
+    assert one.variance == pytest.approx([0.0], abs=1e-11)
+    assert idle.variance[1] == 0
+    assert np.isfinite(idle.variance).all()
+    assert alone.variance.tolist() == [0.0]
+
+
+def test_one_entity_that_a_clamp_may_set_to_zero_has_a_variance():
+    """A series of exactly 0 with a bound of 1 says nothing."""
+    law = DiscreteLaplace(1)
+    found = allotment_variance(Allotment([1]), [1], law, post=[Nonnegative()])
+    nothing = float(law.cdf(-1))
+
+    assert found.values == pytest.approx([nothing * (1 - nothing)], abs=1e-10)

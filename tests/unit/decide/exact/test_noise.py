@@ -201,7 +201,7 @@ class Uniform(Law):
         (LANGUAGE, Uniform(), {"unit": REMOVE}, "a Laplace or Gaussian law"),
     ],
 )
-def test_what_does_not_fit_is_refused(problem, noise, asked, words):
+def test_arguments_that_do_not_fit_are_refused(problem, noise, asked, words):
     with pytest.raises(InvalidParameterError, match=words):
         guarantee_of(problem, noise, **asked)
 

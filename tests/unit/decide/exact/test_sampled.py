@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from evenhand.decide.allotment.allotment import Allotment
+from evenhand.decide.allotment.allotment import Allotment, Formula
 from evenhand.decide.exact import sampled as module
-from evenhand.decide.exact.sampled import DRAWS, sampled_rule, sampled_shares, steps_of
-from evenhand.decide.language.formula import Formula
+from evenhand.decide.exact.sampled import DRAWS, sampled_rule, sampled_shares, steps_for_input
 from evenhand.decide.language.terms import count, ratio, threshold
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.laws import DiscreteLaplace, Laplace
@@ -123,12 +122,12 @@ def test_steps_change_what_is_drawn():
 
 
 def test_steps_may_differ_by_input():
-    assert steps_of({"x": Nonnegative()}, "y") == ()
-    assert steps_of({"x": Nonnegative()}, "x") == (Nonnegative(),)
-    assert steps_of(None, "x") == ()
-    assert steps_of([Nonnegative(), Integral()], "x") == (Nonnegative(), Integral())
+    assert steps_for_input({"x": Nonnegative()}, "y") == ()
+    assert steps_for_input({"x": Nonnegative()}, "x") == (Nonnegative(),)
+    assert steps_for_input(None, "x") == ()
+    assert steps_for_input([Nonnegative(), Integral()], "x") == (Nonnegative(), Integral())
     with pytest.raises(InvalidParameterError, match="post-processing steps"):
-        steps_of(["nonnegative"], "x")
+        steps_for_input(["nonnegative"], "x")
 
 
 def test_a_total_of_zero_leaves_no_shares():

@@ -165,7 +165,7 @@ def test_a_result_that_is_not_certified_says_so_everywhere():
     ],
 )
 def test_what_has_no_second_order_is_refused_with_the_reason(problem, counts, post, reason):
-    with pytest.raises(InvalidParameterError, match=f"cannot be told to second order: .*{reason}"):
+    with pytest.raises(InvalidParameterError, match=f"cannot be computed to second order: .*{reason}"):
         bias(problem, counts, Gaussian(4), post=post, method="second order")
 
 

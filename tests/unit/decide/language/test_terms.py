@@ -1,13 +1,15 @@
 """Counts and ratios: exact arithmetic, comparisons that make rules, and what is refused."""
 
+import itertools
 import math
+import operator
 from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from evenhand.decide.language.terms import Ratio, Term, count, ratio, threshold
+from evenhand.decide.language.terms import FLIPPED, Ratio, Term, count, ratio, threshold
 from evenhand.errors import InvalidParameterError
 
 x, y, z = count("x"), count("y"), count("z")
@@ -172,3 +174,33 @@ def test_terms_are_values():
     assert Term.of({"x": Fraction(0)}, 3).is_number
     with pytest.raises(AttributeError):
         x.constant = 3
+
+
+SIGNS = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
+
+
+@pytest.mark.parametrize("sign", SIGNS)
+def test_the_sign_turns_round_with_the_sides(sign):
+    for left, right in itertools.product(range(3), repeat=2):
+        assert SIGNS[sign](left, right) == SIGNS[FLIPPED[sign]](right, left)
+
+
+@pytest.mark.parametrize("sign", SIGNS)
+def test_the_two_predicates_of_a_signed_ratio_exclude_each_other(sign):
+    """Their probabilities are added; if both could hold, the sum would count a case twice."""
+    rule = ratio("x", "y", nonpositive="signed").compared_to(sign, 2)
+    x, y = np.array(list(itertools.product(range(-6, 7), repeat=2))).T
+    first, second = (each.holds({"x": x, "y": y}) for each in rule.comparison.predicates)
+
+    assert not (first & second).any()
+    assert first.any()
+    assert second.any()
+
+
+def test_how_many_half_spaces_decide():
+    rules = (count("x") > 1, ratio("x", "y") > 1, ratio("x", "y", nonpositive="signed") > 1)
+
+    assert [each.comparison.half_spaces for each in rules] == [1, 2, 4]
+    assert [each.depth for each in rules] == [0, 1, 2]
+    assert [len(each.linear().comparisons) for each in rules] == [1, 2, 4]
+    assert rules[1].comparison.inputs == ("x", "y")

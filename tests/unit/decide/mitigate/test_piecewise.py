@@ -52,7 +52,7 @@ def test_as_printed_there_is_no_guarantee(counties, model):
     )
 
     assert proxy.guarantee.trust == "none"
-    assert "nothing is guaranteed" in proxy.words
+    assert "there is no guarantee" in proxy.words
     assert "none" in str(compare_of(proxy))
 
 
@@ -112,7 +112,7 @@ def test_groups_that_all_say_the_same_are_constant():
     assert proxy.bias.tolist() == [0] * 6
 
 
-def test_alpha_is_told_group_by_group():
+def test_alpha_is_returned_for_each_group():
     assert alpha_by_group(np.array([0.0, 0.5, 0.25, 0.25]), np.array([4, 3, 2, 1]), groups=2) == (0.0, 0.5)
 
 

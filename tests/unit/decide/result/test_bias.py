@@ -5,14 +5,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from evenhand.decide.allotment.allotment import Allotment
+from evenhand.decide.allotment.allotment import Allotment, Formula
 from evenhand.decide.bounds import check_independent, composed_error, error_limits
-from evenhand.decide.language.formula import Formula
 from evenhand.decide.language.parse import parse
 from evenhand.decide.language.terms import count, ratio, threshold
 from evenhand.decide.result.bias import bias
-from evenhand.decide.result.decided import BANNER
 from evenhand.decide.result.entities import Entities
+from evenhand.decide.result.figures import BANNER
 from evenhand.errors import ColumnNotFoundError, EvenhandError, InvalidParameterError
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
 from evenhand.release.mechanisms import noise
@@ -160,7 +159,7 @@ def test_sampling_can_be_asked_for():
     assert low[0] <= exact[0] <= high[0]
 
 
-def test_progress_is_told_when_sampling():
+def test_progress_is_reported_when_sampling():
     told = []
     bias(DISTRICTS, THREE, Laplace(2), method="sample", draws=10, progress=lambda *at: told.append(at))
 
@@ -253,7 +252,7 @@ def test_places_of_nobody_are_decided(law):
     assert ((rule.flip >= 0) & (rule.flip <= 1)).all()
 
 
-def test_weights_of_zero_get_nothing_and_change_nothing():
+def test_weights_of_zero_get_no_share_and_change_no_other():
     with_zero = bias(Allotment([1, 2, 1.5, 0]), [*THREE, 1000], Laplace(2))
 
     assert with_zero.bias[3] == 0
@@ -312,7 +311,7 @@ def test_missing_entities_are_noticed():
         bias(DISTRICTS, [30, 50], Laplace(2))
 
 
-def test_shares_of_nothing_are_refused():
+def test_counts_with_a_weighted_total_of_zero_are_refused():
     with pytest.raises(InvalidParameterError, match="weighted total is above 0"):
         bias(DISTRICTS, [0, 0, 0], Laplace(2))
     with pytest.raises(InvalidParameterError, match="weighted total is above 0"):
@@ -331,7 +330,7 @@ def test_shares_of_nothing_are_refused():
         ({"post": {"y": [Nonnegative()]}}, "for the inputs alone"),
     ],
 )
-def test_what_cannot_be_is_refused(change, message):
+def test_invalid_arguments_are_refused(change, message):
     given = {"problem": threshold("x", 5), "data": {"x": [5]}, "noise": Laplace(2)} | change
     with pytest.raises(InvalidParameterError, match=message):
         bias(given.pop("problem"), given.pop("data"), given.pop("noise"), **given)
@@ -368,7 +367,7 @@ def test_equal_places_are_exact_too():
     assert found.bias == pytest.approx(np.zeros(4), abs=1e-15)
 
 
-def test_steps_that_change_nothing_stay_exact():
+def test_steps_that_change_no_count_stay_exact():
     plain = bias(threshold("x", 10), [12], DiscreteLaplace(2))
     rounded = bias(threshold("x", 10), [12], DiscreteLaplace(2), post=[Integral(), Nonnegative()])
 

@@ -50,7 +50,7 @@ def test_size_is_the_greatest_count_of_an_entity():
     )
 
 
-def test_classes_begin_where_told_and_empty_ones_are_left_out():
+def test_classes_begin_at_the_given_numbers_and_empty_ones_are_left_out():
     found = made().by("x", bins=[0, 50, 60, 1000])
 
     assert [(each.label, each.entities) for each in found.classes] == [
@@ -121,7 +121,7 @@ def test_labels_are_one_for_each_entity():
         made().by(["a"])
 
 
-def test_nobody_makes_no_classes():
+def test_no_entities_make_no_classes():
     empty = made(size=0).by("size")
 
     assert len(empty) == 0

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from evenhand.decide.result.decided import BANNER, Decided, money_of
+from evenhand.decide.result.decided import Decided
+from evenhand.decide.result.figures import BANNER, money_of
 from evenhand.errors import InvalidParameterError
 
 
@@ -204,7 +205,7 @@ def test_the_text_says_how_many_lose():
     assert "too large on average" in str(shares(standard_error=[0.1] * 3, draws=10))
 
 
-def test_names_are_text_and_nothing_else():
+def test_names_are_text_only():
     """A county called <script> must stay a name, and a line end must not break the table."""
     decided = answers(names=["<script>alert(1)</script>", "a\nb"], problem="x >= 10\n")
 

@@ -9,8 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from evenhand.decide.result.entities import Entities
-from evenhand.decide.result.entity_columns import LARGEST_COUNT
+from evenhand.decide.result.entities import LARGEST_COUNT, Entities
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError
 
 TABLE = {
@@ -147,7 +146,7 @@ def test_counts_of_every_width_and_whole_floats_are_counts():
     columns = {
         "bytes": np.array([255, 0], dtype=np.uint8),
         "floats": np.array([3.0, 0.0], dtype=np.float32),
-        "minus nought": [-0.0, 1.0],
+        "minus zero": [-0.0, 1.0],
         "largest": [LARGEST_COUNT, 0],
         "objects": np.array([np.int64(4), 5], dtype=object),
         "masked": np.ma.array([1, 2], mask=[False, False]),
@@ -197,7 +196,7 @@ def test_one_entity_is_enough_and_none_is_not():
         ({"counts": ["x"], "groups": {"a": 3}}, "names of columns"),
     ],
 )
-def test_what_is_asked_must_fit_together(asked, words):
+def test_arguments_that_contradict_each_other_are_refused(asked, words):
     with pytest.raises(InvalidParameterError, match=words):
         Entities.read({"x": [1, 2], "short": [1]}, **asked)
 

@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from evenhand.decide.result.decided import BANNER, Decided
-from evenhand.decide.result.group_shares import group_shares
+from evenhand.decide.result.breakdown import group_shares
+from evenhand.decide.result.decided import Decided
+from evenhand.decide.result.figures import BANNER
 from evenhand.errors import InvalidParameterError, UnknownNameError
 
 PEOPLE = {"young": [40, 100, 0], "old": [60, 20, 0]}
@@ -50,7 +51,7 @@ def test_a_group_gains_what_its_people_gain():
     assert found.in_money
 
 
-def test_money_of_places_where_nobody_lives_is_nobodys():
+def test_money_of_places_without_people_goes_to_no_group():
     found = group_shares(made(budget=1000.0))
 
     assert found.nobody == pytest.approx(6)

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from evenhand.decide.allotment.allotment import Allotment
-from evenhand.decide.allotment.series import allotment_bias
+from evenhand.decide.allotment.moments import allotment_bias
 from evenhand.decide.mitigate.linear import linear_proxy
 from evenhand.decide.mitigate.output import share_sensitivity_here
 from evenhand.errors import DataSetNotFoundError

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.study.tasks.decide.methods import way_of
-from evenhand.study.tasks.decide.names import MITIGATIONS
 from evenhand.study.tasks.decide.noise import claim_of, noise_for
 from evenhand.study.tasks.decide.prepare import entities_of
 from evenhand.study.tasks.shared.steps import steps_of
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from evenhand.decide.result.decided import Decided
     from evenhand.privacy.randomness import SeededSource
     from evenhand.study.plan.cells import Setting
-    from evenhand.study.tasks.decide.methods import Way
     from evenhand.study.tasks.decide.prepare import PreparedEntities
     from evenhand.study.tasks.decide.task import DecideTask
 
@@ -71,9 +69,12 @@ def computed(
     options: dict[str, Any] = {"draws": task.draws, "rng": source, "progress": progress}
     entities = entities_of(prepared)
     if way is not None:
-        if way.name == "fairness-payment":
+        if way.kind.takes_post:
             options["post"] = steps_of(task.post) or None
-        return _mitigated(way, problem, entities, promised.mechanism, options)
+        columns = {name: prepared.public[column] for name, column in way.columns.items()}
+        given = {**way.parameters, **columns}
+        made = way.kind.decide(problem, entities, promised.mechanism, **given, **options)
+        return Computed(made.decided, *claim_of(made.guarantee))
     post = steps_of(steps) or None
     decided = bias(problem, entities, promised.mechanism, post=post, **options)
     return Computed(decided, promised.epsilon, promised.delta)
@@ -100,11 +101,3 @@ def _true(problem: Any, prepared: PreparedEntities, task: DecideTask) -> Decided
         populations=prepared.populations,
         budget=task.budget,
     )
-
-
-def _mitigated(way: Way, problem: Any, entities: Any, mechanism: Any, options: dict[str, Any]) -> Computed:
-    from evenhand.decide import mitigate  # noqa: PLC0415 - only where something is mitigated
-
-    function = getattr(mitigate, MITIGATIONS[way.name].function)
-    made = function(problem, entities, mechanism, **way.parameters, **options)
-    return Computed(made.decided, *claim_of(made.guarantee))

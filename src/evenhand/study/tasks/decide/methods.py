@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from evenhand._validate import one_of
+from evenhand.decide.mitigate.registry import MITIGATIONS, MitigationKind, mitigation_kind
 from evenhand.errors import InvalidParameterError
 from evenhand.study.plan.cells import UNPROTECTED, Setting
 from evenhand.study.plan.plain import plain_mapping
-from evenhand.study.tasks.decide.names import MITIGATIONS
 from evenhand.study.tasks.shared.steps import checked_step
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["JOIN", "Way", "check_needs", "checked_post", "way_of", "way_title"]
+__all__ = ["JOIN", "Way", "check_needs", "checked_post", "public_columns", "way_of", "way_title"]
 
 JOIN = "+"
 """Stands between the steps of post-processing in the name of a setting."""
@@ -49,14 +48,7 @@ class Way:
     def __post_init__(self) -> None:
         name = one_of("mitigations", self.name, MITIGATIONS, owner=_OWNER)
         given = plain_mapping("mitigations", self.parameters, owner=_OWNER)
-        known = MITIGATIONS[name].parameters
-        for each in given:
-            if each not in known:
-                must_be = f"with parameters that '{name}' has ({', '.join(known) or 'none'})"
-                raise InvalidParameterError("mitigations", owner=_OWNER, must_be=must_be, got=each)
-            if isinstance(given[each], float) and not math.isfinite(given[each]):
-                must_be = f"with numbers that are finite: '{each}' of '{name}' is not"
-                raise InvalidParameterError("mitigations", owner=_OWNER, must_be=must_be, got=given[each])
+        mitigation_kind(name).check_names(given, parameter="mitigations", owner=_OWNER)
         object.__setattr__(self, "parameters", given)
 
     @classmethod
@@ -72,6 +64,16 @@ class Way:
         raise InvalidParameterError("mitigations", owner=_OWNER, must_be=must_be, got=given)
 
     @property
+    def kind(self) -> MitigationKind:
+        """What the mitigation declares: what it is for, and what it needs."""
+        return mitigation_kind(self.name)
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The public columns of the data that it needs, by the name of their parameter."""
+        return {name: self.parameters[name] for name in self.kind.columns if name in self.parameters}
+
+    @property
     def plain(self) -> str | dict[str, Any]:
         """As a plan file holds it."""
         return {"name": self.name, **self.parameters} if self.parameters else self.name
@@ -82,29 +84,19 @@ class Way:
 
 def check_needs(way: Way, mechanisms: Sequence[str]) -> None:
     """Refuse a mitigation without what it cannot do without, before anything runs."""
-    given = way.parameters
-    if way.name == "sum-constraint" and given.get("total") is None:
-        how = f"{way.name}=5000, or 'total' in a plan"
-        must_be = f"given with the public total of the counts for '{way.name}': {how}"
-        raise InvalidParameterError("mitigations", owner=_OWNER, must_be=must_be, got="none")
-    if way.name != "output-perturbation":
-        return
-    if given.get("least_total") is None and given.get("least_part") is None:
-        must_be = (
-            f"given with a public least total for '{way.name}', below which the weighted total cannot fall, "
-            f"and which is known without the table: {way.name}=5000, or 'least_total' in a plan"
-        )
-        raise InvalidParameterError("mitigations", owner=_OWNER, must_be=must_be, got="none")
-    from evenhand.decide.mitigate.output import check_public  # noqa: PLC0415 - starts numpy
-
-    try:
-        check_public(*(given.get(name) for name in ("least_total", "least_part", "declared_public")))
-    except InvalidParameterError as error:
-        must_be = f"right for '{way.name}': '{error.parameter}' must be {error.must_be}"
-        raise InvalidParameterError("mitigations", owner=_OWNER, must_be=must_be, got="another") from None
-    if any(each != "laplace" for each in mechanisms):
+    way.kind.check_parameters(way.parameters, parameter="mitigations", owner=_OWNER)
+    for name, column in way.columns.items():
+        if not isinstance(column, str):
+            must_be = f"with the name of a column as '{name}' of '{way.name}'"
+            raise InvalidParameterError("mitigations", owner=_OWNER, must_be=must_be, got=column)
+    if way.kind.needs_laplace and any(mechanism != "laplace" for mechanism in mechanisms):
         must_be = f"without '{way.name}' unless all noise is of 'laplace'"
         raise InvalidParameterError("mitigations", owner=_OWNER, must_be=must_be, got=way.name)
+
+
+def public_columns(ways: Sequence[Way]) -> tuple[str, ...]:
+    """Return the public columns of the data that mitigations need, each once."""
+    return tuple(dict.fromkeys(column for way in ways for column in way.columns.values()))
 
 
 def checked_post(given: object) -> tuple[str, ...]:
@@ -146,7 +138,7 @@ def way_title(setting: Setting) -> str:
     """
     steps, mitigation = way_of(setting)
     if mitigation is not None:
-        return MITIGATIONS[mitigation.name].title
+        return mitigation.kind.title
     if not steps:
         return "Plain release"
     said = ", ".join(_STEP_WORDS[step.partition("=")[0]] for step in steps)

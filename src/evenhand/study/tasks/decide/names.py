@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,13 +20,11 @@ __all__ = [
     "AT_RISK",
     "ENTITY_NUMBERS",
     "ENTITY_SIZES",
-    "MITIGATIONS",
     "MOST_ENTITIES",
     "NOISES",
     "RULE_GROUP_NUMBERS",
     "RULE_MEASURES",
     "SIZE_PARTS",
-    "MitigationKind",
     "entity_size_of",
 ]
 
@@ -39,50 +36,6 @@ AT_RISK = 0.05
 
 MOST_ENTITIES = 300
 """How many entities a cell keeps one by one: half of them the most affected, half spread over all sizes."""
-
-
-@dataclass(frozen=True)
-class MitigationKind:
-    """How a study speaks of a mitigation.
-
-    Parameters
-    ----------
-    title : str
-        In a table or a sentence.
-    function : str
-        Its name in :mod:`evenhand.decide.mitigate`.
-    parameters : tuple of str
-        What a plan may give it, the most important first.
-    of_rules, of_allotments : bool
-        What it is for.
-    """
-
-    title: str
-    function: str
-    parameters: tuple[str, ...] = ()
-    of_rules: bool = False
-    of_allotments: bool = True
-
-
-MITIGATIONS: dict[str, MitigationKind] = {
-    "linear-proxy": MitigationKind("Linear proxy", "linear_proxy", ("total", "part")),
-    "output-perturbation": MitigationKind(
-        "Noise on the shares",
-        "output_perturbation",
-        ("least_total", "least_part", "declared_public"),
-    ),
-    "piecewise-proxy": MitigationKind(
-        "Piecewise linear proxy",
-        "piecewise_proxy",
-        ("groups", "model", "by"),
-        of_rules=True,
-        of_allotments=False,
-    ),
-    "shrink": MitigationKind("Lowered after the clamp", "shrink", ("temperature",), of_rules=True),
-    "sum-constraint": MitigationKind("Counts that add up", "sum_constraint", ("total",), of_rules=True),
-    "fairness-payment": MitigationKind("Payment to those who lose", "fairness_payment"),
-}
-"""Every mitigation by the name that a plan and the command line have for it."""
 
 
 # --- measures -------------------------------------------------------------------------------------

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.decide.result.entities import Entities
-from evenhand.decide.result.entity_columns import columns_of, read_weights
+from evenhand.decide.language.parse import parse_weight
+from evenhand.decide.result.entities import Entities, frame_columns, read_entity_weights, read_public_numbers
 from evenhand.errors import EvenhandError
 from evenhand.schema import Column, Domain, Schema
 from evenhand.schema.text import brief
 from evenhand.study.plan.facts import Facts
 from evenhand.study.plan.versions import versions
 from evenhand.study.tasks.base import Prepared, refuse_field
-from evenhand.study.tasks.decide.weight_text import weight_of
+from evenhand.study.tasks.decide.methods import public_columns
 from evenhand.study.tasks.shared.rows import label_of, load_frame
 
 if TYPE_CHECKING:
@@ -45,11 +45,14 @@ class PreparedEntities(Prepared):
     weights : array, optional
     populations : mapping of str to array
         People of each group in each entity.
+    public : mapping of str to array
+        Public columns that mitigations need, such as last year's amounts.
     """
 
     names: NDArray[np.str_] = field(default_factory=lambda: np.zeros(0, dtype=np.str_))
     weights: NDArray[np.float64] | None = None
     populations: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
+    public: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
 
 
 def prepare_decision(task: DecideTask, plan: StudyPlan, *, frame: Any = None) -> PreparedEntities:
@@ -69,10 +72,11 @@ def prepare_decision(task: DecideTask, plan: StudyPlan, *, frame: Any = None) ->
         why = "is missing. Hint: name a file with one row for each entity, or give a frame."
         refuse_field("data", why)
     loaded, _, notes = load_frame(plan, frame)
-    columns = columns_of(loaded)
+    columns = frame_columns(loaded)
     entities = _read(task, columns)
     weights = _weights(task, columns, rows=len(entities))
     populations = {name: entities.populations[:, place] for place, name in enumerate(entities.groups)}
+    public = _public(task, columns)
     if task.count is not None and weights is not None:
         _check_total(entities, weights, task)
     names = np.array(entities.names, dtype=np.str_)
@@ -85,11 +89,11 @@ def prepare_decision(task: DecideTask, plan: StudyPlan, *, frame: Any = None) ->
         groups=entities.groups,
         privileged=0,
         sizes=tuple(int(each.sum()) for each in populations.values()),
-        fingerprint=_fingerprint(names, counts, weights, populations),
+        fingerprint=_fingerprint(names, counts, weights, {**populations, **public}),
         versions=versions(task.used_packages),
         notes=(*plan.notes, *notes),
     )
-    return PreparedEntities(facts, counts, _NOBODY, _NOBODY, names, weights, populations)
+    return PreparedEntities(facts, counts, _NOBODY, _NOBODY, names, weights, populations, public)
 
 
 def entities_of(prepared: PreparedEntities) -> Entities:
@@ -103,10 +107,11 @@ def entities_of(prepared: PreparedEntities) -> Entities:
 
 
 def _read(task: DecideTask, columns: Mapping[str, Any]) -> Entities:
-    public = () if task.weight is None else weight_of(task.weight, parameter="weight", owner="").names
+    public = () if task.weight is None else parse_weight(task.weight, parameter="weight", owner="").names
     named = (("name", (task.name,) if task.name else ()), ("weight", public), ("groups", task.groups))
+    needed = ("mitigations", public_columns(task.mitigations))
     counted = ("count" if task.rule is None else "rule", task.inputs)
-    for where, names in (counted, *named):
+    for where, names in (counted, *named, needed):
         for name in names:
             if name not in columns:
                 there = ", ".join(f"'{brief(str(each))}'" for each in list(columns)[:12])
@@ -125,12 +130,20 @@ def _weights(task: DecideTask, columns: Mapping[str, Any], *, rows: int) -> NDAr
         return None
     if task.weight is None:
         return np.ones(rows)
-    written = weight_of(task.weight, parameter="weight", owner="DecideTask")
+    written = parse_weight(task.weight, parameter="weight", owner="DecideTask")
     try:
-        public = {name: read_weights(columns, name) for name in written.names}
-        return np.asarray(read_weights({task.weight: written.of(public, rows=rows)}, task.weight))
+        public = {name: read_entity_weights(columns, name) for name in written.names}
+        return np.asarray(read_entity_weights({task.weight: written.of(public, rows=rows)}, task.weight))
     except EvenhandError as error:
         refuse_field("task.weight", f"cannot weigh the entities{_because(error)}")
+
+
+def _public(task: DecideTask, columns: Mapping[str, Any]) -> dict[str, NDArray[np.float64]]:
+    """Return the public columns that mitigations need."""
+    try:
+        return {name: read_public_numbers(columns, name) for name in public_columns(task.mitigations)}
+    except EvenhandError as error:
+        refuse_field("task.mitigations", f"name a column that does not do{_because(error)}")
 
 
 def _because(error: EvenhandError) -> str:
@@ -141,7 +154,7 @@ def _because(error: EvenhandError) -> str:
 
 def _check_total(entities: Entities, weights: NDArray[np.float64], task: DecideTask) -> None:
     if not float(np.asarray(entities.counts[str(task.count)], dtype=np.float64) @ weights) > 0:
-        refuse_field("task.count", "names a column in which nobody who weighs anything is counted.")
+        refuse_field("task.count", "names a column with a weighted total of 0.")
 
 
 def _fingerprint(

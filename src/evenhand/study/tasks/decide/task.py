@@ -8,6 +8,8 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from evenhand._validate import integer, one_of
+from evenhand.decide.language.parse import parse_weight
+from evenhand.decide.language.weights import Sum
 from evenhand.errors import InvalidParameterError, RuleError
 from evenhand.privacy.rational import as_text, exact
 from evenhand.study.plan.cells import Setting
@@ -17,14 +19,11 @@ from evenhand.study.tasks.decide.names import (
     ALLOTMENT_GROUP_NUMBERS,
     ALLOTMENT_MEASURES,
     ENTITY_SIZES,
-    MITIGATIONS,
     NOISES,
     RULE_GROUP_NUMBERS,
     RULE_MEASURES,
     SIZE_PARTS,
 )
-from evenhand.study.tasks.decide.weight_text import weight_of
-from evenhand.study.tasks.decide.weights import Sum
 from evenhand.study.tasks.shared.reading import PageFunctions
 from evenhand.study.tasks.shared.table_mechanisms import UNITS, TableMechanism
 
@@ -80,7 +79,7 @@ class DecideTask(Task):
     post : name or list of names, default ()
         Steps of post-processing in order, which are then studied beside the plain release.
     mitigations : name, mapping, or list of them, default ()
-        Of :data:`evenhand.study.tasks.decide.names.MITIGATIONS`, each studied beside the plain release.
+        Of :data:`evenhand.decide.mitigate.registry.MITIGATIONS`, each studied beside the plain release.
     draws : int, default 20,000
         How many releases are drawn where no exact method applies.
     currency : str, default "$"
@@ -154,7 +153,7 @@ class DecideTask(Task):
         made = {
             "rule": None if rule is None else repr(_parsed(rule)),
             "count": None if count is None else _column("count", count),
-            "weight": None if weight is None else weight_of(weight, parameter="weight", owner=_OWNER).text,
+            "weight": None if weight is None else parse_weight(weight, parameter="weight", owner=_OWNER).text,
             "budget": None if budget is None else _money(budget),
             "name": None if name is None else _column("name", name),
             "groups": _distinct("groups", [_column("groups", each) for each in _listed(groups)]),
@@ -181,9 +180,8 @@ class DecideTask(Task):
             if self.rule is not None and getattr(self, field) is not None:
                 _refuse(field, "left out where a rule decides, which divides no money", "one")
         for way in self.mitigations:
-            kind = MITIGATIONS[way.name]
-            if not (kind.of_rules if self.rule is not None else kind.of_allotments):
-                what = "allotments" if kind.of_allotments else "rules"
+            if ("allotment" if self.rule is None else "rule") not in way.kind.problems:
+                what = " and ".join(f"{problem}s" for problem in way.kind.problems)
                 _refuse("mitigations", f"ones that fit: '{way.name}' is for {what}", way.name)
             check_needs(way, [each.name for each in self.mechanisms])
 
@@ -219,7 +217,7 @@ class DecideTask(Task):
             return self.rule
         if self.weight is None:
             return str(self.count)
-        added = isinstance(weight_of(self.weight, parameter="weight", owner=_OWNER), Sum)
+        added = isinstance(parse_weight(self.weight, parameter="weight", owner=_OWNER), Sum)
         return f"{self.count} * ({self.weight})" if added else f"{self.count} * {self.weight}"
 
     def settings(self) -> Iterator[Setting]:

@@ -2,15 +2,16 @@
 
 import math
 import os
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from evenhand.decide import mitigate
 from evenhand.decide.allotment.allotment import Allotment
 from evenhand.decide.language.parse import parse
+from evenhand.decide.mitigate import payment
 from evenhand.decide.result.bias import bias
 from evenhand.decide.result.entities import Entities
 from evenhand.errors import PlanError
@@ -160,11 +161,11 @@ def test_a_payment_is_for_losses_after_the_steps(monkeypatch):
     """Whoever clamps pays for what the clamp does."""
     asked = []
 
-    def payment(*_, **options):
+    def pay(*_, **options):
         asked.append(options["post"])
         raise ZeroDivisionError
 
-    monkeypatch.setattr(mitigate, "fairness_payment", payment)
+    monkeypatch.setattr(payment, "MITIGATION", replace(payment.MITIGATION, decide=pay))
     for post in ((), "nonnegative"):
         study(money_task(mitigations=["fairness-payment"], epsilons=[1], post=post))
 
@@ -265,7 +266,7 @@ def test_what_does_not_fit_the_data_is_refused_by_its_field(task, field):
 
 def test_a_total_of_nought_is_refused():
     frame = {"poor": [0, 5], "cost": [1.0, 0.0]}
-    with pytest.raises(PlanError, match="nobody who weighs anything"):
+    with pytest.raises(PlanError, match="a weighted total of 0"):
         prepare(Plan(task=DecideTask(count="poor", weight="cost")), frame=frame)
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from evenhand.decide.mitigate.registry import mitigation_kinds
 from evenhand.report.charts import bars_chart
 from evenhand.report.marks import Axis, Bar, Estimate
 from evenhand.report.page import Note, Section, Table
@@ -168,25 +169,9 @@ def _notes(reading: DecideReading) -> list[Note]:
                 "what is above stays: where few people are counted, more are published.",
             )
         )
-    if "shrink" in names and not reading.is_rule:
-        said.append(
-            Note(
-                "warn",
-                "**Lowering counts after the clamp is made for counts, not for shares.** It lowers small "
-                "counts "
-                "most, and an allotment may then be further off than after the plain clamp.",
-            )
-        )
-    if "fairness-payment" in names:
-        said.append(
-            Note(
-                "warn",
-                "**Who is to be paid is known from the true counts.** A payment that follows from them is "
-                "not "
-                "covered by the guarantee of the release.",
-            )
-        )
-    return said
+    problem: Literal["rule", "allotment"] = "rule" if reading.is_rule else "allotment"
+    cautions = [kind.cautions.get(problem) for kind in mitigation_kinds(problem) if kind.name in names]
+    return said + [Note("warn", caution) for caution in cautions if caution is not None]
 
 
 # --- epsilon --------------------------------------------------------------------------------------

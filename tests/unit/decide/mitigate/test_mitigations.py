@@ -8,8 +8,8 @@ import pytest
 
 from evenhand.decide import mitigate
 from evenhand.decide.allotment.allotment import Allotment
+from evenhand.decide.allotment.moments import allotment_bias
 from evenhand.decide.allotment.reciprocal import reciprocal_mean
-from evenhand.decide.allotment.series import allotment_bias
 from evenhand.decide.language.terms import threshold
 from evenhand.decide.mitigate import (
     compare,
@@ -25,7 +25,7 @@ from evenhand.decide.mitigate import (
     sum_constraint,
     total_sensitivity,
 )
-from evenhand.decide.mitigate.mitigation import error_of, scaled_law
+from evenhand.decide.mitigate.mitigation import draw_error, scaled_law
 from evenhand.decide.mitigate.sum_constraint import constrained_bias
 from evenhand.errors import InvalidParameterError, UnknownNameError
 from evenhand.privacy.guarantees.units import Unit
@@ -42,7 +42,7 @@ MECHANISM = LaplaceRelease(epsilon="1/2", unit=ADD)
 
 
 class TestPlainRelease:
-    def test_it_is_what_all_others_are_set_beside(self):
+    def test_the_plain_release_has_a_guarantee_a_bias_and_an_error(self):
         """Its error is that of one release, far above its bias."""
         plain = plain_release(SHARES, COUNTS, MECHANISM)
 
@@ -55,7 +55,7 @@ class TestPlainRelease:
 
     def test_draws_without_any_total_have_no_error(self):
         """A formula that never pays has nothing to be off by."""
-        never = error_of(lambda rows, _: np.full((rows, 2), np.nan), np.ones(2), source=SeededSource(1))
+        never = draw_error(lambda rows, _: np.full((rows, 2), np.nan), np.ones(2), source=SeededSource(1))
 
         assert np.isnan(never).all()
         assert repr(plain_release(SHARES, COUNTS, MECHANISM)).startswith(
@@ -175,7 +175,7 @@ class TestOutputPerturbation:
             if least > 0:
                 assert here <= share_sensitivity(float(a.max()), least, unit) + 1e-13
 
-    def test_nobody_is_off_on_average_and_everybody_by_the_same(self):
+    def test_no_share_has_a_bias_and_all_have_the_same_error(self):
         noisy = output_perturbation(SHARES, COUNTS, MECHANISM, least_total=2000)
 
         assert noisy.bias.tolist() == [0, 0, 0]
@@ -188,7 +188,7 @@ class TestOutputPerturbation:
 
         assert noisy.mean_absolute_error == pytest.approx(2 * 3 / 2000)
 
-    def test_no_pair_of_tables_is_further_apart_and_one_is_as_far(self):
+    def test_the_sensitivity_bounds_every_pair_of_tables_and_one_meets_it(self):
         """Every pair of small tables that differ in one person, with the lesser total of each pair as L."""
         a = np.array([0.5, 2, 2])
         tables = [np.array(each) for each in itertools.product(range(4), repeat=3) if a @ each > 0]
@@ -284,7 +284,7 @@ class TestShrink:
             shrink(SHARES, MANY, Laplace(10), unit=ADD, temperature=-1)
 
     @pytest.mark.parametrize("law", [DiscreteLaplace(10), DiscreteGaussian(100), Gaussian(100)], ids=repr)
-    def test_the_search_finds_what_a_finer_one_does(self, law):
+    def test_the_search_agrees_with_a_finer_one(self, law):
         """On a grid of its own the part moved is no smaller than at the temperature found."""
         counts = [6, 20, 700]
 
@@ -356,7 +356,7 @@ class TestFairnessPayment:
         assert f"{cost_of_privacy(plain.bias) * 1e6:.2f} beyond the budget" in paid.words
         assert "which no guarantee covers" in paid.decided.notes[-1]
 
-    def test_without_a_budget_it_is_told_in_parts_of_it(self):
+    def test_without_a_budget_the_payment_is_a_part_of_it(self):
         assert "of the budget beyond it" in fairness_payment(Allotment([1, 2, 3]), COUNTS, MECHANISM).words
 
 

@@ -17,15 +17,14 @@ import numpy as np
 from evenhand.decide.exact.components import (
     Component,
     Structure,
-    choice,
-    parts,
-    remaining,
-    rotated,
+    best_input,
+    components_given,
+    is_rotated,
     simple_form,
+    split_components,
 )
 from evenhand.decide.exact.linear_law import cached_law
-from evenhand.decide.exact.pieces import kinks, nodes
-from evenhand.decide.exact.runs import Steps, run_starts
+from evenhand.decide.exact.points import ComparisonSteps, find_kinks, nodes, run_starts
 from evenhand.privacy.laws import Gaussian
 
 if TYPE_CHECKING:
@@ -65,8 +64,8 @@ class State:
 
     def at(self, rows: Any, component: Component) -> State:
         """Return the state of these entities, as far as a component looks at it."""
-        thresholds = {each: self.thresholds[each][rows] for each in component.predicates}
-        floors = {each: self.floors[each][rows] for each in component.inputs if each in self.floors}
+        thresholds = {place: self.thresholds[place][rows] for place in component.predicates}
+        floors = {place: self.floors[place][rows] for place in component.inputs if place in self.floors}
         return State(thresholds, floors, next(iter(thresholds.values())).shape[0])
 
 
@@ -75,8 +74,8 @@ def products(groups: Sequence[Atoms], code: Any = 0, mass: Any = 1.0) -> Iterato
     if not groups:
         yield code, mass
         return
-    for more, each in groups[0]:
-        yield from products(groups[1:], code + more, mass * each)
+    for more, part in groups[0]:
+        yield from products(groups[1:], code + more, mass * part)
 
 
 def component_atoms(
@@ -98,14 +97,17 @@ def component_atoms(
     form = simple_form(structure, component)
     if form is not None:
         return _cells(structure, state, component, form, bits)
-    if rotated(structure, component):
-        turned, given = _rotation(structure, state, component)
-        names = {place: bits[each] for place, each in enumerate(component.predicates)}
-        pieces = parts(turned, tuple(names), tuple(range(len(turned.laws))))
-        return list(products([component_atoms(turned, given, each, bits=names) for each in pieces]))
-    local = {each: 1 << place for place, each in enumerate(component.predicates)}
-    masses = _integrated(structure, state, component, local)
-    codes = [sum(bits[each] for each in local if code & local[each]) for code in range(masses.shape[1])]
+    if is_rotated(structure, component):
+        turned, turned_state = _rotation(structure, state, component)
+        names = {place: bits[predicate] for place, predicate in enumerate(component.predicates)}
+        pieces = split_components(turned, tuple(names), tuple(range(len(turned.laws))))
+        return list(products([component_atoms(turned, turned_state, part, bits=names) for part in pieces]))
+    local = {predicate: 1 << place for place, predicate in enumerate(component.predicates)}
+    masses = _integrate_patterns(structure, state, component, local)
+    codes = [
+        sum(bits[predicate] for predicate in local if code & local[predicate])
+        for code in range(masses.shape[1])
+    ]
     return [(code, masses[:, place]) for place, code in enumerate(codes)]
 
 
@@ -135,7 +137,10 @@ def _cells(
     ordered = np.take_along_axis(stacked, order, axis=1)
     codes = start + np.cumsum(np.asarray(steps)[order], axis=1)
     masses = np.diff(ordered, axis=1, append=1.0)
-    return [(start, ordered[:, 0]), *((codes[:, each], masses[:, each]) for each in range(len(below)))]
+    return [
+        (start, ordered[:, 0]),
+        *((codes[:, place], masses[:, place]) for place in range(len(below))),
+    ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +154,7 @@ class _Border:
     def mass_below(self, form: Form, floor: NDArray[Any] | None) -> Values:
         """Return the probability that the sum is on the lower side of the border."""
         if form.law.whole:
-            last = _plain(self._last_whole())
+            last = _clip_whole(self._last_whole())
             mass = form.law.below(last)
             return mass if floor is None else np.where(last >= floor, mass, 0.0)
         mass = form.law.below(self.threshold.astype(np.float64) / float(self.multiple))
@@ -173,7 +178,7 @@ class _Border:
         return -(self.threshold // size) - 1 if self.strict else -self.threshold // size
 
 
-def _plain(numbers: NDArray[Any]) -> NDArray[Any]:
+def _clip_whole(numbers: NDArray[Any]) -> NDArray[Any]:
     """Return whole numbers of any size as those of a fixed size, the far ones nearer."""
     if numbers.dtype.kind != "O":
         return numbers
@@ -184,9 +189,11 @@ def _plain(numbers: NDArray[Any]) -> NDArray[Any]:
 # --- given one input -----------------------------------------------------------------------------------
 
 
-def _integrated(structure: Structure, state: State, component: Component, bits: dict[int, int]) -> Values:
+def _integrate_patterns(
+    structure: Structure, state: State, component: Component, bits: dict[int, int]
+) -> Values:
     """Return the probability of every pattern of the comparisons, by summing over one input's noise."""
-    name = choice(structure, component)
+    name = best_input(structure, component)
     patterns = 1 << len(component.predicates)
     masses = np.empty((state.size, patterns))
     step = _FEW_ROWS
@@ -195,27 +202,32 @@ def _integrated(structure: Structure, state: State, component: Component, bits: 
         rows = slice(start, min(start + step, state.size))
         chunk = state.at(rows, component)
         points = _points(structure, chunk, component, name)
-        masses[rows] = _summed(structure, chunk, component, name, points, bits)
+        masses[rows] = _sum_over_points(structure, chunk, component, name, points, bits)
         start += step
         step = max(1, min(int(_MOST_NODES * chunk.size / max(1, points[0].size)), _MOST_NODES // patterns))
     return masses
 
 
-def _summed(
+def _sum_over_points(
     structure: Structure, state: State, component: Component, name: int, points: Nodes, bits: dict[int, int]
 ) -> Values:
     rows, values, weights = points
-    given = state.at(rows, component)
+    given_state = state.at(rows, component)
     code: Any = rows << len(bits)
-    for each in component.predicates:
-        weight = structure.weights(each).get(name)
+    for predicate in component.predicates:
+        weight = structure.weights(predicate).get(name)
         if weight is not None:
-            given.thresholds[each] = _moved(given.thresholds[each], weight, values)
-        if not any(other in component.inputs and other != name for other, _ in structure.coefficients[each]):
-            left = given.thresholds[each]
-            code = code + bits[each] * (left < 0 if structure.strict[each] else left <= 0)
+            given_state.thresholds[predicate] = _shift_thresholds(
+                given_state.thresholds[predicate], weight, values
+            )
+        if not any(
+            other in component.inputs and other != name for other, _ in structure.coefficients[predicate]
+        ):
+            left = given_state.thresholds[predicate]
+            code = code + bits[predicate] * (left < 0 if structure.strict[predicate] else left <= 0)
     groups = [
-        component_atoms(structure, given, part, bits=bits) for part in remaining(structure, component, name)
+        component_atoms(structure, given_state, part, bits=bits)
+        for part in components_given(structure, component, name)
     ]
     masses = np.zeros(state.size << len(bits))
     together = max(1, masses.size // max(1, rows.size))  # many patterns are added up at a time
@@ -227,7 +239,7 @@ def _summed(
     return masses.reshape(state.size, -1)
 
 
-def _moved(threshold: NDArray[Any], weight: float, values: NDArray[Any]) -> NDArray[Any]:
+def _shift_thresholds(threshold: NDArray[Any], weight: float, values: NDArray[Any]) -> NDArray[Any]:
     """Return threshold - weight * values; whole numbers stay exact, whatever their size."""
     if values.dtype.kind == "f":
         return threshold.astype(np.float64) - float(weight) * values
@@ -249,10 +261,10 @@ def _points(structure: Structure, state: State, component: Component, name: int)
         below = np.where(values > -far, law.below(values - 1), 0.0)
         above = np.append(np.where(rows[1:] == rows[:-1], below[1:], 1.0), 1.0)
         return rows, values if floor is None else np.maximum(values, floor[rows]), above - below
-    found = kinks(structure, component, name, thresholds=state.thresholds, floors=state.floors)
+    kinks = find_kinks(structure, component, name, thresholds=state.thresholds, floors=state.floors)
     high = np.full(state.size, law.reach)
     low = -high if floor is None else np.clip(floor.astype(np.float64), -high, high)
-    rows, places, weights = nodes(found, low, high)
+    rows, places, weights = nodes(kinks, low, high)
     weights = weights * law.density(places)
     if floor is None:
         return rows, places, weights
@@ -265,24 +277,28 @@ def _points(structure: Structure, state: State, component: Component, name: int)
     )
 
 
-def _steps(structure: Structure, state: State, component: Component, name: int) -> list[Steps] | None:
+def _steps(
+    structure: Structure, state: State, component: Component, name: int
+) -> list[ComparisonSteps] | None:
     """Return how each comparison changes with the noise on one input; None where the runs are not known."""
     forms: dict[int, tuple[int, int]] = {}
-    for part in remaining(structure, component, name):
+    for part in components_given(structure, component, name):
         form = simple_form(structure, part)
         if form is None or not form.law.whole:
             return None
-        for each, multiple in zip(part.predicates, form.multiples, strict=True):
-            forms[each] = (abs(int(multiple)), int(form.law.reach))
+        for predicate, multiple in zip(part.predicates, form.multiples, strict=True):
+            forms[predicate] = (abs(int(multiple)), int(form.law.reach))
     steps = []
-    for each in component.predicates:
-        weight = structure.weights(each).get(name)
-        threshold = state.thresholds[each]
+    for predicate in component.predicates:
+        weight = structure.weights(predicate).get(name)
+        threshold = state.thresholds[predicate]
         if threshold.dtype.kind == "O":
             return None
         if weight is not None:
-            multiple, reach = forms.get(each, (1, -1))
-            steps.append(Steps(threshold - (not structure.strict[each]), int(weight), multiple, reach))
+            multiple, reach = forms.get(predicate, (1, -1))
+            steps.append(
+                ComparisonSteps(threshold - (not structure.strict[predicate]), int(weight), multiple, reach)
+            )
     return steps
 
 
@@ -291,11 +307,11 @@ def _steps(structure: Structure, state: State, component: Component, name: int) 
 
 def _rotation(structure: Structure, state: State, component: Component) -> tuple[Structure, State]:
     """Return the same joint law over as many independent Gaussian inputs as there are comparisons."""
-    deviations = [math.sqrt(float(structure.laws[each].variance)) for each in component.inputs]
+    deviations = [math.sqrt(float(structure.laws[predicate].variance)) for predicate in component.inputs]
     forms = np.array(
         [
-            [structure.weights(each).get(name, 0) for name in component.inputs]
-            for each in component.predicates
+            [structure.weights(predicate).get(name, 0) for name in component.inputs]
+            for predicate in component.predicates
         ],
         dtype=np.float64,
     )
@@ -306,10 +322,10 @@ def _rotation(structure: Structure, state: State, component: Component) -> tuple
     triangle[np.abs(triangle) < 1e-14] = 0.0  # rounding
     latent = range(triangle.shape[1])
     coefficients = tuple(tuple((name, float(row[name])) for name in latent if row[name]) for row in triangle)
-    strict = tuple(structure.strict[each] for each in component.predicates)
+    strict = tuple(structure.strict[predicate] for predicate in component.predicates)
     turned = Structure(coefficients, strict, (Gaussian(1),) * triangle.shape[1])
     places = {
-        place: state.thresholds[each].astype(np.float64) / size[place]
-        for place, each in enumerate(component.predicates)
+        place: state.thresholds[predicate].astype(np.float64) / size[place]
+        for place, predicate in enumerate(component.predicates)
     }
     return turned, State(places, {}, state.size)

@@ -15,26 +15,44 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evenhand.decide.exact.cumulants import standard_cumulants
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, Law
-from evenhand.release.postprocess.steps import Integral, Nonnegative, Shrink, Step
+from evenhand.release.postprocess.steps import Integral, Nonnegative, Shrink, Step, clamp_bias, shrink_bias
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
+    from evenhand.decide.allotment.noisy_total import NoisyShares
+    from evenhand.privacy.laws import Law
+
     Values = NDArray[np.float64]
 
-__all__ = ["Raised", "clamped_moments", "mean_shift", "outcomes", "raised", "reach_of"]
+__all__ = [
+    "ORDERS",
+    "Cumulants",
+    "FloorStep",
+    "clamped_moments",
+    "count_cumulants",
+    "floor_step",
+    "mean_shift",
+    "moments_of",
+    "outcomes",
+    "reach_of",
+]
 
-_FAR = 60.0  # exp(-60) is 9e-27, and times the seventh power of the distance still nothing
+_FAR = 60.0  # exp(-60) is 9e-27, and times the seventh power of the distance still negligible
 _BLOCK = 1 << 21
 _PANELS, _FINE, _NODES = 16, 32, 12
 _WIDE = 500.0
 
+ORDERS = 8
+"""The highest order."""
+
 
 @dataclass(frozen=True)
-class Raised:
+class FloorStep:
     """A step that keeps counts at a least value of at least 0.
 
     Attributes
@@ -59,7 +77,7 @@ class Raised:
         return lowered
 
 
-def raised(steps: Sequence[Step], laws: Sequence[Law]) -> Raised | None:
+def floor_step(steps: Sequence[Step], laws: Sequence[Law]) -> FloorStep | None:
     """Return the one step that all of them amount to; None where there is none, or it needs sampling.
 
     Rounding counts only where it changes something: whole numbers stay as they are.
@@ -74,7 +92,7 @@ def raised(steps: Sequence[Step], laws: Sequence[Law]) -> Raised | None:
     least = max(step.least for step in clamps) if not shrinks else shrinks[0].least
     if least < 0 or any(step.least > least for step in clamps):
         return None
-    return Raised(shrinks[0].T if shrinks else 0.0, least)
+    return FloorStep(shrinks[0].T if shrinks else 0.0, least)
 
 
 def reach_of(law: Law) -> float:
@@ -84,7 +102,7 @@ def reach_of(law: Law) -> float:
     return math.sqrt(2 * _FAR * float(law.squared_scale)) + 1  # type: ignore[attr-defined]
 
 
-def outcomes(counts: Values, law: Law, step: Raised) -> Iterator[tuple[slice, Values, Values]]:
+def outcomes(counts: Values, law: Law, step: FloorStep) -> Iterator[tuple[slice, Values, Values]]:
     """Yield, for blocks of counts, by how much each can change and with which probability.
 
     Both are of shape (counts, outcomes); the first outcome is the least value. Changes, and not values, keep
@@ -105,7 +123,7 @@ def outcomes(counts: Values, law: Law, step: Raised) -> Iterator[tuple[slice, Va
         yield part, changes, masses
 
 
-def mean_shift(counts: Values, law: Law, step: Raised) -> Values | None:
+def mean_shift(counts: Values, law: Law, step: FloorStep) -> Values | None:
     """Return the bias of counts after shrinking under whole-numbered noise; None for real or wide noise.
 
     What shrinking takes is added up by itself, so that large counts lose no digits; the noise's mean is 0.
@@ -115,17 +133,17 @@ def mean_shift(counts: Values, law: Law, step: Raised) -> Values | None:
     far = math.ceil(reach_of(law))
     noise = np.arange(-far, far + 1, dtype=np.float64)
     masses = law.pmf(noise)  # type: ignore[attr-defined]
-    found, size = np.empty(counts.size), max(1, _BLOCK // noise.size)
+    shift, size = np.empty(counts.size), max(1, _BLOCK // noise.size)
     for first in range(0, counts.size, size):
         part = slice(first, first + size)
         places = counts[part, np.newaxis] + noise
         above = np.maximum(places, step.start) + 1 - step.least
         taken = np.where(places > step.start, -step.temperature / above, step.least - places)
-        found[part] = taken @ masses
-    return found
+        shift[part] = taken @ masses
+    return shift
 
 
-def clamped_moments(counts: Values, law: Law, step: Raised, orders: int) -> Values | None:
+def clamped_moments(counts: Values, law: Law, step: FloorStep, orders: int) -> Values | None:
     r"""Return :math:`E[(\hat x - x)^r]` for r up to `orders` after a clamp alone; None where it is not quick.
 
     With :math:`d = x - \ell \ge 0` whole, what the clamp takes away is a sum over the far tail, and all of
@@ -140,13 +158,13 @@ def clamped_moments(counts: Values, law: Law, step: Raised, orders: int) -> Valu
     masses = law.pmf(noise)  # type: ignore[attr-defined]
     here = np.minimum(depth, far).astype(np.int64)
     beyond = np.cumsum(masses[::-1])[::-1][here]
-    found = np.empty((counts.size, orders + 1))
+    result = np.empty((counts.size, orders + 1))
     for order in range(orders + 1):
         terms = masses * noise**order
         full = 0.0 if order % 2 else 2 * float(terms.sum()) - (masses[0] if order == 0 else 0.0)
         tail = np.cumsum(terms[::-1])[::-1][here]
-        found[:, order] = full - (-1.0) ** order * (tail - np.minimum(depth, far) ** order * beyond)
-    return found
+        result[:, order] = full - (-1.0) ** order * (tail - np.minimum(depth, far) ** order * beyond)
+    return result
 
 
 def _real_if_wide(law: Law) -> Law:
@@ -157,7 +175,7 @@ def _real_if_wide(law: Law) -> Law:
     return law
 
 
-def _integers(counts: Values, law: Law, step: Raised) -> tuple[Values, Values]:
+def _integers(counts: Values, law: Law, step: FloorStep) -> tuple[Values, Values]:
     far = math.ceil(reach_of(law))
     noise = np.arange(-far, far + 1, dtype=np.float64)
     values = counts[:, np.newaxis] + noise
@@ -166,7 +184,7 @@ def _integers(counts: Values, law: Law, step: Raised) -> tuple[Values, Values]:
     return noise - step.taken(np.maximum(values, step.start)), masses
 
 
-def _reals(counts: Values, law: Law, step: Raised) -> tuple[Values, Values]:
+def _reals(counts: Values, law: Law, step: FloorStep) -> tuple[Values, Values]:
     far = reach_of(law)
     centre = np.maximum(counts, step.start)
     ends = (np.maximum(step.start, counts - far), centre, np.maximum(step.start, counts + far))
@@ -193,3 +211,108 @@ def _rule(panels: int) -> tuple[Values, Values]:
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     inside = (np.arange(panels)[:, np.newaxis] + (nodes + 1) / 2) / panels
     return inside.ravel(), np.tile(weights / (2 * panels), panels)
+
+
+@dataclass(frozen=True, eq=False)
+class Cumulants:
+    """What noisy counts are after a step.
+
+    Attributes
+    ----------
+    bias : array
+        Expected minus true, by entity.
+    values : array
+        Cumulants of orders 2 to 8, by entity.
+    highest : array
+        The eighth central moment, by entity.
+    stuck : array
+        The probability of ending at the least value, by entity.
+    spread : array
+        The standard deviation of the noise and the value up to which counts are stuck, added up.
+    """
+
+    bias: Values
+    values: Values
+    highest: Values
+    stuck: Values
+    spread: Values
+
+
+def count_cumulants(noisy: NoisyShares, step: FloorStep) -> Cumulants:
+    """Return them for every entity; counts that are equal, with noise of the same law, are computed once."""
+    size = noisy.counts.size
+    bias, values, highest = np.empty(size), np.empty((size, ORDERS - 1)), np.empty(size)
+    stuck, spread = np.empty(size), np.empty(size)
+    for place, law in enumerate(noisy.laws):
+        here = np.flatnonzero(noisy.which == place)
+        distinct, back = np.unique(noisy.counts[here], return_inverse=True)
+        figures = _of_counts(distinct, law, step)
+        bias[here], values[here], highest[here] = (figure[back] for figure in figures)
+        stuck[here] = law.cdf(step.start - noisy.counts[here])
+        spread[here] = law.standard_deviation + step.start
+    return Cumulants(bias, values, highest, stuck, spread)
+
+
+def moments_of(cumulants: Values) -> Values:
+    r"""Return the central moments of orders 0 to 8 from cumulants of orders 2 to 8.
+
+    .. math:: \mu_m = \sum_{l = 2}^m \binom{m - 1}{l - 1} \kappa_l\, \mu_{m - l}
+    """
+    moments = np.zeros((*cumulants.shape[:-1], ORDERS + 1))
+    moments[..., 0] = 1
+    for m in range(2, ORDERS + 1):
+        for order in range(2, m + 1):
+            factor = math.comb(m - 1, order - 1)
+            moments[..., m] += factor * cumulants[..., order - 2] * moments[..., m - order]
+    return moments
+
+
+def _of_counts(counts: Values, law: Law, step: FloorStep) -> tuple[Values, Values, Values]:
+    if step.temperature:
+        shift = mean_shift(counts, law, step)
+        bias = shrink_bias(counts, law, T=step.temperature, least=step.least) if shift is None else shift
+        touched = np.ones(counts.shape, dtype=bool)
+    else:
+        bias = clamp_bias(counts, law, least=step.least)
+        touched = counts - step.least <= reach_of(law)
+    values, highest = _plain_cumulants(law, counts.size)
+    if touched.any():
+        central = _central_moments(counts[touched], bias[touched], law, step)
+        values[touched] = _cumulants_from_moments(central)
+        highest[touched] = central[:, ORDERS]
+    return bias, values, highest
+
+
+def _plain_cumulants(law: Law, size: int) -> tuple[Values, Values]:
+    """Return what noise has that no step sees."""
+    standard = standard_cumulants(law, ORDERS // 2)
+    row = np.zeros(ORDERS - 1)
+    row[::2] = [value * law.variance ** (order + 1) for order, value in enumerate(standard)]
+    return np.tile(row, (size, 1)), np.full(size, float(moments_of(row)[ORDERS]))
+
+
+def _central_moments(counts: Values, bias: Values, law: Law, step: FloorStep) -> Values:
+    """Return the central moments of orders 0 to 8 of each count after the step."""
+    about_truth = clamped_moments(counts, law, step, ORDERS)
+    central = np.zeros((counts.size, ORDERS + 1))
+    central[:, 0] = 1
+    if about_truth is not None:
+        for order in range(2, ORDERS + 1):
+            for j in range(order + 1):
+                central[:, order] += math.comb(order, j) * about_truth[:, j] * (-bias) ** (order - j)
+        return central
+    for part, changes, masses in outcomes(counts, law, step):
+        away = changes - bias[part, np.newaxis]
+        power = masses * away
+        for order in range(2, ORDERS + 1):
+            power = power * away
+            central[part, order] = power.sum(axis=1)
+    return central
+
+
+def _cumulants_from_moments(moments: Values) -> Values:
+    cumulants = np.zeros((moments.shape[0], ORDERS - 1))
+    for m in range(2, ORDERS + 1):
+        lower = sum(math.comb(m - 1, j - 1) * cumulants[:, j - 2] * moments[:, m - j] for j in range(2, m))
+        cumulants[:, m - 2] = moments[:, m] - lower
+    return cumulants

@@ -5,13 +5,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from evenhand.decide.language.parse import parse_weight
+from evenhand.decide.language.weights import Product, Sum
 from evenhand.errors import InvalidParameterError
-from evenhand.study.tasks.decide.weight_text import weight_of
-from evenhand.study.tasks.decide.weights import Product, Sum
 
 
-def made(text):
-    return weight_of(text, parameter="weight", owner="DecideTask")
+def read_weight(text):
+    return parse_weight(text, parameter="weight", owner="DecideTask")
 
 
 @pytest.mark.parametrize(
@@ -30,10 +30,10 @@ def made(text):
     ],
 )
 def test_a_product_is_read(text, factor, columns):
-    found = made(text)
+    found = read_weight(text)
 
     assert found == Product(Fraction(factor), tuple(columns))
-    assert made(found.text) == found
+    assert read_weight(found.text) == found
 
 
 @pytest.mark.parametrize(
@@ -57,9 +57,9 @@ def test_a_product_is_read(text, factor, columns):
         ("a + b > 3", 7),
     ],
 )
-def test_what_is_no_product_is_pointed_at(text, column):
+def test_parse_error_marks_the_column(text, column):
     with pytest.raises(InvalidParameterError) as refused:
-        made(text)
+        read_weight(text)
     *_, line, caret = str(refused.value).split("\n")
 
     assert f"column {column} must hold" in str(refused.value)
@@ -69,7 +69,7 @@ def test_what_is_no_product_is_pointed_at(text, column):
 
 def test_a_long_text_is_shown_around_the_place():
     with pytest.raises(InvalidParameterError) as refused:
-        made(" * ".join(["abc"] * 60) + " ^ d" + " * e" * 20)
+        read_weight(" * ".join(["abc"] * 60) + " ^ d" + " * e" * 20)
     line, caret = str(refused.value).split("\n")[-2:]
 
     assert line[caret.index("^")] == "^"
@@ -80,23 +80,23 @@ def test_a_long_text_is_shown_around_the_place():
 @pytest.mark.parametrize(
     "number", ["1e999999999", "1e-999999999", "1e51", "0", "0.0", "9" * 900, "1e50 * 1e50", "1e-50 / 10"]
 )
-def test_a_number_that_nothing_can_hold_is_refused_at_once(number):
+def test_a_number_too_large_to_hold_is_refused_at_once(number):
     """To write out ten to the power of a billion would fill the memory."""
     with pytest.raises(InvalidParameterError, match="from 1e-50 to 1e50"):
-        made(f"a * {number}")
+        read_weight(f"a * {number}")
 
 
 @pytest.mark.parametrize("text", ["", "  ", 3, None, "a * " * 500 + "a"])
 def test_no_text_and_too_long_a_text_are_refused(text):
     with pytest.raises(InvalidParameterError, match="made of columns and numbers"):
-        made(text)
+        read_weight(text)
 
 
 def test_the_product_of_every_row():
     columns = {"a": np.array([1, 2, 3]), "b": np.array([2.0, 0.0, 4.0])}
 
-    assert made("6 * a / b").of(columns, rows=3).tolist() == [3.0, np.inf, 4.5]
-    assert made("7").of(columns, rows=2).tolist() == [7.0, 7.0]
+    assert read_weight("6 * a / b").of(columns, rows=3).tolist() == [3.0, np.inf, 4.5]
+    assert read_weight("7").of(columns, rows=2).tolist() == [7.0, 7.0]
 
 
 SUMS = [
@@ -125,10 +125,10 @@ def test_a_sum_is_written_as_it_is_read_and_means_the_same(text, written):
         eval(text.replace("`odd name`", "odd"), {}, {"a": a, "b": b, "c": c, "odd": odd})  # the slow twin
         for a, b, c, odd in zip(*columns.values(), strict=True)
     ]
-    found = made(text)
+    found = read_weight(text)
 
     assert found.text == written
-    assert made(found.text) == found
+    assert read_weight(found.text) == found
     assert found.of(columns, rows=2).tolist() == pytest.approx(expected)
 
 
@@ -151,20 +151,20 @@ def test_a_sum_is_written_as_it_is_read_and_means_the_same(text, written):
         ("(a + b) * a", None),
     ],
 )
-def test_what_stands_beside_a_count_that_all_is_proportional_to(text, beside):
+def test_the_factor_beside_a_count_is_returned_where_the_weight_is_proportional_to_it(text, beside):
     """Shares that are not proportional to the count would be computed as if they were."""
-    found = made(text).beside("a")
+    found = read_weight(text).beside("a")
 
     assert (None if found is None else found.text) == beside
 
 
 def test_too_many_brackets_are_refused_before_they_are_too_deep():
-    assert made("(" * 40 + "a" + ")" * 40) == made("a")
+    assert read_weight("(" * 40 + "a" + ")" * 40) == read_weight("a")
     with pytest.raises(InvalidParameterError, match="at most 40 brackets"):
-        made("(" * 41 + "a" + ")" * 41)
+        read_weight("(" * 41 + "a" + ")" * 41)
 
 
 def test_names_are_listed_once_in_their_order():
-    assert made("b * (a + b) / (c - a)").names == ("b", "a", "c")
-    assert isinstance(made("b + a"), Sum)
-    assert made("b + a").names == ("b", "a")
+    assert read_weight("b * (a + b) / (c - a)").names == ("b", "a", "c")
+    assert isinstance(read_weight("b + a"), Sum)
+    assert read_weight("b + a").names == ("b", "a")

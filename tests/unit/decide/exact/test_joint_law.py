@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from evenhand.decide.exact import conditioned
+from evenhand.decide.exact import joint_law
 from evenhand.decide.exact.components import Component, Structure
-from evenhand.decide.exact.conditioned import State, component_atoms, products
+from evenhand.decide.exact.joint_law import State, component_atoms, products
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
 
 BITS = {0: 1, 1: 2, 2: 4}
@@ -50,7 +50,7 @@ def test_patterns_add_up_to_one_for_every_law_and_chunk(monkeypatch):
         structure = Structure(rows, (True,) * 3, (law,) * 2)
         whole = masses(component_atoms(structure, state, component, bits=BITS), 8, 300)
         with monkeypatch.context() as patch:
-            patch.setattr(conditioned, "_MOST_NODES", 700)
+            patch.setattr(joint_law, "_MOST_NODES", 700)
             blocks = masses(component_atoms(structure, state, component, bits=BITS), 8, 300)
 
         assert np.allclose(whole.sum(axis=1), 1, rtol=0, atol=1e-13)

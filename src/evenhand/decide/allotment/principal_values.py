@@ -21,15 +21,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.decide.allotment.inputs import whole_weights
-from evenhand.decide.allotment.series import Found, Series
-from evenhand.decide.allotment.tails import chernoff
+from evenhand.decide.allotment.noisy_total import chernoff, whole_weights
+from evenhand.decide.allotment.series import SeriesFigures, ShareFigures, series_words
 from evenhand.privacy.laws import DiscreteLaplace, Gaussian, Laplace
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evenhand.decide.allotment.inputs import Noisy
+    from evenhand.decide.allotment.noisy_total import NoisyShares
     from evenhand.privacy.laws import Law
 
     Values = NDArray[np.float64]
@@ -46,30 +45,29 @@ _LARGE = 0.3  # noise over the total from which, turned by 45 degrees, the integ
 _IMAGES = np.arange(-3, 4)[:, np.newaxis]
 
 
-def value_bias(noisy: Noisy, series: Series) -> Found:
+def value_bias(noisy: NoisyShares, series: SeriesFigures) -> ShareFigures:
     """Return the bias by whichever integral applies; else the series with its bound, however wide."""
     kinds = {type(law) for law in noisy.laws}
     if kinds <= {Laplace, Gaussian}:
         values, error = principal_value(noisy)
-        return Found(values, error, "principal value by the characteristic function, error estimated")
+        return ShareFigures(values, error, "principal value by the characteristic function, error estimated")
     on_lattice = lattice_bias(noisy)
     if on_lattice is not None:
         values, error = on_lattice
         words = "Fourier sum over all totals, 0 counting as no error, error estimated"
-        return Found(values, error, words)
-    orders = f"{series.orders} even order{'s'[: series.orders != 1]}"
-    words = f"series of {orders}, not certified: the bound is above 1e-9"
-    return Found(series.values, series.error_bound, words)
+        return ShareFigures(values, error, words)
+    words = f"{series_words(series)}, not certified: the bound is above 1e-9"
+    return ShareFigures(series.values, series.error_bound, words)
 
 
-def principal_value(noisy: Noisy) -> tuple[Values, Values]:
+def principal_value(noisy: NoisyShares) -> tuple[Values, Values]:
     """Return the principal value for Laplace and Gaussian noise, and an estimate of its error."""
     fine, sizes = _on_ray(noisy, 1.0)
     coarse, _ = _on_ray(noisy, 2.0)
     return fine, np.abs(fine - coarse) + 64 * np.finfo(np.float64).eps * sizes
 
 
-def lattice_bias(noisy: Noisy) -> tuple[Values, Values] | None:
+def lattice_bias(noisy: NoisyShares) -> tuple[Values, Values] | None:
     """Return the mean, a total of 0 counting as no error, and its error; None where that is too long."""
     grid = _grid(noisy)
     if grid is None:
@@ -78,14 +76,14 @@ def lattice_bias(noisy: Noisy) -> tuple[Values, Values] | None:
     with np.errstate(divide="ignore"):
         kernel = grid.transformed(np.where(totals == 0, 0.0, 1.0 / totals)).imag
     kernel = -kernel * np.exp(grid.log_phi) / totals.size  # the real part of i times the transform
-    pulled = [float(kernel @ (own * _discrete(law, own * grid.angles)[1])) for own, law in grid.each]
+    pulled = [float(kernel @ (own * _discrete(law, own * grid.angles)[1])) for own, law in grid.weighted_laws]
     values = np.array(pulled) - noisy.shares * math.fsum(pulled)
     spread = float(np.abs(kernel).sum() * np.abs(grid.pull).max())
     error = np.full(values.shape, 64 * np.finfo(np.float64).eps * spread + _NEVER * totals.size)
     return values, error
 
 
-def lattice_variance(noisy: Noisy) -> Values | None:
+def lattice_variance(noisy: NoisyShares) -> Values | None:
     r"""Return the variance, a total of 0 counting as no error; None where that is too long.
 
     With :math:`n_i` the noise in an entity's own part, :math:`N` that in the total :math:`Z`,
@@ -105,16 +103,16 @@ def lattice_variance(noisy: Noisy) -> Values | None:
     alone = grid.transformed(inverse).real * phi
     crossed = -grid.transformed(moved * inverse).imag * phi
     both = float(grid.transformed(moved**2 * inverse).real @ phi)
-    found = np.empty_like(noisy.shares)
-    for place, (own, law) in enumerate(grid.each):
+    squares = np.empty_like(noisy.shares)
+    for place, (own, law) in enumerate(grid.weighted_laws):
         share, angles = noisy.shares[place], own * grid.angles
         square = own**2 * float(alone @ _discrete_square(law, angles))
         product = own * float(crossed @ _discrete(law, angles)[1])
-        found[place] = square - 2 * share * product + share**2 * both
-    return np.maximum(found - mean[0] ** 2, 0.0)
+        squares[place] = square - 2 * share * product + share**2 * both
+    return np.maximum(squares - mean[0] ** 2, 0.0)
 
 
-def chance_not_positive(noisy: Noisy) -> tuple[float, str]:
+def chance_not_positive(noisy: NoisyShares) -> tuple[float, str]:
     """Return the probability that the noisy total is 0 or less, and how it was found."""
     bound, _ = chernoff(noisy, 1.0)
     if bound < _NEVER:
@@ -133,8 +131,8 @@ def chance_not_positive(noisy: Noisy) -> tuple[float, str]:
     if grid is None:
         return bound, "at most, by Chernoff's bound"
     kernel = grid.transformed((grid.totals <= 0).astype(np.float64)).real
-    found = float(kernel @ np.exp(grid.log_phi)) / grid.totals.size
-    return min(max(found, 0.0), bound), "by a Fourier sum"
+    chance = float(kernel @ np.exp(grid.log_phi)) / grid.totals.size
+    return min(max(chance, 0.0), bound), "by a Fourier sum"
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,16 +143,16 @@ class _Grid:
     angles: Values
     log_phi: Values
     pull: Values
-    each: list[tuple[int, Law]]
+    weighted_laws: list[tuple[int, Law]]
 
     def transformed(self, function: Values) -> Complex:
         """Return the transform of a function of the total, so that its product with phi adds up to a mean."""
-        found = np.fft.rfft(np.fft.ifftshift(function)).astype(np.complex128)
-        found[1:-1] *= 2
-        return found
+        transform = np.fft.rfft(np.fft.ifftshift(function)).astype(np.complex128)
+        transform[1:-1] *= 2
+        return transform
 
 
-def _grid(noisy: Noisy) -> _Grid | None:
+def _grid(noisy: NoisyShares) -> _Grid | None:
     scaled = whole_weights(noisy)
     if scaled is None:
         return None
@@ -164,16 +162,16 @@ def _grid(noisy: Noisy) -> _Grid | None:
     if points > _MOST_POINTS or points * weights.size > _MOST_WORK:
         return None
     angles = 2 * math.pi * np.arange(points // 2 + 1) / points
-    each = list(zip(weights.tolist(), (noisy.laws[place] for place in noisy.which), strict=True))
+    weighted_laws = list(zip(weights.tolist(), (noisy.laws[place] for place in noisy.which), strict=True))
     log_phi, pull = np.zeros_like(angles), np.zeros_like(angles)
-    for own, law in each:
-        log_each, derivative = _discrete(law, own * angles)
-        log_phi += log_each
+    for own, law in weighted_laws:
+        log_own, derivative = _discrete(law, own * angles)
+        log_phi += log_own
         pull += own * np.abs(derivative)
-    return _Grid(np.arange(points) - points // 2 + total, angles, log_phi, pull, each)
+    return _Grid(np.arange(points) - points // 2 + total, angles, log_phi, pull, weighted_laws)
 
 
-def _on_ray(noisy: Noisy, coarse: float) -> tuple[Values, Values]:
+def _on_ray(noisy: NoisyShares, coarse: float) -> tuple[Values, Values]:
     """Integrate along the turned path by Gauss and Legendre's rule on panels that grow."""
     steps, weights = _panels(noisy, coarse)
     turn = cmath.exp(1j * _angle(noisy))
@@ -181,21 +179,21 @@ def _on_ray(noisy: Noisy, coarse: float) -> tuple[Values, Values]:
     squares = noisy.reach**2
     log_phi, pull = np.zeros(path.size, dtype=np.complex128), np.zeros(path.size, dtype=np.complex128)
     for own, law in _blocks(noisy, path.size):
-        log_each, each = _continuous(law, squares[own], path)
-        log_phi += log_each.sum(axis=0)
-        pull += each.sum(axis=0)
+        log_own, slope = _continuous(law, squares[own], path)
+        log_phi += log_own.sum(axis=0)
+        pull += slope.sum(axis=0)
     kernel = turn * weights * np.exp(1j * path + log_phi)
     common = kernel @ pull
     values, sizes = np.empty_like(squares), np.empty_like(squares)
     spread = float(np.abs(kernel) @ np.abs(pull))
     for own, law in _blocks(noisy, path.size):
-        _, each = _continuous(law, squares[own], path)
-        values[own] = (each @ kernel - noisy.shares[own] * common).real
-        sizes[own] = np.abs(each) @ np.abs(kernel) + noisy.shares[own] * spread
+        _, slope = _continuous(law, squares[own], path)
+        values[own] = (slope @ kernel - noisy.shares[own] * common).real
+        sizes[own] = np.abs(slope) @ np.abs(kernel) + noisy.shares[own] * spread
     return values, sizes
 
 
-def _panels(noisy: Noisy, coarse: float) -> tuple[Values, Values]:
+def _panels(noisy: NoisyShares, coarse: float) -> tuple[Values, Values]:
     """Return nodes and weights: panels double in length from where the noise begins to matter."""
     widest = max(1.0, math.sqrt(float((noisy.reach**2).sum())))
     ends = [0.0]
@@ -210,18 +208,18 @@ def _panels(noisy: Noisy, coarse: float) -> tuple[Values, Values]:
     return steps, (width[:, np.newaxis] * weights / 2).ravel()
 
 
-def _angle(noisy: Noisy) -> float:
+def _angle(noisy: NoisyShares) -> float:
     """Return by how much the path is turned."""
     return math.pi / 8 if float((noisy.reach**2).sum()) > _LARGE**2 else math.pi / 4
 
 
-def _blocks(noisy: Noisy, points: int) -> list[tuple[NDArray[np.int64], Law]]:
+def _blocks(noisy: NoisyShares, points: int) -> list[tuple[NDArray[np.int64], Law]]:
     size = max(1, _BLOCK // points)
-    found = []
+    blocks = []
     for place, law in enumerate(noisy.laws):
         here = np.flatnonzero(noisy.which == place)
-        found += [(here[start : start + size], law) for start in range(0, here.size, size)]
-    return found
+        blocks += [(here[start : start + size], law) for start in range(0, here.size, size)]
+    return blocks
 
 
 def _continuous(law: Law, squares: Values, path: Complex) -> tuple[Complex, Complex]:
@@ -240,15 +238,20 @@ def _discrete(law: Law, angles: Values) -> tuple[Values, Values]:
         gap = math.expm1(-1 / float(law.scale)) ** 2
         below = gap + 4 * rate * np.sin(angles / 2) ** 2
         return np.log(gap / below), 2 * rate * np.sin(angles) / below
-    squared = float(law.squared_scale)  # type: ignore[attr-defined]
-    near = np.remainder(angles + math.pi, 2 * math.pi) - math.pi
-    images = near + 2 * math.pi * _IMAGES
-    sizes = -squared * images**2 / 2
+    squared, images, sizes = _images(law, angles)
     top = sizes.max(axis=0)
     masses = np.exp(sizes - top)
     total = masses.sum(axis=0)
     at_zero = np.log(np.exp(-squared * (2 * math.pi * _IMAGES) ** 2 / 2).sum())
     return top + np.log(total) - at_zero, squared * (masses * images).sum(axis=0) / total
+
+
+def _images(law: Law, angles: Values) -> tuple[float, Values, Values]:
+    """Return the squared scale of a discrete Gaussian, the angles on every turn, and the exponents there."""
+    squared = float(law.squared_scale)  # type: ignore[attr-defined]
+    near = np.remainder(angles + math.pi, 2 * math.pi) - math.pi
+    images = near + 2 * math.pi * _IMAGES
+    return squared, images, -squared * images**2 / 2
 
 
 def _discrete_square(law: Law, angles: Values) -> Values:
@@ -258,16 +261,13 @@ def _discrete_square(law: Law, angles: Values) -> Values:
         below = math.expm1(-1 / float(law.scale)) ** 2 + 4 * rate * np.sin(angles / 2) ** 2
         slope: Values = 2 * rate * np.sin(angles) / below
         return 2 * rate * np.cos(angles) / below - 2 * slope**2
-    squared = float(law.squared_scale)  # type: ignore[attr-defined]
-    near = np.remainder(angles + math.pi, 2 * math.pi) - math.pi
-    images = near + 2 * math.pi * _IMAGES
-    sizes = -squared * images**2 / 2
+    squared, images, sizes = _images(law, angles)
     masses = np.exp(sizes - sizes.max(axis=0))
     mean: Values = (masses * images**2).sum(axis=0) / masses.sum(axis=0)
     return squared - squared**2 * mean
 
 
-def _far(noisy: Noisy) -> float:
+def _far(noisy: NoisyShares) -> float:
     """Return how far the total moves, over itself, but for a probability of 1e-16."""
     low, high = 0.0, 1.0
     while chernoff(noisy, high)[0] > _NEVER / 2:

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from evenhand.decide.allotment import value as allotment_value
+from evenhand.decide.allotment import principal_values as allotment_value
 from evenhand.decide.allotment.allotment import Allotment
-from evenhand.decide.allotment.inputs import noisy_shares
-from evenhand.decide.allotment.series import allotment_bias, bias_series, total_not_positive
-from evenhand.decide.allotment.value import lattice_bias, principal_value
+from evenhand.decide.allotment.moments import allotment_bias, total_not_positive
+from evenhand.decide.allotment.noisy_total import build_noisy_shares
+from evenhand.decide.allotment.principal_values import lattice_bias, principal_value
+from evenhand.decide.allotment.series import bias_series
 from evenhand.decide.exact.linear_law import linear_law
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
 from unit.decide._slow_shares import by_enumeration
@@ -31,7 +32,7 @@ class TestPrincipalValue:
     @pytest.mark.parametrize("scale", [2, 20, 150])
     def test_thirty_digits(self, scale):
         """The slow way, at several sizes of noise."""
-        values, error = principal_value(noisy_shares(SHARES, COUNTS, Laplace(scale)))
+        values, error = principal_value(build_noisy_shares(SHARES, COUNTS, Laplace(scale)))
 
         assert (np.abs(values - slow_value(WEIGHTS, COUNTS, scale)) <= error + 1e-17).all()
 
@@ -40,7 +41,7 @@ class TestPrincipalValue:
         """Given the noise in the total, an entity's own noise is a part of it: one integral for all."""
         from scipy.special import dawsn
 
-        noisy = noisy_shares(SHARES, COUNTS, Gaussian(squared))
+        noisy = build_noisy_shares(SHARES, COUNTS, Gaussian(squared))
         variance = float((noisy.reach**2).sum())
         place = 1 / np.sqrt(2 * variance)
         exact = (noisy.reach**2 / variance - noisy.shares) * (1 - 2 * place * dawsn(place))
@@ -51,7 +52,7 @@ class TestPrincipalValue:
     def test_it_agrees_with_the_series_where_both_are_good(self):
         """Two derivations, one number; also with laws that differ."""
         for laws in (Laplace("1.5"), [Laplace(1), Gaussian(3), Laplace(2)]):
-            noisy = noisy_shares(SHARES, COUNTS, laws)
+            noisy = build_noisy_shares(SHARES, COUNTS, laws)
             values, _ = principal_value(noisy)
 
             assert values == pytest.approx(bias_series(noisy).values, rel=1e-10)
@@ -65,7 +66,7 @@ class TestFourier:
     def test_it_is_the_sum_over_all_totals_but_zero(self, law, reach, weights):
         """With three people in a place, totals of 0 do happen."""
         counts = [3, 0, 2]
-        values, error = lattice_bias(noisy_shares(Allotment(weights), counts, law))
+        values, error = lattice_bias(build_noisy_shares(Allotment(weights), counts, law))
         slow, _ = by_enumeration(weights, counts, law, reach)
 
         assert values == pytest.approx(slow, abs=2e-12)

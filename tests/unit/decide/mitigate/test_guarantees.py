@@ -29,7 +29,7 @@ def test_a_payment_from_the_true_counts_has_no_guarantee():
     assert paid.guarantee.trust == "none"
     assert paid.guarantee.delta == 1
     assert paid.guarantee.in_clear == ("x",)
-    assert "Nothing is promised" in paid.words
+    assert "There is no guarantee" in paid.words
 
 
 def test_the_table_of_ways_prints_none_for_what_looks_at_the_true_counts():

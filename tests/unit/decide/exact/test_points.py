@@ -1,10 +1,11 @@
-"""Points and weights between kinks."""
+"""Points and weights between kinks, and runs of whole numbers on which no comparison changes."""
 
 import numpy as np
 import pytest
 
+from evenhand.decide.exact import components
 from evenhand.decide.exact.components import Component, Structure
-from evenhand.decide.exact.pieces import Kink, kinks, nodes
+from evenhand.decide.exact.points import ComparisonSteps, Kink, find_kinks, nodes, run_starts
 from evenhand.privacy.laws import Gaussian, Laplace
 
 
@@ -39,7 +40,7 @@ def test_kinks_are_where_borders_meet():
         (((0, 1),), ((0, 1), (1, 2)), ((1, 1),)), (True,) * 3, (Laplace(2), Laplace(5)), frozenset({1})
     )
     thresholds = {0: np.array([3]), 1: np.array([10]), 2: np.array([1])}
-    found = kinks(
+    found = find_kinks(
         structure, Component((0, 1, 2), (0, 1)), 0, thresholds=thresholds, floors={1: np.array([-4])}
     )
     places = sorted((float(kink.place[0]), kink.reach, kink.rate) for kink in found)
@@ -58,7 +59,44 @@ def test_a_chain_of_inputs_carries_its_widths():
         (((0, 1), (1, 1)), ((1, 1), (2, 1))), (True, True), (Gaussian(100), Gaussian(100), Gaussian("0.0001"))
     )
     thresholds = {0: np.array([0.0]), 1: np.array([5.0])}
-    found = kinks(structure, Component((0, 1), (0, 1, 2)), 0, thresholds=thresholds, floors={})
+    found = find_kinks(structure, Component((0, 1), (0, 1, 2)), 0, thresholds=thresholds, floors={})
 
     assert max(kink.rate for kink in found) == pytest.approx(3 / 0.01)
     assert any(kink.rate > 100 and kink.place[0] == -5 for kink in found)
+
+
+def _clipped(step, far):
+    """Return, for each entity and v, the number compared with, as far as it matters."""
+    v = np.arange(-far, far + 1)
+    left = (step.threshold[:, None] - step.coefficient * v) // step.multiple
+    return np.sign(left + 0.5) if step.reach < 0 else np.clip(left, -step.reach - 1, step.reach + 1)
+
+
+@pytest.mark.parametrize("coefficient", [1, -1, 7, -7, 20, -131])
+@pytest.mark.parametrize("multiple", [1, 3, 20, 10_000])
+@pytest.mark.parametrize("reach", [-1, 1, 30])
+def test_no_comparison_changes_within_a_run(coefficient, multiple, reach):
+    """A change inside a run would be taken for its first value: a wrong probability, silently."""
+    far = 40
+    thresholds = np.random.default_rng(1).integers(-30_000, 30_000, 40)
+    step = ComparisonSteps(np.concatenate([thresholds, np.arange(-50, 51)]), coefficient, multiple, reach)
+    other = ComparisonSteps(step.threshold // 7, 3, 1, 5)
+    rows, starts = run_starts([step, other], far, step.threshold.size)
+    marked = np.zeros((step.threshold.size, 2 * far + 1), dtype=bool)
+    marked[rows, starts + far] = True
+
+    assert marked[:, 0].all()
+    for each in (step, other):
+        changed = np.diff(_clipped(each, far), axis=1) != 0
+        assert not (changed & ~marked[:, 1:]).any()
+    assert (np.diff(rows * (2 * far + 1) + starts) > 0).all()
+
+
+def test_runs_are_far_fewer_than_whole_numbers():
+    """The sum over noise of scale 300 would otherwise take 21,601 terms for each entity."""
+    threshold = np.array([131 * 10_050 - 10_000 * 140])
+    rows, _ = run_starts([ComparisonSteps(threshold, -131, 10_000, 10_800)], 10_800, 1)
+
+    assert 200 < rows.size < 300
+    assert components._expected_runs(-131, 10_000, 10_800, 10_800) == pytest.approx(rows.size, abs=5)
+    assert components._expected_runs(20, 1, 10_800, 10_800) == 2 * 540 + 3

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evenhand.decide.language.half_spaces import HalfSpaces, laws_of, truth_table
+from evenhand.decide.exact.rule_probability import half_spaces, laws_of, truth_table
 from evenhand.decide.language.terms import count, ratio
 from evenhand.errors import InvalidParameterError, UnknownNameError
 from evenhand.privacy.laws import DiscreteLaplace, Laplace
@@ -14,32 +14,34 @@ A, B = count("a"), count("b")
 def test_distances_are_exact_whole_numbers():
     """Rounding here would decide ties: 0.3 a - 0.1 b at a = 1, b = 3 is 0, which floats miss."""
     rule = 0.3 * A - 0.1 * B > 0.5
-    spaces = HalfSpaces.of(rule, {"a": [1, 5], "b": [3, 10]}, {"a": Laplace(1), "b": Laplace(1)}, least=0)
+    structure, state, _ = half_spaces(
+        rule, {"a": [1, 5], "b": [3, 10]}, {"a": Laplace(1), "b": Laplace(1)}, least=0
+    )
 
-    assert spaces.thresholds[0].tolist() == [5, 0]
-    assert spaces.structure.coefficients == (((0, 3), (1, -1)),)
-    assert spaces.floors[0].tolist() == [-1, -5]
-    assert spaces.structure.floored == {0, 1}
+    assert state.thresholds[0].tolist() == [5, 0]
+    assert structure.coefficients == (((0, 3), (1, -1)),)
+    assert state.floors[0].tolist() == [-1, -5]
+    assert structure.floored == {0, 1}
 
 
 def test_a_bound_that_is_no_whole_number_is_multiplied_out():
     """The comparison of whole numbers needs a whole border."""
     rule = 2 * A + B > 0.25
-    spaces = HalfSpaces.of(
+    structure, state, shape = half_spaces(
         rule, {"a": 1, "b": 1}, {"a": DiscreteLaplace(1), "b": DiscreteLaplace(1)}, least=None
     )
 
-    assert spaces.structure.coefficients == (((0, 8), (1, 4)),)
-    assert spaces.thresholds[0].tolist() == [1 - 12]
-    assert spaces.shape == ()
-    assert spaces.floors == {}
+    assert structure.coefficients == (((0, 8), (1, 4)),)
+    assert state.thresholds[0].tolist() == [1 - 12]
+    assert shape == ()
+    assert state.floors == {}
 
 
 def test_numbers_leave_64_bits_before_they_wrap_around():
     """A wrapped sum would be a wrong decision without an error."""
     laws = {"a": DiscreteLaplace(1), "b": DiscreteLaplace(1)}
-    near = HalfSpaces.of(A - B > 0, {"a": 2**59, "b": -(2**59)}, laws, least=None)
-    far = HalfSpaces.of(7 * A - B > 0, {"a": 2**61, "b": -(2**61)}, laws, least=None)
+    _, near, _ = half_spaces(A - B > 0, {"a": 2**59, "b": -(2**59)}, laws, least=None)
+    _, far, _ = half_spaces(7 * A - B > 0, {"a": 2**61, "b": -(2**61)}, laws, least=None)
 
     assert near.thresholds[0].dtype == np.int64
     assert near.thresholds[0][0] == -(2**60)
