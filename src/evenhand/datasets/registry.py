@@ -1,4 +1,7 @@
-"""The names of the data sets, and the one door to them."""
+"""The names of the data sets, and the one door to them.
+
+A data set is one file in `entries` and one line here; everything else asks this registry.
+"""
 
 from __future__ import annotations
 

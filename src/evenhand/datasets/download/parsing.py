@@ -1,4 +1,4 @@
-"""Addresses of public files, and how their content becomes typed columns and ours becomes CSV."""
+"""Addresses of public files, and their CSV content as typed columns, as rows, and written anew."""
 
 from __future__ import annotations
 
