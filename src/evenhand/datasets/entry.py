@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from evenhand.datasets.download.files import Reader, SourceFile
     from evenhand.schema import Schema
 
-__all__ = ["Cleaned", "Description", "Entry", "Option", "choose"]
+__all__ = ["Cleaned", "Description", "Entry", "Option", "choose_options"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,7 +149,7 @@ class Option:
         return f"{other} = {' or '.join(repr(value) for value in values)}"
 
 
-def choose(dataset: str, declared: tuple[Option, ...], given: Mapping[str, object]) -> dict[str, Any]:
+def choose_options(dataset: str, declared: tuple[Option, ...], given: Mapping[str, object]) -> dict[str, Any]:
     """Return the value of every option that applies, defaults filled in.
 
     Parameters

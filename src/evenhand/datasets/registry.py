@@ -14,7 +14,7 @@ import numpy as np
 
 from evenhand.datasets.dataset import DataSet, FileRecord, Provenance
 from evenhand.datasets.download.files import Reader
-from evenhand.datasets.entry import Description, choose
+from evenhand.datasets.entry import Description, choose_options
 from evenhand.errors import ChecksumError, InvalidParameterError, UnknownNameError
 from evenhand.table.frames import make_frame
 
@@ -143,7 +143,7 @@ def load(
     """
     entry = _entry(name)
     _check_settings(folder, download)
-    chosen = choose(name, entry.options, options)
+    chosen = choose_options(name, entry.options, options)
     reader = Reader(name, folder=folder, download=bool(download), progress=progress)
     cleaned = entry.build(reader, chosen)
     frame = make_frame(cleaned.columns, backend=backend)

@@ -23,7 +23,7 @@ from evenhand.measure.intervals import check_level
 from evenhand.schema import Schema
 from evenhand.table.read import BATCH_ROWS, STREAM_LIMITS, file_form, open_batches
 from evenhand.table.side_files import record_path, schema_path
-from evenhand.table.source import Limits, blocks, opened, own_name, refuse
+from evenhand.table.source import Limits, blocks, open_source, own_name, refuse
 
 if TYPE_CHECKING:
     import os
@@ -201,7 +201,7 @@ def _read_record(path: str | os.PathLike[str], given: str | os.PathLike[str] | N
     if not place.exists():
         hint = "'evenhand privatize' writes it beside the reports; --guarantee names another."
         refuse(own_name(place), f"there is no such file. Hint: {hint}")
-    with opened(place, limits=Limits(bytes=MOST_BYTES), owner=_OWNER) as source:
+    with open_source(place, limits=Limits(bytes=MOST_BYTES), owner=_OWNER) as source:
         text = b"".join(blocks(source, Limits(bytes=MOST_BYTES)))
     return Record.from_json(text, own_name(place)), hashlib.sha256(text).hexdigest()
 

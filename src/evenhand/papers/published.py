@@ -57,12 +57,12 @@ def published_columns(stem: str, *, numbers: tuple[str, ...]) -> dict[str, Any] 
         Columns that hold numbers, blanks as NaN; the others are text.
     """
     from evenhand.datasets.download.files import places  # noqa: PLC0415 - as above
-    from evenhand.datasets.download.parsing import parse  # noqa: PLC0415 - loads pyarrow
+    from evenhand.datasets.download.parsing import parse_csv  # noqa: PLC0415 - loads pyarrow
 
     for place in places(None):
         packed, plain = (place.folder / f"{stem}.csv{end}" for end in (".gz", ""))
         if packed.is_file():
-            return parse(gzip.decompress(packed.read_bytes()), numbers=numbers)
+            return parse_csv(gzip.decompress(packed.read_bytes()), numbers=numbers)
         if plain.is_file():
-            return parse(plain.read_bytes(), numbers=numbers)
+            return parse_csv(plain.read_bytes(), numbers=numbers)
     return None

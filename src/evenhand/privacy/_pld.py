@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-__all__ = ["Steps", "allowance", "delta_at", "epsilon_at", "float_above", "float_below"]
+__all__ = ["NoisySteps", "allowance", "delta_at", "epsilon_at", "float_above", "float_below"]
 
 _ALLOWED = 2.0**-48  # per step; each of the two errors was measured to be below 2**-50
 _FURTHER = 100  # steps' worth of allowance for the sums over the composed losses
@@ -40,7 +40,7 @@ _LOG_TAIL = 10.0  # standard deviations of noise within which losses get points 
 _SPARE = 1 + 1e-12  # for the logarithm and the exponentials behind an epsilon
 
 
-class Steps(NamedTuple):
+class NoisySteps(NamedTuple):
     """What is composed: a multiplier rounded down, a sampling rate rounded up, how often, for which unit."""
 
     noise: float
@@ -76,7 +76,7 @@ def allowance(steps: int) -> float:
 
 
 @functools.lru_cache(maxsize=256)
-def epsilon_at(of: Steps, delta: float, *, coarse: bool = False) -> float:
+def epsilon_at(of: NoisySteps, delta: float, *, coarse: bool = False) -> float:
     """Return an epsilon that goes with `delta`, infinite where there is none.
 
     With `coarse` the points are ten times as far apart: some hundredths of a percent more, in a tenth of
@@ -90,7 +90,7 @@ def epsilon_at(of: Steps, delta: float, *, coarse: bool = False) -> float:
     )
 
 
-def delta_at(of: Steps, epsilon: float) -> float:
+def delta_at(of: NoisySteps, epsilon: float) -> float:
     """Return a delta that goes with `epsilon`."""
     if _is_hopeless(of):
         return 1.0
@@ -98,7 +98,7 @@ def delta_at(of: Steps, epsilon: float) -> float:
     return min(1.0, max(0.0, delta) * _SPARE + allowance(of.steps))
 
 
-def _is_hopeless(of: Steps) -> bool:
+def _is_hopeless(of: NoisySteps) -> bool:
     """Whether the mean loss is so large that there is no guarantee, which then need not be computed.
 
     The loss is convex in the noise, so its mean is at least that at the mean noise, with and without the row.
@@ -109,7 +109,7 @@ def _is_hopeless(of: Steps) -> bool:
     return of.steps * (rate * joined + (1 - rate) * left) > _HOPELESS
 
 
-def _interval(of: Steps, *, coarse: bool) -> float:
+def _interval(of: NoisySteps, *, coarse: bool) -> float:
     """Return the distance of the points: a power of ten that fits the loss of one step, and of all."""
     rate, shift = of.sampling, 1 / of.noise
     spread = rate * shift
@@ -138,7 +138,7 @@ def _load_dp_accounting() -> tuple[Any, Any, Any]:
 
 
 @functools.lru_cache(maxsize=8)
-def _compose_steps(of: Steps, interval: float) -> Any:
+def _compose_steps(of: NoisySteps, interval: float) -> Any:
     """Return dp-accounting's distribution of the loss of all steps."""
     losses, mechanisms, _ = _load_dp_accounting()
     change = mechanisms.AdjacencyType
@@ -152,7 +152,7 @@ def _compose_steps(of: Steps, interval: float) -> Any:
     return one.self_compose(of.steps)
 
 
-def _one_step(of: Steps, change: Any, interval: float) -> Any:
+def _one_step(of: NoisySteps, change: Any, interval: float) -> Any:
     """Return the loss of one step on its line of points: as dp-accounting makes it, in arrays."""
     _, mechanisms, points = _load_dp_accounting()
     pair = mechanisms.GaussianPrivacyLoss(of.noise, sampling_prob=of.sampling, adjacency_type=change)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evenhand._validate import integer, one_of
 from evenhand.errors import InvalidParameterError
-from evenhand.privacy._pld import Steps, allowance, delta_at, epsilon_at, float_above, float_below
+from evenhand.privacy._pld import NoisySteps, allowance, delta_at, epsilon_at, float_above, float_below
 from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.rational import Number, exact, round_up
 
@@ -114,9 +114,9 @@ class SampledGaussian:
         delta = delta_at(self._for(unit, owner), float_below(spent))
         return min(Fraction(1), round_up(Fraction(delta), digits=_DIGITS))
 
-    def _for(self, unit: Unit | str, owner: str) -> Steps:
+    def _for(self, unit: Unit | str, owner: str) -> NoisySteps:
         checked = one_of("unit", unit, _UNITS, owner=owner)
-        return Steps(float_below(self.noise), float_above(self.sampling), self.steps, checked)
+        return NoisySteps(float_below(self.noise), float_above(self.sampling), self.steps, checked)
 
 
 def noise_for(
@@ -168,7 +168,10 @@ def noise_for(
             "tolerance", owner=owner, must_be="a float from 1e-9 to 0.1", got=tolerance
         )
     return _search(
-        float_below(spent), float_below(allowed), Steps(1.0, float_above(rate), times, checked), tolerance
+        float_below(spent),
+        float_below(allowed),
+        NoisySteps(1.0, float_above(rate), times, checked),
+        tolerance,
     )
 
 
@@ -236,7 +239,7 @@ def _too_small(delta: Number, owner: str) -> InvalidParameterError:
 
 
 @functools.lru_cache(maxsize=256)
-def _search(epsilon: float, delta: float, of: Steps, tolerance: float) -> float:
+def _search(epsilon: float, delta: float, of: NoisySteps, tolerance: float) -> float:
     def excess(place: float) -> float:
         reached = epsilon_at(of._replace(noise=math.exp(place)), delta, coarse=True)
         return math.log(min(max(reached, epsilon / 1e6), epsilon * 1e6) / epsilon)

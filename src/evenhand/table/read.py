@@ -10,7 +10,7 @@ from evenhand._validate import integer
 from evenhand.errors import InvalidParameterError
 from evenhand.table.csv.read import CsvBatches, read_csv
 from evenhand.table.parquet.read import ParquetBatches, read_parquet
-from evenhand.table.source import DEFAULT_LIMITS, Limits, check_schema, opened, own_name
+from evenhand.table.source import DEFAULT_LIMITS, Limits, check_is_schema, open_source, own_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -152,9 +152,9 @@ def open_batches(
     """
     rows = integer("batch_rows", batch_rows, owner=owner, low=1, high=MOST_BATCH_ROWS)
     form = file_form(path, owner=owner)
-    check_schema(schema, owner=owner)
+    check_is_schema(schema, owner=owner)
     reader = CsvBatches if form == "csv" else ParquetBatches
-    with opened(path, limits=limits, owner=owner) as source:
+    with open_source(path, limits=limits, owner=owner) as source:
         yield reader(source, limits, schema=schema, columns=columns, batch_rows=rows, owner=owner)
 
 
@@ -166,7 +166,7 @@ def file_columns(
     They may be private where a file has no header: show none of them that was not asked for by name.
     """
     reader = CsvBatches if file_form(path, owner=owner) == "csv" else ParquetBatches
-    with opened(path, limits=limits, owner=owner) as source:
+    with open_source(path, limits=limits, owner=owner) as source:
         return reader.names_in(source, limits)
 
 

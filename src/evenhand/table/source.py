@@ -28,8 +28,8 @@ __all__ = [
     "ReadableBuffer",
     "Source",
     "blocks",
+    "check_is_schema",
     "check_names",
-    "check_schema",
     "over_limit",
     "own_name",
     "refuse",
@@ -48,7 +48,7 @@ def check_names(names: Sequence[str | None], file: str) -> None:
         places[name] = place
 
 
-def check_schema(schema: object, *, owner: str) -> None:
+def check_is_schema(schema: object, *, owner: str) -> None:
     """Refuse what is neither a schema nor None."""
     if schema is not None and not isinstance(schema, Schema):
         got = f"a value of type {type(schema).__name__}"
@@ -59,7 +59,7 @@ def wanted_names(
     names: Sequence[str], file: str, *, schema: Schema | None, columns: Sequence[str] | None, owner: str
 ) -> list[str]:
     """Return the columns to read: those asked for, else those of the schema, else all."""
-    check_schema(schema, owner=owner)
+    check_is_schema(schema, owner=owner)
     if columns is not None and not _are_names(columns):
         must_be, got = "a list of column names", f"a value of type {type(columns).__name__}"
         raise InvalidParameterError("columns", owner=owner, must_be=must_be, got=got)
@@ -173,7 +173,7 @@ def over_limit(name: str, why: str, *, limit: str) -> NoReturn:
 
 
 @contextmanager
-def opened(path_or_buffer: Any, *, limits: Limits, owner: str) -> Iterator[Source]:
+def open_source(path_or_buffer: Any, *, limits: Limits, owner: str) -> Iterator[Source]:
     """Open a path, or take a binary buffer as it is, and refuse at once what is too large.
 
     Only what was opened here is closed here.

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand.privacy._pld import Steps, epsilon_at
+from evenhand.privacy._pld import NoisySteps, epsilon_at
 from evenhand.privacy.accounting import SampledGaussian, noise_for, sampling_rate
 from evenhand.privacy.grid_noise import GridNoise, _cost, _divided_by_root
 from evenhand.privacy.guarantees.units import Unit
@@ -36,7 +36,7 @@ def renyi_epsilon(noise, sampling, steps, delta):
 @given(noise=noises, sampling=rates, steps=repeats)
 def test_the_other_accountant_never_finds_less(noise, sampling, steps):
     """Rényi accounting is a bound from above; ours above it would be a sign of trouble."""
-    ours = epsilon_at(Steps(noise, sampling, steps, ADD), 1e-5, coarse=True)
+    ours = epsilon_at(NoisySteps(noise, sampling, steps, ADD), 1e-5, coarse=True)
 
     assert ours <= renyi_epsilon(noise, sampling, steps, 1e-5) * (1 + 1e-9)
 
@@ -46,7 +46,7 @@ def test_the_other_accountant_never_finds_less(noise, sampling, steps):
 @given(noise=noises, sampling=rates, steps=repeats)
 def test_more_steps_less_noise_and_larger_samples_cost_more(noise, sampling, steps):
     def epsilon(noise, sampling, steps, unit=ADD):
-        return epsilon_at(Steps(noise, sampling, steps, unit), 1e-5, coarse=True)
+        return epsilon_at(NoisySteps(noise, sampling, steps, unit), 1e-5, coarse=True)
 
     base = epsilon(noise, sampling, steps)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evenhand.datasets.entry import Option, choose
+from evenhand.datasets.entry import Option, choose_options
 from evenhand.errors import InvalidParameterError, UnknownNameError
 
 VERSION = Option(name="version", default="old", choices=("old", "new"), meaning="Which one.")
@@ -16,12 +16,12 @@ FLAG = Option(name="flag", default=False, choices=(False, True), meaning="Whethe
 
 
 def test_defaults_fill_in_what_applies():
-    assert choose("example", (VERSION, YEAR), {}) == {"version": "old"}
-    assert choose("example", (VERSION, YEAR), {"version": "new"}) == {"version": "new", "year": 2019}
+    assert choose_options("example", (VERSION, YEAR), {}) == {"version": "old"}
+    assert choose_options("example", (VERSION, YEAR), {"version": "new"}) == {"version": "new", "year": 2019}
 
 
 def test_a_whole_number_of_any_library_is_taken():
-    chosen = choose("example", (VERSION, YEAR), {"version": "new", "year": np.int64(2016)})
+    chosen = choose_options("example", (VERSION, YEAR), {"version": "new", "year": np.int64(2016)})
 
     assert chosen["year"] == 2016
     assert type(chosen["year"]) is int
@@ -40,7 +40,7 @@ def test_a_whole_number_of_any_library_is_taken():
 )
 def test_a_choice_may_be_a_scalar_of_numpy(option, value, expected):
     """A loop over an array of thresholds hands out such scalars."""
-    chosen = choose("example", (option,), {option.name: value})[option.name]
+    chosen = choose_options("example", (option,), {option.name: value})[option.name]
 
     assert chosen == expected
     assert type(chosen) is type(expected)
@@ -63,12 +63,12 @@ def test_a_choice_may_be_a_scalar_of_numpy(option, value, expected):
 )
 def test_a_value_of_another_kind_is_no_choice(option, value):
     with pytest.raises(InvalidParameterError):
-        choose("example", (option,), {option.name: value})
+        choose_options("example", (option,), {option.name: value})
 
 
 def test_an_unknown_option_gets_a_guess():
     with pytest.raises(UnknownNameError) as caught:
-        choose("example", (VERSION, YEAR), {"versoin": "new"})
+        choose_options("example", (VERSION, YEAR), {"versoin": "new"})
 
     assert str(caught.value) == (
         "Option 'versoin' is not known to data set 'example'. Hint: did you mean 'version'? "
@@ -79,7 +79,7 @@ def test_an_unknown_option_gets_a_guess():
 @pytest.mark.parametrize("value", ["newer", None, 1, ["new"], b"new"])
 def test_a_choice_must_be_one_of_the_choices(value):
     with pytest.raises(InvalidParameterError) as caught:
-        choose("example", (VERSION,), {"version": value})
+        choose_options("example", (VERSION,), {"version": value})
 
     assert "The 'version' parameter of load('example') must be one of 'old', 'new'. Got" in str(caught.value)
 
@@ -88,19 +88,19 @@ def test_a_choice_must_be_one_of_the_choices(value):
 def test_a_truth_value_is_not_a_number(value):
     """If 1 passed for True, 0.5 or "yes" would be next."""
     with pytest.raises(InvalidParameterError):
-        choose("example", (FLAG,), {"flag": value})
+        choose_options("example", (FLAG,), {"flag": value})
 
 
 @pytest.mark.parametrize("value", [2014, 2021, 2016.5, True, np.bool_(1), np.float64(2016), "2016", None])
 def test_a_whole_number_must_lie_between_its_ends(value):
     with pytest.raises(InvalidParameterError):
-        choose("example", (VERSION, YEAR), {"version": "new", "year": value})
+        choose_options("example", (VERSION, YEAR), {"version": "new", "year": value})
 
 
 def test_an_option_that_does_not_apply_is_refused_not_ignored():
     """Somebody who asks for a year must not get a table of another one."""
     with pytest.raises(InvalidParameterError) as caught:
-        choose("example", (VERSION, YEAR), {"year": 2016})
+        choose_options("example", (VERSION, YEAR), {"year": 2016})
 
     assert "must be left out when version = 'old'" in str(caught.value)
 

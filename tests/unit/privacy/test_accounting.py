@@ -12,7 +12,7 @@ from scipy.stats import norm
 
 from evenhand.errors import InvalidParameterError, MissingExtraError
 from evenhand.privacy import _pld, accounting
-from evenhand.privacy._pld import Steps, allowance, delta_at, epsilon_at, float_above, float_below
+from evenhand.privacy._pld import NoisySteps, allowance, delta_at, epsilon_at, float_above, float_below
 from evenhand.privacy.accounting import SampledGaussian, noise_for, sampling_rate
 from evenhand.privacy.guarantees.units import Unit
 
@@ -69,7 +69,7 @@ def test_replacing_one_row_costs_about_twice_as_much(noise, sampling, steps, eps
 @pytest.mark.parametrize(("epsilon", "sampling", "steps", "noise"), SMALLEST)
 def test_the_smallest_noise_is_found_and_no_smaller_one_will_do(epsilon, sampling, steps, noise):
     found = noise_for(epsilon, "1e-5", sampling=sampling, steps=steps, unit=ADD)
-    of = Steps(found, float_above(Fraction(sampling)), steps, ADD)
+    of = NoisySteps(found, float_above(Fraction(sampling)), steps, ADD)
     smaller = of._replace(noise=found * (1 - 2e-4))
 
     assert found == pytest.approx(noise, abs=1e-3)
@@ -158,7 +158,7 @@ def test_the_fourier_transform_is_within_the_allowance(change):
     from dp_accounting.pld import common
     from dp_accounting.pld.privacy_loss_mechanism import AdjacencyType
 
-    of, interval, steps = Steps(1.2, 0.03, 1000, ADD), 1e-3, 1000
+    of, interval, steps = NoisySteps(1.2, 0.03, 1000, ADD), 1e-3, 1000
     masses = _pld._one_step(of, AdjacencyType[change], interval).to_dense_pmf()
     low, high = common.compute_self_convolve_bounds(masses._probs, steps, 1e-15)
     length = scipy.fft.next_fast_len(high - low + 1)
@@ -182,7 +182,7 @@ def test_floats_are_taken_on_the_careful_side():
 
 
 def test_a_delta_within_the_rounding_has_no_epsilon():
-    of = Steps(1.0, 0.5, 10, ADD)
+    of = NoisySteps(1.0, 0.5, 10, ADD)
 
     assert epsilon_at(of, allowance(10)) == math.inf
     assert delta_at(of, 400.0) >= allowance(10)
@@ -200,17 +200,17 @@ def test_where_nothing_is_guaranteed_nothing_is_said(unit):
 
 def test_only_settings_beyond_use_are_called_hopeless():
     """The quick bound is a bound from below: at q = 1 it is the mean loss itself, T / 2 z**2."""
-    assert not _pld._is_hopeless(Steps(1.0, 1.0, 2000, ADD))
-    assert _pld._is_hopeless(Steps(1.0, 1.0, 2001, ADD))
-    assert not _pld._is_hopeless(Steps(1.0, 0.034, 10_000_000, ADD))
+    assert not _pld._is_hopeless(NoisySteps(1.0, 1.0, 2000, ADD))
+    assert _pld._is_hopeless(NoisySteps(1.0, 1.0, 2001, ADD))
+    assert not _pld._is_hopeless(NoisySteps(1.0, 0.034, 10_000_000, ADD))
 
 
 def test_little_noise_gets_points_that_are_further_apart():
     """Memory and time stay bounded."""
-    assert _pld._interval(Steps(0.1, 0.01, 10, ADD), coarse=False) == 1e-3
-    assert _pld._interval(Steps(2.0, 0.034, 10, ADD), coarse=False) == 1e-4
-    assert _pld._interval(Steps(2.0, 0.034, 10, ADD), coarse=True) == 1e-3
-    assert _pld._interval(Steps(20.0, 1.0, 10, ADD), coarse=True) == 1e-3
+    assert _pld._interval(NoisySteps(0.1, 0.01, 10, ADD), coarse=False) == 1e-3
+    assert _pld._interval(NoisySteps(2.0, 0.034, 10, ADD), coarse=False) == 1e-4
+    assert _pld._interval(NoisySteps(2.0, 0.034, 10, ADD), coarse=True) == 1e-3
+    assert _pld._interval(NoisySteps(20.0, 1.0, 10, ADD), coarse=True) == 1e-3
 
 
 def test_the_search_returns_the_least_noise_where_that_is_enough():

@@ -8,7 +8,7 @@ import pytest
 
 from evenhand.errors import InvalidParameterError, LimitExceededError, UnreadableFileError
 from evenhand.table import Limits, read_csv, read_parquet
-from evenhand.table.source import Source, blocks, opened, own_name
+from evenhand.table.source import Source, blocks, open_source, own_name
 
 
 @pytest.fixture
@@ -150,7 +150,7 @@ def test_only_what_was_opened_here_is_closed_here(folder):
     buffer = io.BytesIO(b"a\n1\n")
     read_csv(buffer)
     (folder / "data.csv").write_text("a\n")
-    with opened(folder / "data.csv", limits=Limits(), owner="test") as source:
+    with open_source(folder / "data.csv", limits=Limits(), owner="test") as source:
         assert source.size == 2
 
     assert not buffer.closed

@@ -25,7 +25,7 @@ from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.units import ROW_ORDER, Trust, Unit
 from evenhand.privacy.records import build_from_record
 from evenhand.table.parquet.read import read_parquet
-from evenhand.table.source import DEFAULT_LIMITS, Limits, Source, blocks, opened, over_limit, refuse
+from evenhand.table.source import DEFAULT_LIMITS, Limits, Source, blocks, open_source, over_limit, refuse
 from evenhand.table.write import replacing
 
 if TYPE_CHECKING:
@@ -237,7 +237,7 @@ def read_reports(
     """Return the reports of a file, the protocol that made them, and whether they are simulated."""
     limits = DEFAULT_LIMITS if limits is None else limits
     with (
-        opened(path_or_buffer, limits=limits, owner="Reports.read_parquet") as given,
+        open_source(path_or_buffer, limits=limits, owner="Reports.read_parquet") as given,
         _naming_the_file(given),
     ):
         source = _seekable(given, limits)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import platformdirs
 
 from evenhand._lazy import lazy
-from evenhand.datasets.download.parsing import parse
+from evenhand.datasets.download.parsing import parse_csv
 from evenhand.errors import ChecksumError, DataSetNotFoundError
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from evenhand.datasets.download.fetch import Fetcher, Progress
 
-__all__ = ["Download", "Place", "Reader", "SourceFile", "cache_folder", "name_cache", "places"]
+__all__ = ["Download", "Reader", "SearchPlace", "SourceFile", "cache_folder", "name_cache", "places"]
 
 pooch = lazy("pooch")  # loads an HTTP client, which a file on this machine does not need
 
@@ -37,7 +37,7 @@ CACHE: dict[str, Any] = {"appname": "evenhand", "appauthor": False, "opinion": F
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class SearchPlace:
     """A folder to look in, in words and as a path. Messages hold the words only."""
 
     words: str
@@ -45,7 +45,7 @@ class Place:
     is_cache: bool = False
 
 
-def places(given: str | os.PathLike[str] | None) -> Iterator[Place]:
+def places(given: str | os.PathLike[str] | None) -> Iterator[SearchPlace]:
     """Yield the folders to look in, first one first.
 
     Parameters
@@ -54,13 +54,13 @@ def places(given: str | os.PathLike[str] | None) -> Iterator[Place]:
         The folder that the caller named.
     """
     if given is not None:
-        yield Place(words="the folder given", folder=_expand_home(given))
+        yield SearchPlace(words="the folder given", folder=_expand_home(given))
     named = os.environ.get("EVENHAND_DATA")
     if named:
-        yield Place(words="the folder named by EVENHAND_DATA", folder=_expand_home(named))
+        yield SearchPlace(words="the folder named by EVENHAND_DATA", folder=_expand_home(named))
     cache = cache_folder()
     if cache is not None:
-        yield Place(words=name_cache(), folder=cache, is_cache=True)
+        yield SearchPlace(words=name_cache(), folder=cache, is_cache=True)
 
 
 def name_cache() -> str:
@@ -163,7 +163,7 @@ class Reader:
         A blank is an empty text, or not-a-number in a column of numbers.
         """
         content = self.content(file)
-        return parse(content, integers=integers, numbers=numbers)
+        return parse_csv(content, integers=integers, numbers=numbers)
 
     def content(self, file: SourceFile) -> bytes:
         """Return the checked, uncompressed content of a file."""
@@ -217,7 +217,7 @@ class Reader:
         )
 
 
-def _read(place: Place, name: str, size: int) -> bytes | None:
+def _read(place: SearchPlace, name: str, size: int) -> bytes | None:
     """Return the content of a file in a place, or None if it is not there.
 
     A cache that cannot be read is no failure; a folder that a person named is.

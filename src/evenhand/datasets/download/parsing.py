@@ -19,13 +19,13 @@ __all__ = [
     "github_page",
     "keep_rows",
     "line_feeds",
-    "parse",
+    "parse_csv",
     "read_rows",
     "write_rows",
 ]
 
 
-def parse(content: bytes, *, integers: Iterable[str] = (), numbers: Iterable[str] = ()) -> dict[str, Any]:
+def parse_csv(content: bytes, *, integers: Iterable[str] = (), numbers: Iterable[str] = ()) -> dict[str, Any]:
     r"""Return the columns of a CSV file as numpy arrays.
 
     The types are declared, never guessed: `integers` are whole numbers, `numbers` are numbers with
@@ -33,7 +33,7 @@ def parse(content: bytes, *, integers: Iterable[str] = (), numbers: Iterable[str
 
     Examples
     --------
-    >>> parse(b"name,age\nann,41\nbob,7\n", integers=["age"])["age"].tolist()
+    >>> parse_csv(b"name,age\nann,41\nbob,7\n", integers=["age"])["age"].tolist()
     [41, 7]
     """
     types = dict.fromkeys(read_rows(content.split(b"\n", 1)[0])[0], pa.string())

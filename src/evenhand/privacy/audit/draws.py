@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.errors import InvalidParameterError
-from evenhand.privacy.audit.views import Chunk
+from evenhand.privacy.audit.views import OutputChunk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
     Columns = dict[str, npt.NDArray[Any]]
 
-__all__ = ["Draws", "columns_of", "support_columns"]
+__all__ = ["MechanismDraws", "output_columns", "support_columns"]
 
 _MOST_AT_ONCE = 1 << 16  # outputs
 _MOST_BYTES_AT_ONCE = 1 << 23
 _PROBE = 16
 
 
-class Draws:
+class MechanismDraws:
     """Outputs of a mechanism for either input of a pair.
 
     Parameters
@@ -76,11 +76,11 @@ class Draws:
         size = max(_bytes_of(few), sum(values.nbytes for values in columns.values()))
         self.rows = max(_PROBE, min(_MOST_AT_ONCE, _MOST_BYTES_AT_ONCE * _PROBE // max(1, size)))
 
-    def draw(self, which: int, size: int) -> Iterator[Chunk]:
+    def draw(self, which: int, size: int) -> Iterator[OutputChunk]:
         """Yield `size` outputs for an input of the pair, in chunks."""
         for start in range(0, size, self.rows):
             rows = min(self.rows, size - start)
-            chunk = Chunk(self._alike(self._read(self._sample(which, rows))))
+            chunk = OutputChunk(self._alike(self._read(self._sample(which, rows))))
             self._done += rows
             if self._progress is not None:
                 self._progress(self._done, self.planned)
@@ -102,11 +102,11 @@ class Draws:
         if self._features is not None:
             features = self._features(outputs)
             self._check_count("features", features, len(outputs))
-            return columns_of(features)
+            return output_columns(features)
         if not self._reports or not hasattr(self._mechanism, "indicators"):
-            return columns_of(outputs)
+            return output_columns(outputs)
         columns = support_columns(self._mechanism, outputs, self.pair)
-        return columns if hasattr(self.pair[0], "items") else columns | columns_of(outputs)
+        return columns if hasattr(self.pair[0], "items") else columns | output_columns(outputs)
 
     def _alike(self, columns: Columns) -> Columns:
         """Return the columns that the first outputs had, if they are there and of the same kind."""
@@ -179,7 +179,7 @@ _EXACT = 1 << 53  # whole numbers up to here are floats too
 _CELLS = 1 << 17  # of a block of indicators: small enough for the cache of a processor
 
 
-def columns_of(outputs: Any) -> Columns:
+def output_columns(outputs: Any) -> Columns:
     """Return the columns of an array of outputs, one entry per output in each.
 
     A scalar is one column, a row is one column per coordinate, a record one per field. Bytes and texts

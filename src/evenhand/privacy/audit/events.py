@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand._lazy import lazy
-from evenhand.privacy.audit.views import Chunk, View, views_of
+from evenhand.privacy.audit.views import OutputChunk, View, views_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -58,7 +58,7 @@ class Event:
     log_ratio: float
     """Logarithm of the ratio of the frequencies when it was chosen."""
 
-    def count(self, chunk: Chunk) -> int:
+    def count(self, chunk: OutputChunk) -> int:
         """Return how many outputs are in it."""
         inside = np.zeros(self.view.size, dtype=bool)
         inside[list(self.codes)] = True
@@ -90,7 +90,7 @@ class Search:
 
     def __init__(
         self,
-        draw: Callable[[int, int], Iterator[Chunk]],
+        draw: Callable[[int, int], Iterator[OutputChunk]],
         batch: int,
         *,
         error: float,
@@ -141,7 +141,7 @@ class Search:
         chosen = tuple(codes[: place + 1].tolist())
         return float(bounds[place]), Event(view, chosen, likely, rare, math.log(often / rare))
 
-    def _count_categories(self, *chunks: Chunk) -> list[Array]:
+    def _count_categories(self, *chunks: OutputChunk) -> list[Array]:
         return [np.stack([chunk.counts(view) for chunk in chunks]) for view in self.views]
 
 

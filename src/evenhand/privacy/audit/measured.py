@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand._validate import integer
 from evenhand.errors import GuaranteeError, InvalidParameterError
-from evenhand.privacy.audit.draws import Draws
+from evenhand.privacy.audit.draws import MechanismDraws
 from evenhand.privacy.audit.events import (
     FEWEST,
     MOST,
@@ -266,7 +266,7 @@ def audit(
     if size is not None:
         size = _checked_size(size, least_draws(target, error, float(chance)))
     source = source_from(rng)
-    draws = Draws(mechanism, pair, source, features=features, progress=progress)
+    draws = MechanismDraws(mechanism, pair, source, features=features, progress=progress)
     event, half = _chosen(draws, size, target=target, error=error, delta=float(chance))
     counts = [sum(event.count(chunk) for chunk in draws.draw(which, half)) for which in (0, 1)]
     hits, misses = counts[event.likely], counts[1 - event.likely]
@@ -289,7 +289,7 @@ def audit(
 
 
 def _chosen(
-    draws: Draws, size: int | None, *, target: float, error: float, delta: float
+    draws: MechanismDraws, size: int | None, *, target: float, error: float, delta: float
 ) -> tuple[Event, int]:
     """Choose the event on the first half of the draws; return it and how many draws each half has."""
     half = FEWEST if size is None else size // 2

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[Any]
 
-__all__ = ["Chunk", "View", "views_of"]
+__all__ = ["OutputChunk", "View", "views_of"]
 
 MOST_VALUES = 256  # told apart in one column; the rest is one category
 BINS = 64
@@ -33,14 +33,14 @@ class View(Protocol):
     def size(self) -> int:
         """Number of categories."""
 
-    def encode(self, chunk: Chunk) -> Array:
+    def encode(self, chunk: OutputChunk) -> Array:
         """Return the category of each output."""
 
     def words(self, codes: Sequence[int]) -> str:
         """Say that an output is in one of the categories."""
 
 
-class Chunk:
+class OutputChunk:
     """The columns of some outputs, and their categories under the views that were asked for."""
 
     def __init__(self, columns: dict[str, Array]) -> None:
@@ -69,7 +69,7 @@ class Values:
     def size(self) -> int:
         return len(self.known) + 1
 
-    def encode(self, chunk: Chunk) -> Array:
+    def encode(self, chunk: OutputChunk) -> Array:
         return self.of(chunk.columns[self.column])
 
     def of(self, values: Array) -> Array:
@@ -109,7 +109,7 @@ class Bins:
     def size(self) -> int:
         return len(self.edges) + 2
 
-    def encode(self, chunk: Chunk) -> Array:
+    def encode(self, chunk: OutputChunk) -> Array:
         return self.of(chunk.columns[self.column])
 
     def of(self, values: Array) -> Array:
@@ -140,7 +140,7 @@ class Together:
     inner: Values
 
     @classmethod
-    def of(cls, parts: tuple[Values | Bins, ...], first: Chunk, second: Chunk) -> Together:
+    def of(cls, parts: tuple[Values | Bins, ...], first: OutputChunk, second: OutputChunk) -> Together:
         """Learn which combinations there are."""
         combined = [_combine(parts, chunk) for chunk in (first, second)]
         return cls(parts, _values("", *combined))
@@ -149,7 +149,7 @@ class Together:
     def size(self) -> int:
         return self.inner.size
 
-    def encode(self, chunk: Chunk) -> Array:
+    def encode(self, chunk: OutputChunk) -> Array:
         return self.inner.of(_combine(self.parts, chunk))
 
     def words(self, codes: Sequence[int]) -> str:
@@ -174,7 +174,7 @@ class Score:
     inner: Values | Bins
 
     @classmethod
-    def of(cls, parts: tuple[Values | Bins, ...], first: Chunk, second: Chunk) -> Score:
+    def of(cls, parts: tuple[Values | Bins, ...], first: OutputChunk, second: OutputChunk) -> Score:
         """Learn the weights; what may well be chance gets none."""
         weights = []
         for part in parts:
@@ -188,14 +188,14 @@ class Score:
     def size(self) -> int:
         return self.inner.size
 
-    def encode(self, chunk: Chunk) -> Array:
+    def encode(self, chunk: OutputChunk) -> Array:
         return self.inner.of(_score(self.parts, self.weights, chunk))
 
     def words(self, codes: Sequence[int]) -> str:
         return self.inner.words(codes)
 
 
-def views_of(first: Chunk, second: Chunk, *, together: Sequence[str] = ()) -> list[View]:
+def views_of(first: OutputChunk, second: OutputChunk, *, together: Sequence[str] = ()) -> list[View]:
     """Return the views that a first batch of draws under both inputs suggests.
 
     Columns that differ between the inputs are looked at alone, in pairs, all together, and through their
@@ -226,7 +226,7 @@ def views_of(first: Chunk, second: Chunk, *, together: Sequence[str] = ()) -> li
     return [*sorted(alone, key=lambda view: view.size), *combined]
 
 
-def _difference(view: View, first: Chunk, second: Chunk) -> float:
+def _difference(view: View, first: OutputChunk, second: OutputChunk) -> float:
     """Return by how many standard deviations the categories differ between the inputs."""
     ours, theirs = first.counts(view), second.counts(view)
     seen = ours + theirs > 0
@@ -298,14 +298,14 @@ def _number(value: Any) -> float:
         return math.copysign(math.inf, value > 0 or -1)
 
 
-def _combine(parts: tuple[Values | Bins, ...], chunk: Chunk) -> Array:
+def _combine(parts: tuple[Values | Bins, ...], chunk: OutputChunk) -> Array:
     total = np.zeros((), dtype=np.int64)
     for part in parts:
         total = total * part.size + chunk.codes(part)
     return total
 
 
-def _score(parts: tuple[Values | Bins, ...], weights: tuple[Array, ...], chunk: Chunk) -> Array:
+def _score(parts: tuple[Values | Bins, ...], weights: tuple[Array, ...], chunk: OutputChunk) -> Array:
     total: Array = np.zeros((), dtype=np.float64)
     for part, weight in zip(parts, weights, strict=True):
         total = total + weight[chunk.codes(part)]

@@ -15,7 +15,7 @@ from evenhand.errors import StudyStoreError
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["Shared", "opened"]
+__all__ = ["Shared", "open_arrays"]
 
 
 @dataclass(frozen=True)
@@ -57,21 +57,23 @@ class Shared:
         self._folder = SharedFolder(place)
         self._files = 0
         try:
-            changes = {each.name: self._written(getattr(prepared, each.name)) for each in fields(prepared)}
+            changes = {
+                field.name: self._write_value(getattr(prepared, field.name)) for field in fields(prepared)
+            }
             self.prepared = replace(prepared, **changes)
         except BaseException:
             self.close()
             raise
 
-    def _written(self, value: Any) -> Any:
+    def _write_value(self, value: Any) -> Any:
         if isinstance(value, np.ndarray) and value.size:
             name = f"{self._files}.npy"
             self._files += 1
             with self._folder.create(name) as file:
                 np.save(file, value, allow_pickle=False)
             return Mapped(str(self._folder.path / name))
-        if isinstance(value, Mapping) and any(isinstance(each, np.ndarray) for each in value.values()):
-            return {name: self._written(each) for name, each in value.items()}
+        if isinstance(value, Mapping) and any(isinstance(inner, np.ndarray) for inner in value.values()):
+            return {name: self._write_value(inner) for name, inner in value.items()}
         return value
 
     def close(self) -> None:
@@ -86,16 +88,16 @@ def _size_of(prepared: Any) -> int:
     return sum(value.nbytes for value in values if isinstance(value, np.ndarray))
 
 
-def opened(prepared: Any) -> Any:
+def open_arrays(prepared: Any) -> Any:
     """Return prepared rows with their arrays mapped from the files."""
     return replace(
-        prepared, **{each.name: _opened(getattr(prepared, each.name)) for each in fields(prepared)}
+        prepared, **{field.name: _open_value(getattr(prepared, field.name)) for field in fields(prepared)}
     )
 
 
-def _opened(value: Any) -> Any:
+def _open_value(value: Any) -> Any:
     if isinstance(value, Mapped):
         return value.open()
-    if isinstance(value, Mapping) and any(isinstance(each, Mapped) for each in value.values()):
-        return {name: _opened(each) for name, each in value.items()}
+    if isinstance(value, Mapping) and any(isinstance(inner, Mapped) for inner in value.values()):
+        return {name: _open_value(inner) for name, inner in value.items()}
     return value

@@ -25,7 +25,7 @@ import loky.backend.resource_tracker
 from evenhand.errors import InvalidParameterError
 from evenhand.study.plan.cells import Cell
 from evenhand.study.run.attempt import as_texts, attempt, failure_of, from_texts, lost
-from evenhand.study.run.sharing import opened
+from evenhand.study.run.sharing import open_arrays
 from evenhand.study.store.outcome import Outcome
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ def serve(connection: Connection, parent: int) -> None:
     job, failure = None, None
     try:
         job = connection.recv()
-        prepared = opened(job.prepared)
+        prepared = open_arrays(job.prepared)
     except Exception as error:  # noqa: BLE001 - a model that cannot be loaded here is the result of its cells
         failure = failure_of(error)
     with suppress(EOFError, OSError):

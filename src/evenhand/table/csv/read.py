@@ -18,7 +18,7 @@ from evenhand.table.source import (
     Source,
     blocks,
     check_names,
-    opened,
+    open_source,
     over_limit,
     refuse,
     wanted_names,
@@ -102,7 +102,7 @@ def read_csv(
     {'zip': ['01', '02'], 'age': [7, -9223372036854775808]}
     """
     _check_dialect(delimiter, quote)
-    with opened(path_or_buffer, limits=limits, owner="read_csv") as source:
+    with open_source(path_or_buffer, limits=limits, owner="read_csv") as source:
         scanner = Scanner(source.name, limits, delimiter, quote)
         groups = _groups(source, scanner)
         names = _header_names(next(groups).data, scanner)

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
     from evenhand.table.source import Limits
 
-__all__ = ["Rows", "Scanner"]
+__all__ = ["ScannedRows", "Scanner"]
 
 _DELIMITER, _LINE_FEED, _RETURN, _QUOTE = 1, 2, 3, 4
 
 
-class Rows(NamedTuple):
+class ScannedRows(NamedTuple):
     """The complete rows of a block: how many are not blank, and the byte after the last of them."""
 
     number: int
@@ -76,7 +76,7 @@ class Scanner:
         if self.quote is not None:
             self._kinds[ord(self.quote)] = _QUOTE
 
-    def header(self, block: bytes, *, last: bool) -> Rows:
+    def header(self, block: bytes, *, last: bool) -> ScannedRows:
         """Find the first row that is not blank and keep its width; a count of 0 means: none yet."""
         fields = self._fields(block, last=last)
         starts, line_ends, widths, blank = _lines(fields)
@@ -89,12 +89,12 @@ class Scanner:
         self._check_lengths(block, fields, starts, upto=int(line_ends[first]) + 1)
         return self._done(block, 1, int(fields.ends[line_ends[first]]) + 1)
 
-    def rows(self, block: bytes, *, last: bool) -> Rows:
+    def rows(self, block: bytes, *, last: bool) -> ScannedRows:
         """Check `block`, which starts where a row starts, and tell how far its complete rows reach."""
         fields = self._fields(block, last=last)
         starts, line_ends, widths, blank = _lines(fields)
         if not len(line_ends):
-            return Rows(0, 0)
+            return ScannedRows(0, 0)
         self._check_lengths(block, fields, starts, upto=int(line_ends[-1]) + 1)
         if self.width == 1:  # a blank line is how a missing cell is written
             blank[:] = False
@@ -107,7 +107,7 @@ class Scanner:
             refuse(self.name, f"{where} has {fields_here} and the header has {self.width:,}.")
         return self._done(block, int(np.count_nonzero(~blank)), int(fields.ends[line_ends[-1]]) + 1)
 
-    def _done(self, block: bytes, count: int, end: int) -> Rows:
+    def _done(self, block: bytes, count: int, end: int) -> ScannedRows:
         end = min(end, len(block))
         complete = block[:end]
         try:
@@ -115,7 +115,7 @@ class Scanner:
         except UnicodeDecodeError as error:
             refuse(self.name, f"line {self._line_at(block, error.start):,} is not UTF-8 text.")
         self.line += _line_count(complete)
-        return Rows(count, end)
+        return ScannedRows(count, end)
 
     def _fields(self, block: bytes, *, last: bool) -> _Fields:
         nul = block.find(b"\0")

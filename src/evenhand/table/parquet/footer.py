@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = [
     "I32",
     "I64",
-    "Chunk",
+    "ColumnChunk",
     "ColumnPlan",
     "CompactReader",
     "Fields",
@@ -48,7 +48,7 @@ _MOST_FOOTER_BYTES = 8 << 20
 _MOST_STRUCTURES = 400_000  # Arrow takes up to 700 bytes for each
 
 
-class Chunk(NamedTuple):
+class ColumnChunk(NamedTuple):
     """One column of one group of rows: how many values, and where its first page starts."""
 
     values: int
@@ -59,7 +59,7 @@ class Group(NamedTuple):
     """A group of rows: how many they are, and its chunks in the order of the columns."""
 
     rows: int
-    chunks: list[Chunk]
+    chunks: list[ColumnChunk]
 
 
 class Footer(NamedTuple):
@@ -110,12 +110,12 @@ def _group(source: Source, fields: Fields) -> Group:
     return Group(rows, chunks)
 
 
-def _chunk(source: Source, fields: Fields) -> Chunk:
+def _chunk(source: Source, fields: Fields) -> ColumnChunk:
     for column in structures_of(fields, 3):
         start, dictionary = _require(source, column, 9), number_of(column, 11, I64)
         if dictionary is not None and 0 < dictionary < start:
             start = dictionary
-        return Chunk(_require(source, column, 5), start)
+        return ColumnChunk(_require(source, column, 5), start)
     return refuse(source.name, "its description is damaged, or it is encrypted.")
 
 
@@ -345,7 +345,7 @@ def plan_columns(
     return plans
 
 
-def _pages(source: Source, size: int, chunk: Chunk, rows: int) -> Iterator[tuple[int, int]]:
+def _pages(source: Source, size: int, chunk: ColumnChunk, rows: int) -> Iterator[tuple[int, int]]:
     """Yield the kind and the unpacked size of every page of one column in one group of rows."""
     if chunk.values != rows:
         _damaged(source)

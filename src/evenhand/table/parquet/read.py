@@ -32,7 +32,7 @@ from evenhand.table.source import (
     Source,
     blocks,
     check_names,
-    opened,
+    open_source,
     over_limit,
     refuse,
     wanted_names,
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evenhand.schema import Schema
-    from evenhand.table.parquet.footer import Chunk, Footer
+    from evenhand.table.parquet.footer import ColumnChunk, Footer
     from evenhand.table.source import ReadableBuffer
 
 __all__ = ["ParquetBatches", "read_parquet"]
@@ -106,7 +106,7 @@ def read_parquet(
     >>> read_parquet(io.BytesIO(file.getvalue()), columns=["age"]).to_pydict()
     {'age': [30, 41]}
     """
-    with opened(path_or_buffer, limits=limits, owner="read_parquet") as given:
+    with open_source(path_or_buffer, limits=limits, owner="read_parquet") as given:
         source, size = _searchable(given, limits)
         footer = read_footer(source, size)
         declared = _declared_schema(source, footer, limits)
@@ -355,7 +355,9 @@ class ParquetBatches(_Reader):
         declared = self._type(name)
         return pa.dictionary(pa.int32(), declared) if name in self._listed else declared
 
-    def _longest(self, plan: ColumnPlan, size: int, chunks: dict[str, list[tuple[Chunk, int]]]) -> float:
+    def _longest(
+        self, plan: ColumnPlan, size: int, chunks: dict[str, list[tuple[ColumnChunk, int]]]
+    ) -> float:
         """Return how many bytes a row of a column of text takes in the page where rows are longest."""
         if not _is_text(self._type(plan.name)):
             return 0.0
@@ -368,7 +370,7 @@ class ParquetBatches(_Reader):
             default=0.0,
         )
 
-    def _pages(self, chunk: Chunk, rows: int, size: int) -> Iterator[tuple[int, int]]:
+    def _pages(self, chunk: ColumnChunk, rows: int, size: int) -> Iterator[tuple[int, int]]:
         """Yield values and unpacked bytes of the data pages; :func:`plan_columns` found them in order."""
         place, seen = chunk.start, 0
         while seen < rows:

@@ -11,7 +11,7 @@ from evenhand.datasets.download.parsing import (
     github_page,
     keep_rows,
     line_feeds,
-    parse,
+    parse_csv,
     read_rows,
     write_rows,
 )
@@ -20,7 +20,7 @@ CONTENT = b'name,count,share,"a, b"\nann,3,0.5,\n"b ""x""",-1,,N\n'
 
 
 def test_types_are_declared_and_blanks_kept():
-    columns = parse(CONTENT, integers=["count"], numbers=["share"])
+    columns = parse_csv(CONTENT, integers=["count"], numbers=["share"])
 
     assert list(columns) == ["name", "count", "share", "a, b"]
     assert columns["name"].tolist() == ["ann", 'b "x"']
@@ -32,7 +32,7 @@ def test_types_are_declared_and_blanks_kept():
 
 def test_text_that_looks_like_a_number_stays_text():
     """A county code 01001 must not become 1001."""
-    assert parse(b"fips\n01001\n")["fips"].tolist() == ["01001"]
+    assert parse_csv(b"fips\n01001\n")["fips"].tolist() == ["01001"]
 
 
 def test_only_marked_rows_are_kept():

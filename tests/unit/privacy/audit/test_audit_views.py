@@ -5,9 +5,9 @@ import pytest
 
 from evenhand.collect.joint.build import strategy_for
 from evenhand.collect.protocols.hashing import OLH
-from evenhand.privacy.audit.draws import columns_of, support_columns
+from evenhand.privacy.audit.draws import output_columns, support_columns
 from evenhand.privacy.audit.measured import audit
-from evenhand.privacy.audit.views import Bins, Chunk, Together, Values, views_of
+from evenhand.privacy.audit.views import Bins, OutputChunk, Together, Values, views_of
 from evenhand.privacy.randomness import SeededSource
 from evenhand.privacy.sampling import bernoulli, uniform_below
 
@@ -24,10 +24,10 @@ def objects(*values):
 def test_columns_of_numbers_rows_and_records():
     record = np.zeros(3, dtype=[("seed", "u4"), ("bits", "u1", 2)])
 
-    assert list(columns_of([1, 2, 3])) == ["the output"]
-    assert list(columns_of(np.zeros((3, 2)))) == ["coordinate 0", "coordinate 1"]
-    assert list(columns_of(np.zeros((3, 2, 2)))) == [f"coordinate {j}" for j in range(4)]
-    assert list(columns_of(record)) == [
+    assert list(output_columns([1, 2, 3])) == ["the output"]
+    assert list(output_columns(np.zeros((3, 2)))) == ["coordinate 0", "coordinate 1"]
+    assert list(output_columns(np.zeros((3, 2, 2)))) == [f"coordinate {j}" for j in range(4)]
+    assert list(output_columns(record)) == [
         "field 'seed'",
         "coordinate 0 of field 'bits'",
         "coordinate 1 of field 'bits'",
@@ -36,7 +36,7 @@ def test_columns_of_numbers_rows_and_records():
 
 def test_bytes_that_differ_in_a_last_zero_are_different():
     """An array of numpy would drop it."""
-    columns = columns_of([b"a", b"a\0", "ü"])
+    columns = output_columns([b"a", b"a\0", "ü"])
 
     assert columns["the length"].tolist() == [1, 2, 2]
     assert columns["the output"].tolist() == [b"a", b"a\0", "ü"]
@@ -48,14 +48,14 @@ def test_bytes_that_differ_in_a_last_zero_are_different():
 )
 def test_no_output_of_a_list_looks_different_for_its_neighbours(outputs):
     """An array of numpy would make texts of numbers, or floats of whole numbers."""
-    assert columns_of(outputs)["the output"].tolist() == outputs
-    assert columns_of([(each, 0) for each in outputs])["coordinate 0"].tolist() == outputs
+    assert output_columns(outputs)["the output"].tolist() == outputs
+    assert output_columns([(each, 0) for each in outputs])["coordinate 0"].tolist() == outputs
 
 
 def test_a_list_of_one_kind_stays_an_array_of_that_kind():
-    assert columns_of([1, 0.5])["the output"].dtype == float
-    assert columns_of([("a", "b"), ("c", "d")])["coordinate 1"].dtype.kind == "U"
-    assert columns_of([(b"a", b"b")])["coordinate 1"].dtype.kind == "S"
+    assert output_columns([1, 0.5])["the output"].dtype == float
+    assert output_columns([("a", "b"), ("c", "d")])["coordinate 1"].dtype.kind == "U"
+    assert output_columns([(b"a", b"b")])["coordinate 1"].dtype.kind == "S"
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_an_event_has_words(view, codes, words):
 
 def test_a_combination_has_words():
     parts = (Values("x", np.array([0, 1])), Values("y", np.array([0, 1])))
-    seen = Chunk({"x": np.array([0, 1, 1]), "y": np.array([1, 0, 1])})
+    seen = OutputChunk({"x": np.array([0, 1, 1]), "y": np.array([1, 0, 1])})
     view = Together.of(parts, seen, seen)
 
     assert seen.codes(view).tolist() == [0, 1, 2]
@@ -185,7 +185,7 @@ def test_a_combination_has_words():
 
 def chunks(make, *, size=20_000):
     source = SeededSource(4)
-    return [Chunk(columns_of(make(value, size, source))) for value in (0, 1)]
+    return [OutputChunk(output_columns(make(value, size, source))) for value in (0, 1)]
 
 
 def test_many_numbers_get_intervals_and_a_frequent_one_its_own():
@@ -285,7 +285,7 @@ def test_an_array_of_texts_is_read_like_a_list_of_them():
         told = bernoulli("1/2", size=size, source=rng).tolist()
         return np.array([f"{each:09d}" + "x" * value * tell for each, tell in zip(serial, told, strict=True)])
 
-    assert list(columns_of(np.array(["a", "bc"]))) == list(columns_of(["a", "bc"]))
+    assert list(output_columns(np.array(["a", "bc"]))) == list(output_columns(["a", "bc"]))
     assert audit(mechanism, (0, 1), claimed=1, size=4_000, rng=1).exceeds
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from evenhand import _shared_folders
 from evenhand.errors import StudyStoreError
-from evenhand.study.run.sharing import Shared, opened
+from evenhand.study.run.sharing import Shared, open_arrays
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ ROWS = Rows(np.arange(5, dtype=np.uint8), {"a": np.arange(3, dtype=np.uint16)}, 
 
 def test_what_is_mapped_is_what_was_shared():
     shared = Shared(ROWS)
-    back = opened(shared.prepared)
+    back = open_arrays(shared.prepared)
 
     assert back.target.dtype == np.uint8
     assert back.target.tolist() == [0, 1, 2, 3, 4]
@@ -59,7 +59,7 @@ def test_what_is_mapped_is_what_was_shared():
 def test_nobody_can_write_into_what_is_mapped():
     """A cell that changed the rows would change every cell after it."""
     shared = Shared(ROWS)
-    back = opened(shared.prepared)
+    back = open_arrays(shared.prepared)
 
     with pytest.raises(ValueError, match="read-only"):
         back.target[0] = 1

@@ -24,7 +24,7 @@ from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
 from evenhand.study.results.results import Results
 from evenhand.study.run.prepare import prepare
-from evenhand.study.run.sharing import Shared, opened
+from evenhand.study.run.sharing import Shared, open_arrays
 from evenhand.study.run.whole import run
 from evenhand.study.store.outcome_json import outcome_from, result_text
 from evenhand.study.tasks.decide.noise import claim_of, noise_for
@@ -210,7 +210,7 @@ def test_shared_entities_are_the_entities():
     prepared = prepare(Plan(task=money_task()), frame=PLACES)
     shared = Shared(prepared)
     try:
-        entities = entities_of(opened(shared.prepared))
+        entities = entities_of(open_arrays(shared.prepared))
     finally:
         shared.close()
 

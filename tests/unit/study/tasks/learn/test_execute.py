@@ -19,7 +19,7 @@ from evenhand.study.plan.plan import Plan
 from evenhand.study.results.results import Results
 from evenhand.study.run.execute import execute
 from evenhand.study.run.prepare import prepare
-from evenhand.study.run.sharing import Shared, opened
+from evenhand.study.run.sharing import Shared, open_arrays
 from evenhand.study.run.whole import run
 from evenhand.study.store.outcome_json import outcome_from, result_text
 from evenhand.study.tasks.base import Prepared
@@ -234,7 +234,7 @@ def test_features_are_shared_with_workers_and_cut_with_the_rows():
     prepared = small_rows()
     shared = Shared(prepared)
     try:
-        assert np.array_equal(opened(shared.prepared).features, prepared.features)
+        assert np.array_equal(open_arrays(shared.prepared).features, prepared.features)
     finally:
         shared.close()
     assert prepared.subset(100).features.shape == (100, prepared.features.shape[1])
