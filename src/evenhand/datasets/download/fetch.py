@@ -35,6 +35,9 @@ __all__ = ["Fetcher", "InterruptedDownloadError", "Progress", "show_progress"]
 Progress = Callable[[int, int | None], None]
 """Called with the bytes so far and the bytes in all, or None if the server does not say."""
 
+_Step = tuple[int, int | None] | bytes | BaseException
+"""The bytes so far and in all, or the whole file, or why there is none."""
+
 _CHUNK = 64 * 1024
 _CONNECT_SECONDS = 10.0
 _MOST_REDIRECTS = 5
@@ -79,18 +82,41 @@ class Fetcher:
         if urlsplit(url).scheme not in self.schemes:
             raise self._refuse_scheme(url)
         ends = time.monotonic() + self.deadline
-        attempt = _Attempt(self, url)
+        steps: queue.SimpleQueue[_Step] = queue.SimpleQueue()
+        given_up = threading.Event()
         # Looking up a name cannot be given a time limit, so a thread does the work and may be left behind.
-        threading.Thread(target=attempt.run, name="evenhand-fetch", daemon=True).start()
+        work = threading.Thread(
+            target=self._work, args=(url, steps, given_up), name="evenhand-fetch", daemon=True
+        )
+        work.start()
         try:
-            while (step := attempt.next_step(ends - time.monotonic())) is not None:
+            while (left := ends - time.monotonic()) > 0:
+                step = steps.get(timeout=left)
+                if isinstance(step, BaseException):
+                    raise step
+                if isinstance(step, bytes):
+                    return step
                 if progress is not None:
                     progress(*step)
         except queue.Empty:
-            raise _failure(url, f"it took longer than {self.deadline:g} seconds") from None
+            pass
         finally:
-            attempt.given_up.set()
-        return attempt.outcome()
+            given_up.set()
+        raise _failure(url, f"it took longer than {self.deadline:g} seconds")
+
+    def _work(self, url: str, steps: queue.SimpleQueue[_Step], given_up: threading.Event) -> None:
+        """Put each step of a download into a queue, and in the end the file or the error."""
+        body = bytearray()
+        try:
+            for chunk, total in self.stream(url):
+                self.check_size(url, len(body) + len(chunk))
+                body += chunk
+                if given_up.is_set():
+                    return
+                steps.put((len(body), total))
+            steps.put(bytes(body))
+        except BaseException as error:  # noqa: BLE001 - raised again where the caller is
+            steps.put(error)
 
     def open_session(self, url: str) -> requests.Session:
         """Return a session that knows the allowed schemes alone, and sends no password of this machine."""
@@ -142,44 +168,6 @@ class Fetcher:
             raise self._refuse_scheme(url) from error
         except (OSError, urllib3.exceptions.HTTPError) as error:  # those of requests are of OSError
             raise _interruption(url, error) from error
-
-
-class _Attempt:
-    """One download in a thread of its own; the caller receives each step and may give up."""
-
-    def __init__(self, fetcher: Fetcher, url: str) -> None:
-        self.given_up = threading.Event()
-        self._fetcher = fetcher
-        self._url = url
-        self._steps: queue.SimpleQueue[tuple[int, int | None] | None] = queue.SimpleQueue()
-        self._body = bytearray()
-        self._error: BaseException | None = None
-
-    def next_step(self, seconds: float) -> tuple[int, int | None] | None:
-        """Wait for the next step, or for None at the end; `queue.Empty` says that time is up."""
-        if seconds <= 0:
-            raise queue.Empty
-        return self._steps.get(timeout=seconds)
-
-    def outcome(self) -> bytes:
-        if self._error is not None:
-            raise self._error
-        return bytes(self._body)
-
-    def run(self) -> None:
-        try:
-            self._read()
-        except BaseException as error:  # noqa: BLE001 - raised again where the caller is
-            self._error = error
-        self._steps.put(None)
-
-    def _read(self) -> None:
-        for chunk, total in self._fetcher.stream(self._url):
-            self._fetcher.check_size(self._url, len(self._body) + len(chunk))
-            self._body += chunk
-            if self.given_up.is_set():
-                return
-            self._steps.put((len(self._body), total))
 
 
 def _innermost(error: BaseException) -> BaseException:

@@ -12,7 +12,7 @@ from evenhand.privacy.guarantees.units import Trust, Unit
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from evenhand.privacy.guarantees.statement import Statement
+    from evenhand.privacy.guarantees.loss import Statement
 
 __all__ = [
     "MOST_PEOPLE",

@@ -21,7 +21,7 @@ from evenhand.privacy.guarantees.compose import (
     proof_names,
     sum_loss,
 )
-from evenhand.privacy.guarantees.statement import Statement
+from evenhand.privacy.guarantees.loss import Statement
 from evenhand.privacy.guarantees.terms import checked_terms, read_terms, shown_terms, written_terms
 from evenhand.privacy.guarantees.units import Trust, Unit
 from evenhand.privacy.guarantees.wording import cautions_of, sentence_of, warn_of_new_trouble

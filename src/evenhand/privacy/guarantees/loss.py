@@ -1,8 +1,8 @@
-"""The amount in a guarantee and its arithmetic: add, take the largest, extend to a group."""
+"""The amount in a guarantee and its arithmetic, and the plain fields that a guarantee states."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,9 @@ from evenhand.privacy.zcdp import STATED_DIGITS, delta_from_zcdp, epsilon_from_z
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Loss"]
+    from evenhand.privacy.guarantees.units import Trust, Unit
+
+__all__ = ["Loss", "Statement"]
 
 _WORKING_DIGITS = 50
 _LONGEST_EXACT = 1_000
@@ -149,3 +151,34 @@ def group_delta(epsilon: Fraction, delta: Fraction, size: int) -> Fraction:
     rise = exp_bounds(size * epsilon, digits=digits)[1] - 1
     run = exp_bounds(epsilon, digits=digits)[0] - 1
     return min(Fraction(1), round_up(delta * rise / run, digits=STATED_DIGITS))
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class Statement:
+    """The fields of a guarantee; :class:`~evenhand.privacy.Guarantee` says what they mean."""
+
+    epsilon: Fraction | None
+    delta: Fraction
+    rho: Fraction | None
+    unit: Unit
+    trust: Trust
+    protects: tuple[str, ...]
+    in_clear: tuple[str, ...]
+    tight: bool
+    proof: str
+    assumptions: tuple[str, ...]
+    people: int | None
+    group_size: int
+    blocks: tuple[Loss, ...] = field(init=False)
+
+    @property
+    def measure(self) -> Measure:
+        """Pure, approximate or zCDP."""
+        return self.loss.measure
+
+    @property
+    def loss(self) -> Loss:
+        """The amount alone: epsilon with delta, or rho."""
+        if self.rho is not None:
+            return Loss(self.rho, concentrated=True)
+        return Loss(self.epsilon or Fraction(0), self.delta)

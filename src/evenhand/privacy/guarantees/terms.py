@@ -15,7 +15,7 @@ from evenhand.privacy.guarantees.units import Trust, Unit
 from evenhand.privacy.rational import Number, as_text, exact
 
 if TYPE_CHECKING:
-    from evenhand.privacy.guarantees.statement import Statement
+    from evenhand.privacy.guarantees.loss import Statement
 
 __all__ = ["amounts_of", "checked_terms", "read_terms", "shown_terms", "written_terms"]
 

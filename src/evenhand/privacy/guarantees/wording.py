@@ -17,7 +17,7 @@ from evenhand.privacy.zcdp import epsilon_from_zcdp
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from evenhand.privacy.guarantees.statement import Statement
+    from evenhand.privacy.guarantees.loss import Statement
 
 __all__ = [
     "amount_text",
