@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from evenhand.datasets.download.files import Reader
 
-__all__ = ["ENTRY", "covered"]
+__all__ = ["ENTRY", "covered", "rule_schema"]
 
 _COUNT = Domain.integers(0, 100_000_000)
 
@@ -54,22 +54,12 @@ def _build(read: Reader, options: Mapping[str, Any]) -> Cleaned:  # noqa: ARG001
         "spe": spe,
         "covered": covered(s, sp, spe).astype(np.int64),
     }
-    schema = Schema(
-        (
-            Column("s", _COUNT),
-            Column("sp", _COUNT),
-            Column("spe", _COUNT),
-            Column("covered", Domain.integers(0, 1)),
-        ),
-        target="covered",
-        positive=1,
-    )
     steps = (
         "log-normal citizens and shares, binomial counts",
         f"the first 3 x {near} counties put within 5 % of the thresholds 0.05, 10,000 and 0.0131",
     )
     note = "Synthetic: no row describes a county. covered is what the rule says of the true counts."
-    return Cleaned(columns=columns, schema=schema, rows=n, cleaning=steps, note=note, synthetic=True)
+    return Cleaned(columns=columns, schema=rule_schema(), rows=n, cleaning=steps, note=note, synthetic=True)
 
 
 ENTRY = Entry(
@@ -92,6 +82,13 @@ ENTRY = Entry(
     build=_build,
     built_in=True,
 )
+
+
+def rule_schema(*more: Column) -> Schema:
+    """Return the schema of the counts that the rule needs and of what it decides, and of `more` columns."""
+    counts = (Column(name, _COUNT) for name in ("s", "sp", "spe"))
+    columns = (*counts, Column("covered", Domain.integers(0, 1)), *more)
+    return Schema(columns, target="covered", positive=1)
 
 
 def covered(s: Any, sp: Any, spe: Any) -> NDArray[np.bool_]:

@@ -9,9 +9,9 @@ import numpy as np
 from evenhand.datasets.download.files import Download, SourceFile
 from evenhand.datasets.download.parsing import github, github_page, keep_rows, read_rows, write_rows
 from evenhand.datasets.draws import Draws
-from evenhand.datasets.entries.counties import covered
+from evenhand.datasets.entries.counties import covered, rule_schema
 from evenhand.datasets.entry import Cleaned, Entry, Option
-from evenhand.schema import Column, Domain, Schema
+from evenhand.schema import Column, Domain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,7 +24,6 @@ __all__ = ["ENTRY", "first_columns", "hispanic_counties", "simulate"]
 
 _REPOSITORY = "lpanavas/DP_Fairness_Datasets"
 _COLUMNS = 32
-_COUNT = Domain.integers(0, 100_000_000)
 
 
 def first_columns(raw: bytes) -> bytes:
@@ -81,9 +80,9 @@ def _build(read: Reader, options: Mapping[str, Any]) -> Cleaned:
         note = (
             "Every area here is covered, so these are true positives only. Counts are rounded by the Bureau."
         )
-        return Cleaned(columns=listed, schema=_schema(), rows=187, cleaning=_LISTED, note=note)
+        return Cleaned(columns=listed, schema=rule_schema(), rows=187, cleaning=_LISTED, note=note)
     columns, steps = simulate(read.columns(BASE, numbers=_BASE_NUMBERS), listed, seed=options["seed"])
-    schema = _schema(Column("simulated", Domain.integers(0, 1)))
+    schema = rule_schema(Column("simulated", Domain.integers(0, 1)))
     note = (
         "PARTLY SYNTHETIC: the 187 rows with simulated = 0 are published figures of real counties. Every "
         "other row has the name, the code and the voting-age citizens (s) of a real county that was not "
@@ -104,20 +103,6 @@ _LISTED = (
     "only county rows of the Hispanic language group (187)",
     "sp is VACLEP and spe is ILLIT of that row; s is VACIT of the area's Total Population row",
 )
-
-
-def _schema(*more: Column) -> Schema:
-    return Schema(
-        (
-            Column("s", _COUNT),
-            Column("sp", _COUNT),
-            Column("spe", _COUNT),
-            Column("covered", Domain.integers(0, 1)),
-            *more,
-        ),
-        target="covered",
-        positive=1,
-    )
 
 
 def hispanic_counties(read: Reader) -> dict[str, Any]:
@@ -164,7 +149,7 @@ def _alaska(read: Reader, language: str) -> Cleaned:
         "boroughs, within 15 people in the four largest."
     )
     rows = 390 if language == "all" else 29
-    return Cleaned(columns=columns, schema=_schema(), rows=rows, cleaning=steps, note=note)
+    return Cleaned(columns=columns, schema=rule_schema(), rows=rows, cleaning=steps, note=note)
 
 
 def _citizens(areas: Any, count: Any, percentage: Any) -> dict[str, int]:
