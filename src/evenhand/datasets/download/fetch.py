@@ -14,8 +14,9 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from http.cookiejar import DefaultCookiePolicy
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 import requests
 import urllib3
@@ -79,8 +80,7 @@ class Fetcher:
         DataSetNotFoundError
             If it cannot be had; the message says why.
         """
-        if urlsplit(url).scheme not in self.schemes:
-            raise self._refuse_scheme(url)
+        self.check_scheme(url)
         ends = time.monotonic() + self.deadline
         steps: queue.SimpleQueue[_Step] = queue.SimpleQueue()
         given_up = threading.Event()
@@ -119,12 +119,12 @@ class Fetcher:
             steps.put(error)
 
     def open_session(self, url: str) -> requests.Session:
-        """Return a session that knows the allowed schemes alone, and sends no password of this machine."""
-        session = requests.Session()
+        """Return a session that knows the allowed schemes alone and sends neither passwords nor cookies."""
+        session = _Session()
         session.trust_env = False
         session.proxies = get_environ_proxies(url)
         session.verify = os.environ.get("REQUESTS_CA_BUNDLE") or os.environ.get("SSL_CERT_FILE") or True
-        session.max_redirects = _MOST_REDIRECTS
+        session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=()))
         session.adapters.clear()
         for scheme in self.schemes:
             session.mount(f"{scheme}://", HTTPAdapter())
@@ -137,23 +137,18 @@ class Fetcher:
         if size > self.limit:
             raise _failure(url, f"the file is larger than the limit of {self.limit:,} bytes")
 
-    def _refuse_scheme(self, url: str) -> DataSetNotFoundError:
-        return _failure(url, f"only {' and '.join(self.schemes)} addresses are followed")
+    def check_scheme(self, url: str) -> None:
+        """Refuse an address that does not begin with one of the schemes."""
+        if urlsplit(url).scheme not in self.schemes:
+            raise _failure(url, f"only {' and '.join(self.schemes)} addresses are followed")
 
     def stream(self, url: str) -> Iterator[tuple[bytes, int | None]]:
         """Yield what comes, with the bytes in all where the server says so."""
-        timeout = (min(_CONNECT_SECONDS, self.timeout), self.timeout)
         try:
-            with (
-                self.open_session(url) as session,
-                session.get(url, stream=True, timeout=timeout) as response,
-            ):
-                if not response.ok:
-                    raise _failure(
-                        url,
-                        f"the server answered {response.status_code}",
-                        may_pass=response.status_code in _MAY_PASS,
-                    )
+            with self.open_session(url) as session, self._open(session, url) as response:
+                code = response.status_code
+                if not 200 <= code < 300:
+                    raise _failure(url, f"the server answered {code}", may_pass=code in _MAY_PASS)
                 stated = response.headers.get("Content-Length", "")
                 total = int(stated) if stated.isdecimal() else None
                 self.check_size(url, total or 0)
@@ -161,13 +156,27 @@ class Fetcher:
                     yield chunk, total
         except DataSetNotFoundError:
             raise
-        except requests.TooManyRedirects as error:
-            status = error.response.status_code if error.response is not None else "redirects"
-            raise _failure(url, f"the server answered {status}") from error
-        except requests.exceptions.InvalidSchema as error:
-            raise self._refuse_scheme(url) from error
         except (OSError, urllib3.exceptions.HTTPError) as error:  # those of requests are of OSError
             raise _interruption(url, error) from error
+
+    def _open(self, session: requests.Session, url: str) -> requests.Response:
+        """Return the answer of the server, after redirects whose bodies are not read."""
+        timeout = (min(_CONNECT_SECONDS, self.timeout), self.timeout)
+        for _ in range(_MOST_REDIRECTS + 1):
+            self.check_scheme(url)
+            response = session.get(url, stream=True, timeout=timeout)
+            if not response.is_redirect:
+                break
+            response.close()
+            url = urljoin(url, response.headers["Location"])
+        return response
+
+
+class _Session(requests.Session):
+    """A session that leaves redirects alone: requests reads their bodies to the end, whatever comes."""
+
+    def get_redirect_target(self, resp: requests.Response) -> None:
+        """Return that there is none."""
 
 
 def _innermost(error: BaseException) -> BaseException:

@@ -346,6 +346,20 @@ def test_a_redirect_is_followed(server, ask):
     assert [path for path, _ in server.seen] == ["/file", "/there"]
 
 
+def test_the_body_of_a_redirect_is_not_read(server, ask):
+    """It may have no end, and it is thrown away."""
+
+    def endless_redirect(handler):
+        handler.send_response(302)
+        handler.send_header("Location", "/there")
+        handler.end_headers()
+        endless(handler)
+
+    server.routes["/there"] = whole
+
+    assert ask(endless_redirect, deadline=3) == BODY
+
+
 def test_redirects_in_a_circle_are_given_up(server, ask):
     with pytest.raises(DataSetNotFoundError, match="the server answered 302"):
         ask(redirect_to("/file"))
@@ -381,6 +395,20 @@ def test_a_redirect_from_https_to_http_is_refused():
     for address in ("http://example.org/x", "HTTP://example.org/x", "file:///x", "ftp://example.org/x"):
         with pytest.raises(requests.exceptions.InvalidSchema):
             session.get_adapter(address)
+
+
+def test_a_cookie_is_not_sent_back(server, ask):
+    def redirect_with_cookie(handler):
+        handler.send_response(302)
+        handler.send_header("Location", "/there")
+        handler.send_header("Set-Cookie", "who=ann")
+        handler.send_header("Content-Length", "0")
+        handler.end_headers()
+
+    server.routes["/there"] = whole
+    ask(redirect_with_cookie)
+
+    assert [headers.get("Cookie") for _, headers in server.seen] == [None, None]
 
 
 def test_a_request_says_little(server, ask, tmp_path, monkeypatch):
