@@ -156,7 +156,7 @@ class Fetcher:
                     yield chunk, total
         except DataSetNotFoundError:
             raise
-        except (OSError, urllib3.exceptions.HTTPError) as error:  # those of requests are of OSError
+        except (OSError, ValueError, urllib3.exceptions.HTTPError) as error:  # requests raises OSError
             raise _interruption(url, error) from error
 
     def _open(self, session: requests.Session, url: str) -> requests.Response:

@@ -367,6 +367,11 @@ def test_redirects_in_a_circle_are_given_up(server, ask):
     assert len(server.seen) <= 7
 
 
+def test_a_redirect_to_no_address_is_a_failure(ask):
+    with pytest.raises(DataSetNotFoundError, match="could not be downloaded"):
+        ask(redirect_to("http://[::1"))
+
+
 @pytest.mark.parametrize(
     "address", ["file:///etc/hostname", "ftp://127.0.0.1/x", "https://127.0.0.1/x", "data:,x"]
 )
