@@ -106,7 +106,9 @@ def _says_the_same_to_all(results: Results, setting: Setting) -> bool:
 
 def _about_rows(results: Results, profile: Profile | None) -> list[str]:
     told = []
-    if len(results.facts.schema.sensitive) > 1 and any(s.strategy == "single" for s in results.settings):
+    if len(results.facts.schema.sensitive) > 1 and any(
+        s.option("strategy") == "single" for s in results.settings
+    ):
         told.append(
             "Reporting one sensitive column alone leaves the others in the clear, so it is not a candidate."
         )

@@ -212,15 +212,15 @@ def message_bits(setting: Setting, schema: Schema) -> int:
 
     >>> from fractions import Fraction
     >>> import evenhand as eh
-    >>> from evenhand.study.plan.cells import Setting
+    >>> from evenhand.study.tasks.shared.report_settings import report_setting
     >>> schema = eh.datasets.load("causal", n=10).schema
-    >>> message_bits(Setting("oue", Fraction(1), "uniform", "independent"), schema)
+    >>> message_bits(report_setting("oue", Fraction(1), "uniform", "independent"), schema)
     7
-    >>> message_bits(Setting("grr", Fraction(1), strategy="combined"), schema)
+    >>> message_bits(report_setting("grr", Fraction(1), strategy="combined"), schema)
     4
     """
     bits = [protocol.bits_per_report for protocol in strategy_of(setting, schema).senders]
-    return max(bits) if setting.split == "sample" else sum(bits)
+    return max(bits) if setting.option("split") == "sample" else sum(bits)
 
 
 def _candidate(results: Results, setting: Setting, limits: Limits, *, level: float) -> Candidate:

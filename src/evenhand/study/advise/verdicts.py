@@ -87,7 +87,9 @@ def full_settings(results: Results) -> tuple[Setting, ...]:
     """Return the settings that protect every sensitive column."""
     alone = len(results.facts.schema.sensitive) < 2
     return tuple(
-        each for each in results.settings if each.is_protected and (alone or each.strategy != "single")
+        each
+        for each in results.settings
+        if each.is_protected and (alone or each.option("strategy") != "single")
     )
 
 
@@ -103,7 +105,9 @@ def _epsilons(settings: Sequence[Setting]) -> list[Fraction]:
 
 
 def _grr(results: Results, *strategies: str) -> list[Setting]:
-    return [each for each in results.settings if each.protocol == "grr" and each.strategy in strategies]
+    return [
+        each for each in results.settings if each.mechanism == "grr" and each.option("strategy") in strategies
+    ]
 
 
 def _measure(results: Results, settings: Sequence[Setting], name: str = "sp_gap") -> Runs:
@@ -155,7 +159,7 @@ def _where(results: Results, settings: Sequence[Setting]) -> str:
 def _strongest(results: Results) -> list[Setting]:
     """Return the settings that protect every sensitive column at the smallest epsilon, GRR's if there are."""
     full = full_settings(results)
-    grr = [each for each in full if each.protocol == "grr"] or full
+    grr = [each for each in full if each.mechanism == "grr"] or full
     return _at(grr, _epsilons(grr)[0])
 
 

@@ -135,7 +135,7 @@ def frontier(
 
 def frontier_columns(points: Sequence[FrontierPoint], *, x: str, y: str, task: Task) -> dict[str, Any]:
     """Return one row per setting: the two measures with their limits, the verdict, and who dominates it."""
-    columns: dict[str, Any] = dict(setting_columns([point.setting for point in points]))
+    columns: dict[str, Any] = dict(setting_columns([point.setting for point in points], task))
     for axis, name in (("x", x), ("y", y)):
         found = [getattr(point, axis) for point in points]
         columns[name] = [each.value for each in found]

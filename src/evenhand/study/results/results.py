@@ -125,7 +125,7 @@ class Results:
         Parameters
         ----------
         given : Setting, mapping or str
-            A mapping of some fields, such as ``{"protocol": "grr", "epsilon": 1}``, or a short text, such as
+            A mapping of some fields, such as ``{"mechanism": "grr", "epsilon": 1}``, or a short text, such as
             ``"grr uniform 1"`` or ``"unprotected"``. It must fit one setting and no other.
         """
         return setting_of(given, self.settings, owner="Results.setting")

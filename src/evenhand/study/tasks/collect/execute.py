@@ -10,6 +10,7 @@ from threadpoolctl import threadpool_limits
 
 from evenhand.measure import MEASURES, RATES, group_report
 from evenhand.privacy.randomness import SeededSource
+from evenhand.study.plan.draw_text import draw_text
 from evenhand.study.store.outcome import Outcome
 from evenhand.study.tasks.shared.features import check_encoder, feature_matrix, layout
 from evenhand.study.tasks.shared.models import classifier, number_type
@@ -69,7 +70,7 @@ def execute_collection(task: CollectTask, cell: Cell, *, seed: int, prepared: Pr
     own_seed = seed + cell.repeat
     seconds = dict.fromkeys(STEPS, 0.0)
     model = classifier(task, seed=own_seed)  # also loads the libraries whose threads are limited
-    source = SeededSource(seed).for_cell(cell.id)
+    source = SeededSource(seed).for_cell(draw_text(cell))
     found = []
     with threadpool_limits(1):
         with timed(seconds, "split"):

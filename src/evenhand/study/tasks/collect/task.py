@@ -24,6 +24,7 @@ from evenhand.study.tasks.shared.models import MODELS, OWN
 from evenhand.study.tasks.shared.optimal_setting import NAME, OptimalWay, check_error
 from evenhand.study.tasks.shared.parts import overlap_of
 from evenhand.study.tasks.shared.reading import PageFunctions
+from evenhand.study.tasks.shared.report_settings import report_setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -217,7 +218,7 @@ class CollectTask(Task):
                     if strategy == "combined" and mechanism.name not in _COMBINED:
                         continue
                     for epsilon in self.epsilons:
-                        yield Setting(mechanism.name, epsilon, split, strategy, mechanism.parameters)
+                        yield report_setting(mechanism.name, epsilon, split, strategy, mechanism.parameters)
 
     @property
     def measures(self) -> Mapping[str, Measure]:

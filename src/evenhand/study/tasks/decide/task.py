@@ -26,7 +26,7 @@ from evenhand.study.tasks.decide.names import (
 from evenhand.study.tasks.decide.weight_text import weight_of
 from evenhand.study.tasks.decide.weights import Sum
 from evenhand.study.tasks.shared.reading import PageFunctions
-from evenhand.study.tasks.shared.table_mechanisms import UNITS, TableMechanism
+from evenhand.study.tasks.shared.table_mechanisms import UNITS, TableMechanism, parameter_words, table_setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -224,17 +224,22 @@ class DecideTask(Task):
 
     def settings(self) -> Iterator[Setting]:
         """Yield every setting once: the plain release, post-processing, then mitigations."""
-        ways: list[tuple[str, dict[str, Any]]] = [("none", {})]
-        ways += [(JOIN.join(self.post), {})] if self.post else []
-        ways += [
-            (each.name, {"mitigation": dict(each.parameters)} if each.parameters else {})
-            for each in self.mitigations
-        ]
-        for strategy, extra in ways:
+        for extra, words in ({}, []), *self._besides():
             for mechanism in self.mechanisms:
                 for epsilon in self.epsilons if mechanism.takes_epsilon else (None,):
-                    parameters = {**mechanism.parameters, **extra}
-                    yield Setting(mechanism.name, epsilon, strategy=strategy, parameters=parameters)
+                    plain = table_setting(mechanism, epsilon)
+                    label = ", ".join([plain.label, *words])
+                    yield Setting(mechanism.name, epsilon, {**mechanism.parameters, **extra}, label=label)
+
+    def _besides(self) -> Iterator[tuple[dict[str, Any], list[str]]]:
+        """Yield what is done besides the plain release: options of the setting, and how they are called."""
+        if self.post:
+            steps = JOIN.join(self.post)
+            yield {"post": steps}, [steps]
+        for mitigation in self.mitigations:
+            own = dict(mitigation.parameters)
+            more = {"mitigation_parameters": own} if own else {}
+            yield {"mitigation": mitigation.name, **more}, [*parameter_words(own), mitigation.name]
 
     @property
     def measures(self) -> Mapping[str, Measure]:

@@ -137,7 +137,7 @@ class LearnTask(Task):
             if name == PLAIN:
                 continue
             for epsilon in self.epsilons if WAYS[name].takes_epsilon else (None,):
-                yield Setting(name, epsilon)
+                yield Setting(name, epsilon, label=WAYS[name].title)
 
     @property
     def measures(self) -> Mapping[str, Measure]:

@@ -11,6 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from evenhand.privacy.randomness import SeededSource
 from evenhand.release.table.histogram import Histogram
+from evenhand.study.plan.draw_text import draw_text
 from evenhand.study.store.outcome import Outcome
 from evenhand.study.tasks.release.measures import errors_by_group, errors_by_size, errors_of_a_table
 from evenhand.study.tasks.release.rebuild import learnt_from
@@ -70,7 +71,7 @@ def execute_release(task: ReleaseTask, cell: Cell, *, seed: int, prepared: Prepa
         per person; ``data`` the means of each class of cells by size, such as ``error_1_2``.
     """
     seconds = dict.fromkeys(STEPS_OF_A_RELEASE, 0.0)
-    source = SeededSource(seed).for_cell(cell.id)
+    source = SeededSource(seed).for_cell(draw_text(cell))
     schema = prepared.facts.schema
     with threadpool_limits(1):
         with timed(seconds, "count"):
@@ -153,7 +154,7 @@ def _lasting(setting: Setting, task: ReleaseTask) -> tuple[str, ...]:
     """
     straight = all(step in _STRAIGHT or step.startswith("sum_to=") for step in task.post)
     steps = tuple(step for step in task.post if step != "integral" or not straight)
-    if not KINDS[setting.protocol].may_be_negative and set(steps) <= {"nonnegative"}:
+    if not KINDS[setting.mechanism].may_be_negative and set(steps) <= {"nonnegative"}:
         return ()
     return steps
 

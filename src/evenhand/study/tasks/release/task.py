@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from evenhand._validate import integer, one_of
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.rational import as_text, exact
-from evenhand.study.plan.cells import Setting
 from evenhand.study.tasks.base import Task, refuse_field
 from evenhand.study.tasks.measure import CLASSIFIER_MEASURES, CLASSIFIER_RATES
 from evenhand.study.tasks.release.names import GROUP_NUMBERS, RELEASE_MEASURES, SIZE_NUMBERS, SIZES
 from evenhand.study.tasks.shared.parts import overlap_of
 from evenhand.study.tasks.shared.reading import PageFunctions
 from evenhand.study.tasks.shared.steps import checked_step
-from evenhand.study.tasks.shared.table_mechanisms import UNITS, TableMechanism, several
+from evenhand.study.tasks.shared.table_mechanisms import UNITS, TableMechanism, several, table_setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from fractions import Fraction
 
+    from evenhand.study.plan.cells import Setting
     from evenhand.study.store.outcome import Outcome
     from evenhand.study.tasks.base import Prepared, Reading, StudyPlan
     from evenhand.study.tasks.measure import Measure
@@ -128,7 +128,7 @@ class ReleaseTask(Task):
         """Yield every setting once: each mechanism with each epsilon, and without one where it has none."""
         for mechanism in self.mechanisms:
             for epsilon in self.epsilons if mechanism.takes_epsilon else (None,):
-                yield Setting(mechanism.name, epsilon, parameters=mechanism.parameters)
+                yield table_setting(mechanism, epsilon)
 
     @property
     def measures(self) -> Mapping[str, Measure]:
