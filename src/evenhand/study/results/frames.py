@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evenhand.study.plan.cells import Setting
-    from evenhand.study.results.results import Results
+    from evenhand.study.results.base import ResultData
     from evenhand.study.tasks.base import Task
 
 __all__ = ["cell_columns", "data_columns", "entity_columns", "group_columns", "setting_columns"]
@@ -51,7 +51,7 @@ def _option_column(values: list[Any]) -> list[Any]:
     ]
 
 
-def _cells(results: Results) -> tuple[dict[str, list[Any]], tuple[list[int], list[int]]]:
+def _cells(results: ResultData) -> tuple[dict[str, list[Any]], tuple[list[int], list[int]]]:
     """Return what tells cells apart, and their places in the arrays."""
     outcomes = results.outcomes
     columns = setting_columns([outcome.cell.setting for outcome in outcomes], results.plan.task)
@@ -61,14 +61,14 @@ def _cells(results: Results) -> tuple[dict[str, list[Any]], tuple[list[int], lis
     return columns, ([results.place(outcome.cell.setting) for outcome in outcomes], repeats)
 
 
-def cell_columns(results: Results) -> dict[str, Any]:
+def cell_columns(results: ResultData) -> dict[str, Any]:
     """Return one row per cell, with every measure."""
     columns, at = _cells(results)
     values = results.arrays.of_measures[at]
     return columns | {name: values[:, place] for place, name in enumerate(results.arrays.measures)}
 
 
-def group_columns(results: Results) -> dict[str, Any]:
+def group_columns(results: ResultData) -> dict[str, Any]:
     """Return one row per finished cell and group, with every rate and how many people it has."""
     arrays = results.arrays
     columns, at = _cells(results)
@@ -82,7 +82,7 @@ def group_columns(results: Results) -> dict[str, Any]:
     return repeated | {name: rates[:, place] for place, name in enumerate(arrays.rates)}
 
 
-def data_columns(results: Results) -> dict[str, Any]:
+def data_columns(results: ResultData) -> dict[str, Any]:
     """Return one row per finished cell, with the disparities of the training labels."""
     columns, at = _cells(results)
     kept = [row for row, state in enumerate(columns.pop("state")) if state == DONE]
@@ -91,7 +91,7 @@ def data_columns(results: Results) -> dict[str, Any]:
     return told | {name: values[:, place] for place, name in enumerate(results.arrays.data)}
 
 
-def entity_columns(results: Results) -> dict[str, Any]:
+def entity_columns(results: ResultData) -> dict[str, Any]:
     """Return one row per finished cell and entity that it kept, with the numbers of the entity."""
     rows = [(outcome, name, each) for outcome in results.outcomes for name, each in outcome.entities]
     columns = setting_columns([outcome.cell.setting for outcome, _, _ in rows], results.plan.task)

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from evenhand.study.results.base import ResultData
     from evenhand.study.results.intervals import Kind
-    from evenhand.study.results.results import Results
     from evenhand.study.tasks.base import Task
 
 __all__ = ["Summary", "long_columns", "summarized", "wide_columns"]
@@ -41,7 +41,7 @@ class Summary:
 
 
 def summarized(
-    results: Results, measures: str | Iterable[str] | None, *, level: float, kind: Kind, owner: str
+    results: ResultData, measures: str | Iterable[str] | None, *, level: float, kind: Kind, owner: str
 ) -> Summary:
     """Return the summary of some measures, by default those that the plan names."""
     level = check_level(level, owner=owner)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     Rows = NDArray[np.intp]
     Predictions = tuple[NDArray[Any], NDArray[np.float64] | None]
 
-__all__ = ["STEPS", "execute_collection"]
+__all__ = ["STEPS", "execute"]
 
 STEPS = ("split", "protect", "encode", "train", "predict", "measure")
 """What is timed, in order."""
@@ -48,7 +48,7 @@ class _Found:
     data: dict[str, float]
 
 
-def execute_collection(task: CollectTask, cell: Cell, *, seed: int, prepared: Prepared) -> Outcome:
+def execute(task: CollectTask, cell: Cell, *, seed: int, prepared: Prepared) -> Outcome:
     """Run one cell. The same cell gives the same outcome, whatever ran before it and wherever.
 
     Parameters

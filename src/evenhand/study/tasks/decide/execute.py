@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from evenhand.study.tasks.decide.prepare import PreparedEntities
     from evenhand.study.tasks.decide.task import DecideTask
 
-__all__ = ["STEPS_OF_A_DECISION", "execute_decision"]
+__all__ = ["STEPS_OF_A_DECISION", "execute"]
 
 STEPS_OF_A_DECISION = ("decide", "measure")
 """What is timed, in order."""
 
 
-def execute_decision(task: DecideTask, cell: Cell, *, seed: int, prepared: PreparedEntities) -> Outcome:
+def execute(task: DecideTask, cell: Cell, *, seed: int, prepared: PreparedEntities) -> Outcome:
     """Run one cell. The same cell gives the same outcome, whatever ran before it and wherever.
 
     Parameters

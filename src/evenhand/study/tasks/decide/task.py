@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from evenhand.decide.language.rule import Rule
-    from evenhand.study.store.outcome import Outcome
-    from evenhand.study.tasks.base import Prepared, Reading, StudyPlan
+    from evenhand.study.tasks.base import Reading
     from evenhand.study.tasks.measure import Measure
 
 __all__ = ["TOUCHES", "DecideTask"]
@@ -257,18 +256,6 @@ class DecideTask(Task):
         return tuple(f"{part}_{size.key}" for part in SIZE_PARTS for size in ENTITY_SIZES)
 
     # --- running and reading ----------------------------------------------------------------------
-
-    def prepare(self, plan: StudyPlan, *, frame: Any = None) -> Prepared:
-        """Load the entities; see :mod:`evenhand.study.tasks.decide.prepare`."""
-        from evenhand.study.tasks.decide.prepare import prepare_decision  # noqa: PLC0415 - starts pyarrow
-
-        return prepare_decision(self, plan, frame=frame)
-
-    def execute(self, cell: Any, *, plan: StudyPlan, prepared: Any) -> Outcome:
-        """Run one cell; see :mod:`evenhand.study.tasks.decide.execute`."""
-        from evenhand.study.tasks.decide.execute import execute_decision  # noqa: PLC0415 - starts scipy
-
-        return execute_decision(self, cell, seed=plan.seed, prepared=prepared)
 
     def read(self, results: Any, *, chosen: object = None) -> Reading:
         """Return the three sentences and the page."""

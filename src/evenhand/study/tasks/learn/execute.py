@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     Labels = NDArray[np.uint8]
 
-__all__ = ["STEPS_OF_LEARNING", "execute_learning", "local_setting"]
+__all__ = ["STEPS_OF_LEARNING", "execute", "local_setting"]
 
 STEPS_OF_LEARNING = ("split", "protect", "train", "predict", "measure")
 """What is timed, in order."""
@@ -51,7 +51,7 @@ STEPS_OF_LEARNING = ("split", "protect", "train", "predict", "measure")
 _plain: WeakKeyDictionary[Any, tuple[int, Labels]] = WeakKeyDictionary()
 
 
-def execute_learning(task: LearnTask, cell: Cell, *, seed: int, prepared: PreparedLearning) -> Outcome:
+def execute(task: LearnTask, cell: Cell, *, seed: int, prepared: PreparedLearning) -> Outcome:
     """Run one cell. The same cell gives the same outcome, whatever ran before it and wherever.
 
     Parameters

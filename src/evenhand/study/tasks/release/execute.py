@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from evenhand.study.tasks.base import Prepared
     from evenhand.study.tasks.release.task import ReleaseTask
 
-__all__ = ["STATED", "STEPS_OF_A_RELEASE", "execute_release", "table_counts"]
+__all__ = ["STATED", "STEPS_OF_A_RELEASE", "execute", "table_counts"]
 
 STEPS_OF_A_RELEASE = ("count", "release", "bias", "train", "measure")
 """What is timed, in order."""
@@ -51,7 +51,7 @@ class _Table:
     claim: dict[str, float]
 
 
-def execute_release(task: ReleaseTask, cell: Cell, *, seed: int, prepared: Prepared) -> Outcome:
+def execute(task: ReleaseTask, cell: Cell, *, seed: int, prepared: Prepared) -> Outcome:
     """Run one cell. The same cell gives the same outcome, whatever ran before it and wherever.
 
     Parameters

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from evenhand.study.plan.cells import Setting
-    from evenhand.study.store.outcome import Outcome
-    from evenhand.study.tasks.base import Prepared, Reading, StudyPlan
+    from evenhand.study.tasks.base import Reading
     from evenhand.study.tasks.measure import Measure
 
 __all__ = ["ReleaseTask"]
@@ -162,18 +161,6 @@ class ReleaseTask(Task):
         return f"{1 - self.test:.0%} of the rows are counted in the table, {self.test:.0%} test the model"
 
     # --- running and reading ----------------------------------------------------------------------
-
-    def prepare(self, plan: StudyPlan, *, frame: Any = None) -> Prepared:
-        """Load and encode the columns of the table; see :mod:`evenhand.study.tasks.release.prepare`."""
-        from evenhand.study.tasks.release.prepare import prepare_release  # noqa: PLC0415 - starts scikit-learn
-
-        return prepare_release(self, plan, frame=frame)
-
-    def execute(self, cell: Any, *, plan: StudyPlan, prepared: Any) -> Outcome:
-        """Run one cell; see :mod:`evenhand.study.tasks.release.execute`."""
-        from evenhand.study.tasks.release.execute import execute_release  # noqa: PLC0415 - starts scikit-learn
-
-        return execute_release(self, cell, seed=plan.seed, prepared=prepared)
 
     def read(self, results: Any, *, chosen: object = None) -> Reading:
         """Return the three sentences and the page."""
