@@ -27,6 +27,7 @@ from evenhand.study.tasks.collect.task import CollectTask
 from evenhand.study.tasks.shared.features import feature_matrix, layout
 from evenhand.study.tasks.shared.models import classifier, number_type
 from evenhand.study.tasks.shared.parts import parts
+from evenhand.study.tasks.shared.report_settings import report_setting
 
 MODELS = {
     "lsac": {"max_depth": 9, "learning_rate": 0.18177994587365698, "n_estimators": 1100},
@@ -35,7 +36,7 @@ MODELS = {
 SETTINGS = (
     Setting(),
     *(
-        Setting(protocol, Fraction(epsilon), "uniform", "independent")
+        report_setting(protocol, Fraction(epsilon), "uniform", "independent")
         for protocol in ("grr", "oue")
         for epsilon in ("1/4", "1", "10")
     ),

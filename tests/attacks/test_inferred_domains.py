@@ -20,8 +20,8 @@ from evenhand.release import MECHANISMS, Histogram
 from evenhand.schema import Column, Domain, Schema
 from evenhand.study.intake.opening import open_data
 from evenhand.study.intake.setup import Words, set_up
-from evenhand.study.plan.cells import Setting
 from evenhand.study.tasks.shared.protection import promise_of
+from evenhand.study.tasks.shared.report_settings import report_setting
 
 FRAME = pd.DataFrame({"race": ["white", "black", "white"] * 4, "hired": ["yes", "no", "no"] * 4})
 DECLARED = Schema(
@@ -207,7 +207,7 @@ def test_a_study_of_an_inferred_schema_says_so(tmp_path):
 
     assert schema.inferred == ("race", "hired")
     for protocol, more in (("grr", {}), ("optimal", {"outcomes": "noisy", "budget": "1/10"})):
-        setting = Setting(protocol, Fraction(1), "none", "single", more)
+        setting = report_setting(protocol, Fraction(1), "none", "single", more)
         assert LEAK in promise_of(setting, schema).assumptions
         assert VALUES_PUBLIC not in promise_of(setting, schema).assumptions
 

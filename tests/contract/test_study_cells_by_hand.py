@@ -18,10 +18,12 @@ from evenhand.collect.joint.build import strategy_for
 from evenhand.privacy.randomness import SeededSource
 from evenhand.schema import Column, Domain, Schema
 from evenhand.study.plan.cells import Cell, Setting
+from evenhand.study.plan.draw_text import draw_text
 from evenhand.study.plan.plan import Plan
 from evenhand.study.run.execute import execute
 from evenhand.study.run.prepare import prepare
 from evenhand.study.tasks.collect.task import CollectTask
+from evenhand.study.tasks.shared.report_settings import report_setting as reports
 
 EDGES = (0, 20, 40, 60, 100)
 SEED, REPEAT = 17, 3
@@ -108,8 +110,8 @@ def _by_hand(rows, schema, setting, *, encoder, folds, model):
     sizes = {name: SIZES[name] for name in schema.names if name in schema.sensitive}
     strategy = None
     if setting.is_protected:
-        split = "uniform" if setting.split == "none" else setting.split
-        more = {"protocol": setting.protocol, "strategy": setting.strategy, "protected": protected}
+        split = "uniform" if setting.option("split") == "none" else setting.option("split")
+        more = {"protocol": setting.mechanism, "strategy": setting.option("strategy"), "protected": protected}
         strategy = strategy_for(sizes, epsilon=setting.epsilon, split=split, **more)
     state, everybody = SEED + REPEAT, np.arange(len(label))
     parts = [train_test_split(everybody, test_size=0.25, stratify=label, random_state=state)]
@@ -128,7 +130,7 @@ def _by_hand(rows, schema, setting, *, encoder, folds, model):
 
     found = []
     for number, (train, test) in enumerate(parts):
-        source = SeededSource(SEED).for_cell(Cell(setting, REPEAT).id)
+        source = SeededSource(SEED).for_cell(draw_text(Cell(setting, REPEAT)))
         source = source.for_cell(f"fold {number}") if folds else source
         reported = {}
         if strategy is not None:
@@ -181,12 +183,12 @@ FIRST, SECOND = ("income", "race", "label", "sex", "age"), ("label", "age", "sex
 TWO, THREE = ("race", "sex"), ("sex", "race", "age")
 CASES = [
     (FIRST, TWO, "race", "text", Setting(), "narrow", None, _logistic),
-    (SECOND, THREE, "sex", "truth", Setting("grr", Fraction(2), "k-based", WAY), "codes", 3, _tree),
-    (FIRST, THREE, "race", "number", Setting("oue", Fraction(4), "uniform", WAY), "narrow", 3, _logistic),
-    (SECOND, TWO, "sex", "text", Setting("grr", Fraction(3), "none", "combined"), "one-hot", None, _tree),
-    (FIRST, THREE, "sex", "number", Setting("ss", Fraction(1), "sample", WAY), "one-hot", None, _logistic),
-    (SECOND, TWO, "race", "truth", Setting("olh", Fraction(1, 2), "none", "single"), "narrow", None, _tree),
-    (FIRST, TWO, "race", "truth", Setting("the", Fraction(2), "optimal", WAY), "narrow", None, _tree),
+    (SECOND, THREE, "sex", "truth", reports("grr", Fraction(2), "k-based", WAY), "codes", 3, _tree),
+    (FIRST, THREE, "race", "number", reports("oue", Fraction(4), "uniform", WAY), "narrow", 3, _logistic),
+    (SECOND, TWO, "sex", "text", reports("grr", Fraction(3), "none", "combined"), "one-hot", None, _tree),
+    (FIRST, THREE, "sex", "number", reports("ss", Fraction(1), "sample", WAY), "one-hot", None, _logistic),
+    (SECOND, TWO, "race", "truth", reports("olh", Fraction(1, 2), "none", "single"), "narrow", None, _tree),
+    (FIRST, TWO, "race", "truth", reports("the", Fraction(2), "optimal", WAY), "narrow", None, _tree),
 ]  # fmt: skip
 
 
@@ -215,5 +217,7 @@ def test_a_cell_is_what_comes_out_by_hand(
 def _task(setting, **how):
     if not setting.is_protected:
         return CollectTask(**how)
-    split = "uniform" if setting.split == "none" else setting.split
-    return CollectTask(setting.protocol, setting.epsilon, splits=split, strategies=setting.strategy, **how)
+    split = "uniform" if setting.option("split") == "none" else setting.option("split")
+    return CollectTask(
+        setting.mechanism, setting.epsilon, splits=split, strategies=setting.option("strategy"), **how
+    )

@@ -12,13 +12,16 @@ from evenhand.study.plan.plan import Plan
 from evenhand.study.results.results import Results
 from evenhand.study.store.outcome import Failure, Outcome
 from evenhand.study.tasks.collect.task import CollectTask
+from evenhand.study.tasks.shared.report_settings import report_setting
 
 NOTHING = Setting()
 
 
 def grr(epsilon, **fields):
     """Return a GRR setting with an even split."""
-    return Setting("grr", Fraction(epsilon), **{"split": "uniform", "strategy": "independent", **fields})
+    return report_setting(
+        "grr", Fraction(epsilon), **{"split": "uniform", "strategy": "independent", **fields}
+    )
 
 
 def facts(groups=("women", "men")):

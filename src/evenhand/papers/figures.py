@@ -49,11 +49,11 @@ def measures_figure(
     """
     panels = []
     for split in splits:
-        settings = [each for each in results.settings if each.split == split]
-        protocols = list(dict.fromkeys(each.protocol for each in settings))
+        settings = [each for each in results.settings if each.option("split") == split]
+        protocols = list(dict.fromkeys(each.mechanism for each in settings))
         for measure, title in measures:
             lines = [
-                _line(results, [each for each in settings if each.protocol == protocol], measure, spotlight)
+                _line(results, [each for each in settings if each.mechanism == protocol], measure, spotlight)
                 for protocol in protocols
             ]
             base = estimate(results, Setting(), measure, kind="student")
@@ -66,10 +66,10 @@ def measures_figure(
 def _line(results: Results, settings: Sequence[Setting], measure: str, spotlight: str) -> Line:
     found = [estimate(results, setting, measure, kind="student") for setting in settings]
     return Line(
-        settings[0].protocol.upper(),
+        settings[0].mechanism.upper(),
         [float(setting.epsilon or 0) for setting in settings],
         [Estimate(each.value, each.low, each.high) for each in found],
-        spotlight=settings[0].protocol == spotlight,
+        spotlight=settings[0].mechanism == spotlight,
     )
 
 

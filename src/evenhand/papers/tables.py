@@ -100,7 +100,7 @@ def means_table(
 
 def _setting_cells(setting: Setting) -> tuple[Any, ...]:
     epsilon = None if setting.epsilon is None else float(setting.epsilon)
-    return setting.protocol, setting.split, setting.strategy, epsilon
+    return setting.mechanism, setting.option("split"), setting.option("strategy"), epsilon
 
 
 def _value_cells(ours: Estimated) -> tuple[Any, ...]:

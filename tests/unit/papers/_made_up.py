@@ -5,10 +5,10 @@ import numpy as np
 from evenhand.measure import MEASURES
 from evenhand.papers.arcolezi2023.plans import plan_for
 from evenhand.schema import Column, Domain, Schema
-from evenhand.study.plan.cells import Setting
 from evenhand.study.plan.facts import Facts
 from evenhand.study.results.results import Results
 from evenhand.study.store.outcome import Outcome
+from evenhand.study.tasks.shared.report_settings import report_setting
 
 FEW = ("0.25", "4", "50")
 
@@ -55,4 +55,4 @@ def setting(protocol="grr", epsilon="4", split="uniform"):
     parameters = {"as_printed": True} if protocol == "ss" else {}
     from fractions import Fraction
 
-    return Setting(protocol, Fraction(epsilon), split, "independent", parameters)
+    return report_setting(protocol, Fraction(epsilon), split, "independent", parameters)

@@ -16,6 +16,7 @@ from evenhand.study.profile.profiling import GroupProfile, Profile
 from evenhand.study.results.results import Results
 from evenhand.study.store.outcome import Outcome
 from evenhand.study.tasks.collect.task import CollectTask
+from evenhand.study.tasks.shared.report_settings import report_setting
 
 NOTHING = Setting()
 GROUPS = ("women", "men")
@@ -24,7 +25,9 @@ SPREAD = np.array([-0.002, 0.001, 0.0, 0.002, -0.001])
 
 def setting(protocol, epsilon, *, split="uniform", strategy="independent"):
     """Return a setting of these studies."""
-    return Setting(protocol, Fraction(epsilon), "none" if strategy != "independent" else split, strategy)
+    return report_setting(
+        protocol, Fraction(epsilon), "none" if strategy != "independent" else split, strategy
+    )
 
 
 def bounded(value, reach=0.01):

@@ -149,3 +149,8 @@ def money(said=MONEY, **parts):
 
 def rights(said=RIGHTS, **parts):
     return made(rule_task(**parts), always(said))
+
+
+def done_besides(setting):
+    """Return the mitigation or the post-processing of a setting, ``"none"`` for the plain release."""
+    return setting.option("mitigation", setting.option("post"))

@@ -121,7 +121,7 @@ def usual(setting, repeat, **changes):
         "dp+projection": measures(0.82 + wiggle, 0.03, bound=math.nan),
         "plain+parity": measures(0.81 + wiggle, 0.012, bound=0.018),
         "local": measures(0.845 + wiggle, 0.2, epsilon=epsilon, delta=0.0),
-    }[setting.protocol]
+    }[setting.mechanism]
     return {**found, **changes}, {"f": of_group(0.3 + wiggle), "m": of_group(0.31 + wiggle)}
 
 

@@ -17,6 +17,7 @@ from evenhand.study.plan.source import DataSource
 from evenhand.study.results.results import Results
 from evenhand.study.store.outcome import Failure, Outcome
 from evenhand.study.tasks.collect.task import CollectTask
+from evenhand.study.tasks.shared.report_settings import report_setting
 
 NOTHING = Setting()
 WOMEN, MEN = "women", "men"
@@ -30,7 +31,7 @@ def wobble(*parts):
 
 def setting(protocol="grr", epsilon=1, split="uniform", strategy="independent", **parameters):
     """Return a protected setting."""
-    return Setting(protocol, Fraction(epsilon), split, strategy, parameters)
+    return report_setting(protocol, Fraction(epsilon), split, strategy, parameters)
 
 
 def two(women, men, *, tpr=(0.6, 0.7), accuracy=(0.8, 0.82)):
@@ -206,7 +207,9 @@ def by_setting(table, otherwise=None):
             for key, value in table.items()
             if all(
                 part in {None, has}
-                for part, has in zip(key, (where.protocol, where.split, where.epsilon), strict=True)
+                for part, has in zip(
+                    key, (where.mechanism, where.option("split"), where.epsilon), strict=True
+                )
             )
         }
         gap, accuracy = next(iter(known.values()), otherwise or (0.28, 0.80))

@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from evenhand.measure import MEASURES, RATES
 from evenhand.schema import Column, Domain, Schema
+from evenhand.study.plan.draw_text import draw_text
 from evenhand.study.plan.facts import Facts
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
@@ -72,7 +73,7 @@ def outcome(cell, given, *, noise, groups, classify, exact=True):
     """Return an outcome with these numbers and a little noise of its own."""
 
     def near(name, value, scale=noise):
-        return value + scale * wobble(cell.id, name)
+        return value + scale * wobble(draw_text(cell), name)
 
     error = near("error", given["error"])
     measures = {
@@ -157,7 +158,7 @@ def by_name(table, **otherwise):
     """Return numbers by the name of the mechanism."""
 
     def given(setting):
-        return numbers(setting, **{**otherwise, **table.get(setting.protocol, {})})
+        return numbers(setting, **{**otherwise, **table.get(setting.mechanism, {})})
 
     return given
 

@@ -14,6 +14,7 @@ from unit.study._decide_studies import (
     MONEY,
     RIGHTS,
     always,
+    done_besides,
     entity,
     made,
     money,
@@ -131,7 +132,7 @@ def test_another_way_must_need_less_by_more_than_is_shown_or_drawn(cost, exact, 
 
     def given(setting):
         other = {"cost_of_privacy": cost, "exact": exact, "error_bound": 0.0 if exact else 5.0}
-        more = other if setting.strategy == "linear-proxy" else {}
+        more = other if done_besides(setting) == "linear-proxy" else {}
         return {**MONEY, "measures": {**MONEY["measures"], "overspent": 0.0, **more}}
 
     told = answers(made(money_task(mitigations=["linear-proxy"]), given))[2]
@@ -156,7 +157,7 @@ def test_a_way_with_a_larger_error_of_one_release_says_so():
     """Less bias at the price of more noise is no gift."""
 
     def given(setting):
-        other = setting.strategy == "linear-proxy"
+        other = done_besides(setting) == "linear-proxy"
         measures = {"cost_of_privacy": 0.0, "mean_error": 9_000.0} if other else {}
         return {**MONEY, "measures": {**MONEY["measures"], **measures}}
 
@@ -186,7 +187,7 @@ def test_a_way_that_promises_nothing_is_not_recommended_without_a_word():
     """A payment from the true counts may need the least; whoever reads that must read the rest."""
 
     def given(setting):
-        other = setting.strategy == "shrink"
+        other = done_besides(setting) == "shrink"
         measures = {"cost_of_privacy": 10.0, "claimed_epsilon": math.nan} if other else {}
         return {**MONEY, "measures": {**MONEY["measures"], **measures}}
 

@@ -166,7 +166,7 @@ def _epsilons(most: float | None) -> list[str]:
 
 def _told(terminal: Terminal, advice: Advice, files: dict[str, str], code: int) -> None:
     """Show the advice, line by line."""
-    from evenhand.study.advise.view import as_lines  # noqa: PLC0415 - starts numpy
+    from evenhand.study.advise.advice import as_lines  # noqa: PLC0415 - starts numpy
 
     terminal.object({"command": "advise", **advice.to_dict(), "files": files, "exit": code})
     terminal.show()

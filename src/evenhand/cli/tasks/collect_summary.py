@@ -85,9 +85,11 @@ def shown_groups(terminal: Terminal, results: Results) -> dict[str, str]:
 
     A head names the column too where there is room, for a 0 alone tells nobody whose column it is.
     """
+    from evenhand.study.tasks.shared.report_settings import protocol_parameters  # noqa: PLC0415 - starts numpy
+
     groups, several = results.facts.groups, _several([each for each in results.settings if each.is_protected])
     room = min(terminal.results.width, WIDEST) - _NUMBERS - (_SPLIT if several else 0)
-    room -= _PARAMETERS if any(each.parameters for each in results.settings) else 0
+    room -= _PARAMETERS if any(protocol_parameters(each) for each in results.settings) else 0
     protected = str(results.facts.schema.protected).strip()
     for heads in ([f"{protected} = {label}" for label in groups], list(groups)):
         longest = max(len(head) for head in heads)
@@ -111,7 +113,7 @@ def _row(results: Results, setting: Setting, groups: Sequence[str], *, beside: b
 
     cells = [(protocol_name(setting), "")]
     if _several([each for each in results.settings if each.is_protected]):
-        cells.append((setting.strategy if setting.split == "none" else setting.split, ""))
+        cells.append((str(setting.option("split", setting.option("strategy"))), ""))
     cells.append((epsilon_text(setting), ""))
     for measure in _MEASURES:
         change = paired_change(results, setting, measure)
@@ -129,7 +131,7 @@ def _row(results: Results, setting: Setting, groups: Sequence[str], *, beside: b
 
 
 def _several(settings: Sequence[Setting]) -> bool:
-    return len({(each.split, each.strategy) for each in settings}) > 1
+    return len({(each.option("split"), each.option("strategy")) for each in settings}) > 1
 
 
 def _points(share: float) -> str:

@@ -14,6 +14,7 @@ from evenhand.papers.paper import Paper
 from evenhand.papers.published import Published, published_columns
 from evenhand.papers.tables import means_table
 from evenhand.study.plan.cells import UNPROTECTED, Setting
+from evenhand.study.tasks.shared.report_settings import report_setting
 
 if TYPE_CHECKING:
     from evenhand.papers.claims import Evidence
@@ -64,7 +65,8 @@ def published() -> Published | None:
         setting = Setting()
         if protocol != UNPROTECTED:
             spelled, amount = split.replace("_", "-"), Fraction(str(epsilon))
-            setting = Setting(protocol, amount, spelled, "independent", parameters.get(protocol.upper(), {}))
+            own = parameters.get(protocol.upper(), {})
+            setting = report_setting(protocol, amount, spelled, "independent", own)
         for measure, column in _NAMES.items():
             found = runs.setdefault(("adult", setting.id, measure), np.full(20, np.nan))
             found[int(seed)] = columns[column][row]

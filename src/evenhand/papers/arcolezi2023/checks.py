@@ -9,6 +9,7 @@ import numpy as np
 from evenhand.study.plan.cells import Setting
 from evenhand.study.results.estimates import estimated
 from evenhand.study.tasks.measure import CLASSIFIER_MEASURES
+from evenhand.study.tasks.shared.report_settings import protocol_parameters, report_setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -61,8 +62,8 @@ def chosen(
         for each in results.settings
         if each.epsilon is not None
         and keep(float(each.epsilon))
-        and split in (None, each.split)
-        and protocol in (None, each.protocol)
+        and split in (None, each.option("split"))
+        and protocol in (None, each.mechanism)
     ]
 
 
@@ -134,7 +135,13 @@ def average_spread(
 
 
 def _other(setting: Setting, split: str) -> Setting:
-    return Setting(setting.protocol, setting.epsilon, split, setting.strategy, setting.parameters)
+    return report_setting(
+        setting.mechanism,
+        setting.epsilon,
+        split,
+        setting.option("strategy"),
+        protocol_parameters(setting),
+    )
 
 
 def splits_apart(
@@ -176,7 +183,8 @@ def _matched(results: Results, protocol: str) -> list[tuple[Setting, list[Settin
             [
                 each
                 for each in every
-                if (each.split, each.epsilon) == (own.split, own.epsilon) and each.protocol != protocol
+                if (each.option("split"), each.epsilon) == (own.option("split"), own.epsilon)
+                and each.mechanism != protocol
             ],
         )
         for own in chosen(results, protocol=protocol)
@@ -206,7 +214,7 @@ def dominations(results: Results) -> dict[str, int]:
     One protocol dominates another if it is clearly better in accuracy or in the parity gap and not clearly
     worse in the other of the two.
     """
-    protocols = dict.fromkeys(each.protocol for each in chosen(results))
+    protocols = dict.fromkeys(each.mechanism for each in chosen(results))
     found = dict.fromkeys(protocols, 0)
     for protocol in protocols:
         for own, others in _matched(results, protocol):

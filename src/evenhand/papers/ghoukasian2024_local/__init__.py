@@ -98,7 +98,7 @@ def _means(name: str, results: Results) -> Iterator[Row]:
             if mean.runs:
                 yield _row(
                     name, name, "tpr_gap" if measure == checks.EO else measure, mean,
-                    mechanism=LABELS.get(way, "none"), strategy=setting.strategy,
+                    mechanism=LABELS.get(way, "none"), strategy=setting.option("strategy"),
                     epsilon=None if setting.epsilon is None else float(setting.epsilon), note=NO_PUBLISHED,
                 )  # fmt: skip
 

@@ -12,6 +12,7 @@ from evenhand.papers.paper import Study
 from evenhand.study.plan.cells import UNPROTECTED, Setting
 from evenhand.study.plan.plan import Plan
 from evenhand.study.tasks.collect.task import CollectTask, Mechanism
+from evenhand.study.tasks.shared.report_settings import report_setting
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,7 +87,7 @@ def mechanisms(name: str) -> dict[str, Mechanism]:
 def setting_of(name: str, way: str, epsilon: str | float | Fraction) -> Setting:
     """Return a setting of an experiment as its plan has it."""
     made = mechanisms(name)[way]
-    return Setting(made.name, Fraction(str(epsilon)), UNPROTECTED, "single", made.parameters)
+    return report_setting(made.name, Fraction(str(epsilon)), UNPROTECTED, "single", made.parameters)
 
 
 def way_of(setting: Setting) -> str:
@@ -95,9 +96,9 @@ def way_of(setting: Setting) -> str:
     >>> way_of(setting_of("lsac-gender", OPT, "0.5")), way_of(setting_of("lsac-income", BUDGETED, 4))
     ('opt', "opt at GRR's error")
     """
-    if setting.protocol in (GRR, SS):
-        return setting.protocol
-    return OPT if {"error", "as_printed"} & set(setting.parameters) else BUDGETED
+    if setting.mechanism in (GRR, SS):
+        return setting.mechanism
+    return OPT if {"error", "as_printed"} & set(setting.options) else BUDGETED
 
 
 def studies(design: str, *, search: bool | int = False) -> tuple[Study, ...]:  # noqa: ARG001 - there is no search

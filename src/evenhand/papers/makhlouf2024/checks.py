@@ -9,6 +9,7 @@ import numpy as np
 
 from evenhand.study.plan.cells import UNPROTECTED, Setting
 from evenhand.study.results.estimates import estimated
+from evenhand.study.tasks.shared.report_settings import report_setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -68,7 +69,7 @@ def setting_of(strategy: str, epsilon: str | float | Fraction) -> Setting:
     ('GRR, combined, ε = 4', 'GRR, k-based split, ε = 0.5')
     """
     split = "k-based" if strategy == "independent" else UNPROTECTED
-    return Setting("grr", Fraction(str(epsilon)), split, strategy)
+    return report_setting("grr", Fraction(str(epsilon)), split, strategy)
 
 
 def chosen(
@@ -78,7 +79,9 @@ def chosen(
     return [
         each
         for each in results.settings
-        if each.epsilon is not None and each.strategy in strategies and least <= each.epsilon <= most
+        if each.epsilon is not None
+        and each.option("strategy") in strategies
+        and least <= each.epsilon <= most
     ]
 
 

@@ -105,7 +105,7 @@ def means(results: Results, study: str, known: Published | None) -> dict[str, li
         if ours is None or not ours.runs:
             continue
         row = (
-            study, study, setting.protocol, setting.split, setting.strategy,
+            study, study, setting.mechanism, setting.option("split"), setting.option("strategy"),
             None if setting.epsilon is None else float(setting.epsilon), measure,
             round(ours.value, _DIGITS),
             None if ours.standard_error is None else round(ours.standard_error, _DIGITS),

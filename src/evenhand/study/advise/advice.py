@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+import textwrap
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import InvalidParameterError
@@ -10,20 +13,23 @@ from evenhand.measure.intervals import check_level
 from evenhand.study.advise.caveats import caveats
 from evenhand.study.advise.predictions import predict
 from evenhand.study.advise.reasons import has_no_gap, reasons
-from evenhand.study.advise.recommend import Limits, choose
+from evenhand.study.advise.recommend import Limits, choose, message_bits
 from evenhand.study.advise.trial_plan import advice_plan
 from evenhand.study.advise.verdicts import checked, full_settings
-from evenhand.study.advise.view import as_dict, as_html, as_text
+from evenhand.study.page.wording import setting_name
 from evenhand.study.profile.profiling import Profile, profile_of_results
-from evenhand.study.results.results import Results
+from evenhand.study.results.base import ResultData
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from evenhand.schema import Schema
     from evenhand.study.advise.recommend import Choice
     from evenhand.study.advise.verdicts import Checked
     from evenhand.study.plan.cells import Setting
+    from evenhand.study.results.estimates import Estimated
 
-__all__ = ["Advice", "advice_plan", "advise"]
+__all__ = ["Advice", "advice_plan", "advise", "as_lines"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -79,7 +85,7 @@ class Advice:
 
 
 def advise(
-    results: Results,
+    results: ResultData,
     *,
     max_gap: float | None = None,
     max_accuracy_loss: float | None = None,
@@ -126,7 +132,7 @@ def advise(
     (True, 'no-intervals')
     """
     kinds: dict[str, tuple[object, Any]] = {
-        "results": (results, Results),
+        "results": (results, ResultData),
         "profile": (profile, Profile | None),
     }
     for parameter, (given, kind) in kinds.items():
@@ -160,7 +166,7 @@ def advise(
     )
 
 
-def _profile(results: Results, given: Profile | None) -> Profile | None:
+def _profile(results: ResultData, given: Profile | None) -> Profile | None:
     """Return the profile that was given, or what the results tell; None if they tell nothing."""
     if given is not None or not results.arrays.done[0].any():
         return given
@@ -171,3 +177,113 @@ def _alternatives(choice: Choice, *, no_gap: bool) -> tuple[Setting, ...]:
     if no_gap and choice.chosen is not None:
         return (choice.chosen.setting,)
     return tuple(each.setting for each in choice.alike)
+
+
+_WIDTH = 96
+_NOT_PRIVATE = "Computed from the true rows: this advice is not private and not for publication."
+
+
+def headline(advice: Advice) -> str:
+    """Return the answer in one line."""
+    if advice.recommendation is None:
+        return "No recommendation."
+    return f"Recommended: {setting_name(advice.recommendation)}."
+
+
+def as_lines(advice: Advice) -> list[tuple[str, str]]:
+    """Return each sentence with the indent of its paragraph, and empty texts between the parts."""
+    lines = [("", headline(advice))]
+    lines += [("  ", each) for each in advice.reasons]
+    if advice.predictions:
+        lines += [("", ""), ("", "What the data lets expect, and what the study says:")]
+        for each in advice.predictions:
+            lines += [("  ", f"{_mark(each)}: {each.prediction.sentence}")]
+            lines += [("    ", f"{each.prediction.evidence} {each.finding} [{each.prediction.source}]")]
+    lines += [("", ""), ("", "Keep in mind:")]
+    lines += [("  ", each) for each in advice.caveats]
+    return [*lines, ("", ""), ("", _NOT_PRIVATE)]
+
+
+def as_text(advice: Advice) -> str:
+    """Return the advice, wrapped for a terminal."""
+    wrapped: list[str] = []
+    for indent, line in as_lines(advice):
+        hanging = f"{indent}  " if indent else ""
+        wrapped += textwrap.wrap(
+            line,
+            _WIDTH,
+            initial_indent=indent,
+            subsequent_indent=hanging,
+            break_long_words=False,
+            break_on_hyphens=False,
+        ) or [""]
+    return "\n".join(wrapped)
+
+
+def as_html(advice: Advice) -> str:
+    """Return the advice as HTML; every text is escaped."""
+    parts = [f"<p><b>{escape(headline(advice))}</b></p>", _listed(advice.reasons)]
+    if advice.predictions:
+        checks = [
+            f"{_mark(each)}: {each.prediction.sentence} {each.prediction.evidence} {each.finding} "
+            f"[{each.prediction.source}]"
+            for each in advice.predictions
+        ]
+        parts += ["<p>What the data lets expect, and what the study says:</p>", _listed(checks)]
+    parts += ["<p>Keep in mind:</p>", _listed(advice.caveats), f"<p>{escape(_NOT_PRIVATE)}</p>"]
+    return f"<div>{''.join(parts)}</div>"
+
+
+def as_dict(advice: Advice) -> dict[str, Any]:
+    """Return the advice in JSON's types."""
+    return {
+        "recommendation": None if advice.recommendation is None else _setting(advice, advice.recommendation),
+        "outcome": advice.outcome,
+        "reasons": list(advice.reasons),
+        "alternatives": [_setting(advice, each) for each in advice.alternatives],
+        "predictions": [
+            {
+                "about": each.prediction.about,
+                "expects": each.prediction.expects,
+                "sentence": each.prediction.sentence,
+                "evidence": each.prediction.evidence,
+                "source": each.prediction.source,
+                "verdict": each.verdict,
+                "finding": each.finding,
+                "estimate": None if each.estimate is None else _numbers(each.estimate),
+            }
+            for each in advice.predictions
+        ],
+        "caveats": list(advice.caveats),
+        "limits": {
+            "max_gap": advice.limits.max_gap,
+            "max_accuracy_loss": advice.limits.max_accuracy_loss,
+            "epsilon": None if advice.limits.epsilon is None else float(advice.limits.epsilon),
+        },
+        "level": advice.level,
+        "profile": None if advice.profile is None else advice.profile.to_dict(),
+        "private": False,
+    }
+
+
+def _mark(each: Checked) -> str:
+    if not each.prediction.is_sure:
+        return "Not predicted"
+    return each.verdict.capitalize()
+
+
+def _listed(sentences: Iterable[str]) -> str:
+    return f"<ul>{''.join(f'<li>{escape(each)}</li>' for each in sentences)}</ul>"
+
+
+def _setting(advice: Advice, setting: Setting) -> dict[str, Any]:
+    return {
+        **setting.key,
+        "name": setting_name(setting),
+        "bits_per_report": message_bits(setting, advice.schema),
+    }
+
+
+def _numbers(found: Estimated) -> dict[str, Any]:
+    value = None if math.isnan(found.value) else found.value
+    return {"value": value, "low": found.low, "high": found.high, "runs": found.runs, "level": found.level}

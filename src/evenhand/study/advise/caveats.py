@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from evenhand.study.advise.predictions import STRONG
 from evenhand.study.advise.verdicts import HOLDS_NOT
 from evenhand.study.page.wording import change, counted, listed, plain, setting_name
-from evenhand.study.profile.view import bounded_text
+from evenhand.study.profile.profiling import bounded_text
 from evenhand.study.results.estimates import group_estimate, paired_change
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from evenhand.study.advise.verdicts import Checked
     from evenhand.study.plan.cells import Setting
     from evenhand.study.profile.profiling import Profile
-    from evenhand.study.results.results import Results
+    from evenhand.study.results.base import ResultData
 
 __all__ = ["FIRST_CAVEAT", "caveats"]
 
@@ -41,7 +41,7 @@ _ABOUT = {
 
 
 def caveats(
-    results: Results,
+    results: ResultData,
     limits: Limits,
     recommended: Setting | None,
     *,
@@ -68,7 +68,9 @@ def caveats(
     return tuple(told)
 
 
-def _about_gap(results: Results, recommended: Setting | None, alternatives: Sequence[Setting]) -> list[str]:
+def _about_gap(
+    results: ResultData, recommended: Setting | None, alternatives: Sequence[Setting]
+) -> list[str]:
     """Say what a small gap does not say."""
     told = []
     named = alternatives if recommended is None else (recommended,)
@@ -90,7 +92,7 @@ def _about_gap(results: Results, recommended: Setting | None, alternatives: Sequ
     return told
 
 
-def _about_repeats(results: Results, setting: Setting) -> list[str]:
+def _about_repeats(results: ResultData, setting: Setting) -> list[str]:
     """Say where a setting that is named rests on less than the study: failures may not be like the rest."""
     found = paired_change(results, setting, "sp_gap")
     if not found.left_out:
@@ -99,14 +101,16 @@ def _about_repeats(results: Results, setting: Setting) -> list[str]:
     return [f"{setting_name(setting)} rests on {found.runs} of {repeats}: the others failed or were not run."]
 
 
-def _says_the_same_to_all(results: Results, setting: Setting) -> bool:
+def _says_the_same_to_all(results: ResultData, setting: Setting) -> bool:
     rates = [group_estimate(results, setting, group, "selection").value for group in results.facts.groups]
     return all(rate <= _SAME for rate in rates) or all(rate >= 1 - _SAME for rate in rates)
 
 
-def _about_rows(results: Results, profile: Profile | None) -> list[str]:
+def _about_rows(results: ResultData, profile: Profile | None) -> list[str]:
     told = []
-    if len(results.facts.schema.sensitive) > 1 and any(s.strategy == "single" for s in results.settings):
+    if len(results.facts.schema.sensitive) > 1 and any(
+        s.option("strategy") == "single" for s in results.settings
+    ):
         told.append(
             "Reporting one sensitive column alone leaves the others in the clear, so it is not a candidate."
         )

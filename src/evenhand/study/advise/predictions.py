@@ -26,8 +26,7 @@ from typing import TYPE_CHECKING
 
 from evenhand.errors import InvalidParameterError
 from evenhand.study.page.wording import plain
-from evenhand.study.profile.profiling import Profile
-from evenhand.study.profile.view import bounded_text, percent, points
+from evenhand.study.profile.profiling import Profile, bounded_text, percent, points
 
 if TYPE_CHECKING:
     from evenhand.study.profile.profiling import GroupProfile

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evenhand.study.advise.recommend import Candidate, Choice, Limits
-    from evenhand.study.results.results import Results
+    from evenhand.study.results.base import ResultData
 
 __all__ = ["has_no_gap", "reasons"]
 
@@ -31,14 +31,14 @@ _NO_PAIRS = (
 )
 
 
-def has_no_gap(results: Results, limits: Limits, *, level: float) -> bool:
+def has_no_gap(results: ResultData, limits: Limits, *, level: float) -> bool:
     """Return whether the unprotected runs leave no gap to reduce, by the far end of their interval."""
     found = estimate(results, _UNPROTECTED, GAP, level=level)
     most = NO_GAP if limits.max_gap is None else min(NO_GAP, limits.max_gap)
     return found.high is not None and found.high <= most
 
 
-def reasons(results: Results, limits: Limits, choice: Choice, *, no_gap: bool) -> tuple[str, ...]:
+def reasons(results: ResultData, limits: Limits, choice: Choice, *, no_gap: bool) -> tuple[str, ...]:
     """Return why, one sentence or two per reason."""
     if choice.outcome == "no-candidates":
         return (_out_of_reach(results, limits),)
@@ -53,7 +53,7 @@ def reasons(results: Results, limits: Limits, choice: Choice, *, no_gap: bool) -
     return _chosen(results, limits, choice, choice.chosen)
 
 
-def _out_of_reach(results: Results, limits: Limits) -> str:
+def _out_of_reach(results: ResultData, limits: Limits) -> str:
     tried = [each.epsilon for each in full_settings(results) if each.epsilon is not None]
     if not tried or limits.epsilon is None:
         return (
@@ -66,7 +66,7 @@ def _out_of_reach(results: Results, limits: Limits) -> str:
     )
 
 
-def _nothing_to_reduce(results: Results, choice: Choice) -> tuple[str, ...]:
+def _nothing_to_reduce(results: ResultData, choice: Choice) -> tuple[str, ...]:
     gap = estimate(results, _UNPROTECTED, GAP)
     first = (
         f"Without protection the model's gap is {amount(gap)}: there is next to none to reduce, and "
@@ -114,7 +114,7 @@ def _nothing_fits(limits: Limits, choice: Choice) -> tuple[str, ...]:
     return (first, second, f"By the near end of the intervals {some}: more repeats would tell.")
 
 
-def _cannot_be_told(results: Results, limits: Limits, choice: Choice) -> tuple[str, ...]:
+def _cannot_be_told(results: ResultData, limits: Limits, choice: Choice) -> tuple[str, ...]:
     alike = choice.alike
     epsilon = _epsilon(alike[0].setting.epsilon)
     sure = [each for each in alike if each.meets]
@@ -131,7 +131,7 @@ def _cannot_be_told(results: Results, limits: Limits, choice: Choice) -> tuple[s
     return tuple(told)
 
 
-def _chosen(results: Results, limits: Limits, choice: Choice, best: Candidate) -> tuple[str, ...]:
+def _chosen(results: ResultData, limits: Limits, choice: Choice, best: Candidate) -> tuple[str, ...]:
     gap, before = best.gap, estimate(results, _UNPROTECTED, GAP, level=choice.level)
     accuracy = estimate(results, best.setting, ACCURACY, level=choice.level)
     cost = f"Accuracy is {number(100 * accuracy.value)}%, a change of {change(best.change, unit=' points')}."
@@ -146,14 +146,14 @@ def _chosen(results: Results, limits: Limits, choice: Choice, best: Candidate) -
     return tuple(told)
 
 
-def _without_interval(results: Results, choice: Choice) -> str:
+def _without_interval(results: ResultData, choice: Choice) -> str:
     """Say what the smallest epsilon of the candidates is the smallest of."""
     smallest = min(each.setting.epsilon for each in choice.candidates if each.setting.epsilon is not None)
     within = [each.epsilon for each in full_settings(results) if each.epsilon is not None]
     return "that was tried" if smallest == min(within) else "of the settings that have intervals"
 
 
-def _smaller(results: Results, choice: Choice, best: Candidate, limits: Limits) -> str:
+def _smaller(results: ResultData, choice: Choice, best: Candidate, limits: Limits) -> str:
     """Say why no smaller epsilon."""
     epsilon = best.setting.epsilon
     less = [each for each in choice.candidates if each.setting.epsilon < epsilon]  # type: ignore[operator]
@@ -171,7 +171,7 @@ def _smaller(results: Results, choice: Choice, best: Candidate, limits: Limits) 
     )
 
 
-def _against(results: Results, choice: Choice, best: Candidate) -> str:
+def _against(results: ResultData, choice: Choice, best: Candidate) -> str:
     """Say how far ahead it is of the others of its epsilon."""
     beside = [
         each
@@ -198,7 +198,7 @@ def _against(results: Results, choice: Choice, best: Candidate) -> str:
 
 
 def _others(
-    results: Results, best: Candidate, rivals: Sequence[Candidate], measure: str, choice: Choice
+    results: ResultData, best: Candidate, rivals: Sequence[Candidate], measure: str, choice: Choice
 ) -> str:
     """Name the rivals and the smallest difference to one of them."""
     differences = [
@@ -227,7 +227,7 @@ def _short(candidate: Candidate) -> str:
     return f"{protocol_name(candidate.setting)} ({way_name(candidate.setting)})"
 
 
-def _bits(results: Results, candidates: Sequence[Candidate]) -> str:
+def _bits(results: ResultData, candidates: Sequence[Candidate]) -> str:
     schema = results.facts.schema
     sized = [(message_bits(each.setting, schema), each) for each in candidates]
     sized.sort(key=lambda pair: pair[0])

@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 
     from evenhand.schema import Schema
     from evenhand.study.plan.cells import Setting
+    from evenhand.study.results.base import ResultData
     from evenhand.study.results.estimates import Estimated
-    from evenhand.study.results.results import Results
 
 __all__ = ["Candidate", "Choice", "Limits", "choose", "message_bits"]
 
@@ -150,7 +150,7 @@ class Choice:
     level: float
 
 
-def choose(results: Results, limits: Limits, *, level: float = 0.95) -> Choice:
+def choose(results: ResultData, limits: Limits, *, level: float = 0.95) -> Choice:
     """Return the setting to use, if one can be named; see the module for the rule."""
     within = [
         each
@@ -181,7 +181,7 @@ def choose(results: Results, limits: Limits, *, level: float = 0.95) -> Choice:
 
 
 def _signs(
-    results: Results, candidates: Sequence[Candidate], measure: str, *, level: float
+    results: ResultData, candidates: Sequence[Candidate], measure: str, *, level: float
 ) -> NDArray[np.intp]:
     """Return 1 where the candidate of a row is clearly above that of a column, -1 where below, else 0."""
     arrays = results.arrays
@@ -212,18 +212,18 @@ def message_bits(setting: Setting, schema: Schema) -> int:
 
     >>> from fractions import Fraction
     >>> import evenhand as eh
-    >>> from evenhand.study.plan.cells import Setting
+    >>> from evenhand.study.tasks.shared.report_settings import report_setting
     >>> schema = eh.datasets.load("causal", n=10).schema
-    >>> message_bits(Setting("oue", Fraction(1), "uniform", "independent"), schema)
+    >>> message_bits(report_setting("oue", Fraction(1), "uniform", "independent"), schema)
     7
-    >>> message_bits(Setting("grr", Fraction(1), strategy="combined"), schema)
+    >>> message_bits(report_setting("grr", Fraction(1), strategy="combined"), schema)
     4
     """
     bits = [protocol.bits_per_report for protocol in strategy_of(setting, schema).senders]
-    return max(bits) if setting.split == "sample" else sum(bits)
+    return max(bits) if setting.option("split") == "sample" else sum(bits)
 
 
-def _candidate(results: Results, setting: Setting, limits: Limits, *, level: float) -> Candidate:
+def _candidate(results: ResultData, setting: Setting, limits: Limits, *, level: float) -> Candidate:
     gap = estimate(results, setting, GAP, level=level)
     changed = paired_change(results, setting, ACCURACY, level=level)
     far_gap = gap.value if gap.high is None else gap.high

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.study.advise.predictions import Prediction
+    from evenhand.study.results.base import ResultData
     from evenhand.study.results.estimates import Estimated
-    from evenhand.study.results.results import Results
 
     Runs = NDArray[np.float64]
 
@@ -68,10 +68,10 @@ class Checked:
     estimate: Estimated | None = None
 
 
-def checked(predictions: Sequence[Prediction], results: Results, *, level: float) -> tuple[Checked, ...]:
+def checked(predictions: Sequence[Prediction], results: ResultData, *, level: float) -> tuple[Checked, ...]:
     """Return every prediction with its verdict; all of them together hold at `level`."""
     level = 1 - (1 - level) / max(1, sum(each.is_sure for each in predictions))
-    checks: dict[str, Callable[[Prediction, Results, float], Checked]] = {
+    checks: dict[str, Callable[[Prediction, ResultData, float], Checked]] = {
         "gap": _gap,
         "reports": _reports,
         "accuracy": _accuracy,
@@ -83,11 +83,13 @@ def checked(predictions: Sequence[Prediction], results: Results, *, level: float
     return tuple(checks[each.about](each, results, level) for each in predictions)
 
 
-def full_settings(results: Results) -> tuple[Setting, ...]:
+def full_settings(results: ResultData) -> tuple[Setting, ...]:
     """Return the settings that protect every sensitive column."""
     alone = len(results.facts.schema.sensitive) < 2
     return tuple(
-        each for each in results.settings if each.is_protected and (alone or each.strategy != "single")
+        each
+        for each in results.settings
+        if each.is_protected and (alone or each.option("strategy") != "single")
     )
 
 
@@ -102,28 +104,30 @@ def _epsilons(settings: Sequence[Setting]) -> list[Fraction]:
     return sorted({each.epsilon for each in settings if each.epsilon is not None})
 
 
-def _grr(results: Results, *strategies: str) -> list[Setting]:
-    return [each for each in results.settings if each.protocol == "grr" and each.strategy in strategies]
+def _grr(results: ResultData, *strategies: str) -> list[Setting]:
+    return [
+        each for each in results.settings if each.mechanism == "grr" and each.option("strategy") in strategies
+    ]
 
 
-def _measure(results: Results, settings: Sequence[Setting], name: str = "sp_gap") -> Runs:
+def _measure(results: ResultData, settings: Sequence[Setting], name: str = "sp_gap") -> Runs:
     """Return the mean over settings of a measure in each repeat; NaN if one of them has no value."""
     runs = results.arrays.of_measures[_places(results, settings), :, results.arrays.measures.index(name)]
     return np.asarray(runs.mean(axis=0))
 
 
-def _rate(results: Results, settings: Sequence[Setting], group: str, name: str) -> Runs:
+def _rate(results: ResultData, settings: Sequence[Setting], group: str, name: str) -> Runs:
     """Return how much a rate of a group changes from unprotected to the mean over settings, by repeat."""
     arrays = results.arrays
     of_rate = arrays.of_groups[:, :, arrays.groups.index(group), arrays.rates.index(name)]
     return np.asarray(of_rate[_places(results, settings)].mean(axis=0) - of_rate[results.place(Setting())])
 
 
-def _places(results: Results, settings: Sequence[Setting]) -> list[int]:
+def _places(results: ResultData, settings: Sequence[Setting]) -> list[int]:
     return [results.place(each) for each in settings]
 
 
-def _estimate(results: Results, runs: Runs, level: float) -> Estimated:
+def _estimate(results: ResultData, runs: Runs, level: float) -> Estimated:
     exact = np.round(runs, _DIGITS)  # means over settings that are equal may differ by rounding
     return estimated(results, exact, level=level, kind="seeds", owner="advise")
 
@@ -145,24 +149,24 @@ def _told(
     return Checked(prediction, reached if prediction.is_sure else UNTOLD, sentence, found)
 
 
-def _where(results: Results, settings: Sequence[Setting]) -> str:
+def _where(results: ResultData, settings: Sequence[Setting]) -> str:
     """Return which runs are meant, as the end of a sentence."""
     epsilon = _epsilons(settings)[0]
     repeats = counted(results.plan.repeats, "repeat")
     return f"at ε = {epsilon_of(epsilon)} (mean of {counted(len(settings), 'setting')}, {repeats})"
 
 
-def _strongest(results: Results) -> list[Setting]:
+def _strongest(results: ResultData) -> list[Setting]:
     """Return the settings that protect every sensitive column at the smallest epsilon, GRR's if there are."""
     full = full_settings(results)
-    grr = [each for each in full if each.protocol == "grr"] or full
+    grr = [each for each in full if each.mechanism == "grr"] or full
     return _at(grr, _epsilons(grr)[0])
 
 
 # --- one check for each prediction ----------------------------------------------------------------
 
 
-def _gap(prediction: Prediction, results: Results, level: float) -> Checked:
+def _gap(prediction: Prediction, results: ResultData, level: float) -> Checked:
     settings = _strongest(results)
     runs = _measure(results, settings) - _measure(results, [Setting()])
     found = _estimate(results, runs, level)
@@ -170,7 +174,7 @@ def _gap(prediction: Prediction, results: Results, level: float) -> Checked:
     return _told(prediction, found, sentence, wanted=-1 if prediction.expects == "narrower" else 1)
 
 
-def _reports(prediction: Prediction, results: Results, level: float) -> Checked:
+def _reports(prediction: Prediction, results: ResultData, level: float) -> Checked:
     settings = _strongest(results)
     arrays = results.arrays
     true, reported = (
@@ -188,7 +192,7 @@ def _reports(prediction: Prediction, results: Results, level: float) -> Checked:
     return _told(prediction, found, sentence, wanted=-1)
 
 
-def _accuracy(prediction: Prediction, results: Results, level: float) -> Checked:
+def _accuracy(prediction: Prediction, results: ResultData, level: float) -> Checked:
     settings = _strongest(results)
     ahead, behind = prediction.groups
     losses = [-_rate(results, settings, group, "accuracy") for group in (ahead, behind)]
@@ -202,7 +206,7 @@ def _accuracy(prediction: Prediction, results: Results, level: float) -> Checked
     return _told(prediction, found, sentence, wanted=1 if prediction.expects == "ahead" else -1)
 
 
-def _rates(prediction: Prediction, results: Results, level: float) -> Checked:
+def _rates(prediction: Prediction, results: ResultData, level: float) -> Checked:
     """Check which group moved more.
 
     A gap narrows as the one rises and the other falls; the sum of both changes says which did more.
@@ -229,7 +233,7 @@ def _rates(prediction: Prediction, results: Results, level: float) -> Checked:
     )
 
 
-def _several(prediction: Prediction, results: Results, level: float) -> Checked:
+def _several(prediction: Prediction, results: ResultData, level: float) -> Checked:
     all_, one = _grr(results, "independent", "combined"), _grr(results, "single")
     shared = sorted(set(_epsilons(all_)) & set(_epsilons(one)))
     if not shared:
@@ -246,7 +250,7 @@ def _several(prediction: Prediction, results: Results, level: float) -> Checked:
     return _told(prediction, found, sentence, wanted=-1)
 
 
-def _strategies(results: Results, epsilon: Fraction, level: float) -> tuple[Estimated, str]:
+def _strategies(results: ResultData, epsilon: Fraction, level: float) -> tuple[Estimated, str]:
     """Return combined minus independent, and the sentence."""
     both = [_at(_grr(results, each), epsilon) for each in ("combined", "independent")]
     found = _estimate(results, _measure(results, both[0]) - _measure(results, both[1]), level)
@@ -257,12 +261,12 @@ def _strategies(results: Results, epsilon: Fraction, level: float) -> tuple[Esti
     return found, sentence
 
 
-def _both_epsilons(results: Results) -> list[Fraction]:
+def _both_epsilons(results: ResultData) -> list[Fraction]:
     combined, independent = (_epsilons(_grr(results, each)) for each in ("combined", "independent"))
     return sorted(set(combined) & set(independent))
 
 
-def _combined(prediction: Prediction, results: Results, level: float) -> Checked:
+def _combined(prediction: Prediction, results: ResultData, level: float) -> Checked:
     tried = [each for each in _both_epsilons(results) if each >= LARGE]
     if not tried:
         return _no_runs(prediction, f"combined and independent reports by GRR at ε = {LARGE} or more")
@@ -270,7 +274,7 @@ def _combined(prediction: Prediction, results: Results, level: float) -> Checked
     return _told(prediction, found, sentence, wanted=-1 if prediction.expects == "combined" else 1)
 
 
-def _small_epsilon(prediction: Prediction, results: Results, level: float) -> Checked:
+def _small_epsilon(prediction: Prediction, results: ResultData, level: float) -> Checked:
     tried = [each for each in _both_epsilons(results) if each <= SMALL]
     if not tried:
         return _no_runs(prediction, f"combined and independent reports by GRR at ε = {SMALL} or less")

@@ -84,7 +84,7 @@ def _promise(reading: Reading) -> tuple[Strategy, Guarantee]:
 
 def _counts(reading: Reading) -> bool:
     """Return whether rows were counted with noise besides what people report."""
-    return reading.chosen.protocol == NAME and OptimalWay.of(reading.chosen).budget is not None
+    return reading.chosen.mechanism == NAME and OptimalWay.of(reading.chosen).budget is not None
 
 
 def _facts(reading: Reading, strategy: Strategy, guarantee: Guarantee) -> list[Fact]:
@@ -120,7 +120,7 @@ def _facts(reading: Reading, strategy: Strategy, guarantee: Guarantee) -> list[F
 
 def _table(reading: Reading, strategy: Strategy) -> Table:
     """Return a row for each reported column: how much of epsilon it has, and how often its report is true."""
-    exact = reading.chosen.protocol in {"grr", NAME}
+    exact = reading.chosen.mechanism in {"grr", NAME}
     words = ("Report is true", "Report is a given other value") if exact else (
         "Report supports the true value", "Report supports a given other value")  # fmt: skip
     rows, shares, chances = [], [], []
@@ -138,7 +138,7 @@ def _table(reading: Reading, strategy: Strategy) -> Table:
         numeric=[False, True, True, True, True],
         caption=(
             f"**Exact values, no sampling.** How ε = {epsilon_text(reading.chosen)} is spent by "
-            f"{reading.chosen.protocol.upper()}, {way_name(reading.chosen)}, and how often a report is "
+            f"{reading.chosen.mechanism.upper()}, {way_name(reading.chosen)}, and how often a report is "
             "right."
         ),
         name="guarantee",
@@ -155,7 +155,7 @@ def _table(reading: Reading, strategy: Strategy) -> Table:
 
 def _law(reading: Reading, strategy: Strategy, column: str) -> tuple[float, float]:
     """Return how often a report supports the true value and any other; NaN where groups differ in that."""
-    optimal = reading.chosen.protocol == NAME
+    optimal = reading.chosen.mechanism == NAME
     if optimal and (strategy.name == "combined" or column == reading.results.facts.schema.protected):
         return math.nan, math.nan
     protocol = strategy.protocols[column]
@@ -164,7 +164,7 @@ def _law(reading: Reading, strategy: Strategy, column: str) -> tuple[float, floa
 
 def _optimal_notes(reading: Reading, guarantee: Guarantee) -> list[Note]:
     """Return what the optimal channel does, and what making it cost."""
-    if reading.chosen.protocol != NAME:
+    if reading.chosen.mechanism != NAME:
         return []
     way = OptimalWay.of(reading.chosen)
     notes = [
@@ -210,7 +210,7 @@ def _alone(reading: Reading, strategy: Strategy, column: str) -> float:
     The strategy stands for that of "optimal" in all but this: a column of a combination that GRR reports
     tells less than the whole, and one of the optimal channel may tell as much.
     """
-    if reading.chosen.protocol == NAME:
+    if reading.chosen.mechanism == NAME:
         return float(strategy.epsilon_within_report(column))
     return strategy.epsilon_if_seen_alone(column)
 

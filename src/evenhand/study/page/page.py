@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     import os
 
     from evenhand.report.page import Page
-    from evenhand.study.results.results import Results
+    from evenhand.study.results.base import ResultData
 
 __all__ = ["answers", "command_of", "page_of"]
 
 _PLAN_FILE = "plan.toml"
 
 
-def answers(results: Results, *, chosen: object = None) -> tuple[str, str, str]:
+def answers(results: ResultData, *, chosen: object = None) -> tuple[str, str, str]:
     """Return the three sentences of a report and of the terminal.
 
     Parameters
@@ -46,7 +46,7 @@ def answers(results: Results, *, chosen: object = None) -> tuple[str, str, str]:
     return results.plan.task.read(results, chosen=chosen).answers()
 
 
-def page_of(results: Results, *, chosen: object = None, command: str = "") -> Page:
+def page_of(results: ResultData, *, chosen: object = None, command: str = "") -> Page:
     """Return the report of a study as a page.
 
     Parameters
@@ -73,7 +73,7 @@ def page_of(results: Results, *, chosen: object = None, command: str = "") -> Pa
     return page
 
 
-def command_of(results: Results, folder: str | os.PathLike[str]) -> str:
+def command_of(results: ResultData, folder: str | os.PathLike[str]) -> str:
     """Return the command that runs a study again, if its plan is a file in the folder, or an empty text."""
     try:
         found = Plan.load(Path(folder) / _PLAN_FILE)

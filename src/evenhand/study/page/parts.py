@@ -62,7 +62,7 @@ def caption(reading: Reading, what: str, rest: str = "", *, together: int = 1) -
 
 def way_words(reading: Reading) -> str:
     """Return what settings differ in beside protocol and epsilon: a split, a strategy, or nothing."""
-    ways = {(each.split == UNPROTECTED, way_name(each)) for each in reading.protected}
+    ways = {(each.option("split") == UNPROTECTED, way_name(each)) for each in reading.protected}
     if len(ways) < 2:
         return ""
     kinds = {is_strategy for is_strategy, _ in ways}

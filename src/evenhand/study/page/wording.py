@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from evenhand.report.marks import Estimate
 from evenhand.report.words import clean, epsilon_of, interval_of, number
 from evenhand.study.plan.cells import UNPROTECTED
+from evenhand.study.tasks.shared.report_settings import protocol_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -169,23 +170,23 @@ def outcome_name(schema: Schema) -> str:
 def protocol_name(setting: Setting) -> str:
     """Return the protocol, with its further parameters if it has any.
 
-    >>> from evenhand.study.plan.cells import Setting
-    >>> protocol_name(Setting("olh", parameters={"as_printed": True}))
+    >>> from evenhand.study.tasks.shared.report_settings import report_setting
+    >>> protocol_name(report_setting("olh", parameters={"as_printed": True}))
     'OLH (as printed)'
     """
     if not setting.is_protected:
         return "unprotected"
     switches = [
         name.replace("_", " ") if value is True else f"{name.replace('_', ' ')} {_value(value)}"
-        for name, value in sorted(setting.parameters.items())
+        for name, value in sorted(protocol_parameters(setting).items())
     ]
     if not switches:
-        return setting.protocol.upper()
+        return setting.mechanism.upper()
     said = ", ".join(switches)
     shown = plain(said)
     if len(said) > _LONGEST:  # settings that differ never read the same
-        shown = f"{plain(said, longest=_LONGEST - _NAME_DIGITS - 1)} {_digest(dict(setting.parameters))}"
-    return f"{setting.protocol.upper()} ({shown})"
+        shown = f"{plain(said, longest=_LONGEST - _NAME_DIGITS - 1)} {_digest(protocol_parameters(setting))}"
+    return f"{setting.mechanism.upper()} ({shown})"
 
 
 def _value(value: object) -> str:
@@ -201,23 +202,24 @@ def _digest(value: object) -> str:
 def way_name(setting: Setting, *, word: bool = True) -> str:
     """Return how a setting reports several columns: its split, or its strategy.
 
-    >>> from evenhand.study.plan.cells import Setting
-    >>> way_name(Setting("grr", split="uniform", strategy="independent"))
+    >>> from evenhand.study.tasks.shared.report_settings import report_setting
+    >>> way_name(report_setting("grr", split="uniform", strategy="independent"))
     'uniform split'
-    >>> way_name(Setting("grr", strategy="combined"))
+    >>> way_name(report_setting("grr", strategy="combined"))
     'combined'
     """
-    if setting.split == UNPROTECTED:
-        return setting.strategy
-    return _WAYS.get(setting.split, f"{setting.split} split" if word else setting.split)
+    split = str(setting.option("split"))
+    if split == UNPROTECTED:
+        return str(setting.option("strategy"))
+    return _WAYS.get(split, f"{split} split" if word else split)
 
 
 def setting_name(setting: Setting, *, epsilon: bool = True) -> str:
     """Return a setting in words.
 
     >>> from fractions import Fraction
-    >>> from evenhand.study.plan.cells import Setting
-    >>> setting_name(Setting("grr", Fraction(1, 2), "uniform", "independent"))
+    >>> from evenhand.study.tasks.shared.report_settings import report_setting
+    >>> setting_name(report_setting("grr", Fraction(1, 2), "uniform", "independent"))
     'GRR, uniform split, ε = 0.5'
     """
     if not setting.is_protected or setting.epsilon is None:

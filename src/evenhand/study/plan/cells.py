@@ -1,4 +1,4 @@
-"""Cells of a study: one mechanism, epsilon, split and strategy in one repeat, known by a canonical name."""
+"""Cells of a study: one setting in one repeat, known by a canonical name."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.privacy.rational import as_text
 from evenhand.report.words import epsilon_of
-from evenhand.study.tasks.learn.methods import WAYS
-from evenhand.study.tasks.shared.table_mechanisms import title_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["UNPROTECTED", "Cell", "Setting"]
 
 UNPROTECTED = "none"
-"""The protocol, split and strategy of a cell that nothing protects."""
+"""The mechanism of a setting that protects nobody, and the value of an option that a setting lacks."""
 
 
 @dataclass(frozen=True, order=False)
@@ -27,47 +25,50 @@ class Setting:
 
     Parameters
     ----------
-    protocol : str
-        Name of a protocol, of a mechanism that publishes a table, of a way to train a classifier, or
-        ``"none"``.
+    mechanism : str
+        What protects: a protocol, a mechanism that publishes a table, a method of training, or ``"none"``.
     epsilon : Fraction, optional
-        Privacy parameter of a person's whole report, or of a published table; None where nothing is
-        protected, and for a mechanism that has none.
-    split, strategy : str
-        How the budget is split and how several attributes are reported; ``"none"`` where there is nothing to
-        split, as with the strategies ``"single"`` and ``"combined"``.
-    parameters : mapping
-        Further parameters of the protocol, such as ``{"as_printed": True}``.
+        Privacy parameter of all that is known of one person; None where nothing is protected, and for a
+        mechanism that has none.
+    options : mapping
+        What else tells settings of a study apart, in the names that its task has for it, such as
+        ``{"strategy": "independent", "split": "uniform"}`` or ``{"threshold": 6}``. Values are plain: texts,
+        numbers, true or false, lists and mappings of them.
+    label : str
+        How the task calls it, without epsilon. It is no part of what the setting is.
 
     Examples
     --------
-    >>> setting = Setting("grr", Fraction(1, 2), split="uniform", strategy="independent")
+    >>> setting = Setting("grr", Fraction(1, 2), {"split": "uniform"}, label="GRR, uniform split")
     >>> str(setting)
     'GRR, uniform split, ε = 0.5'
+    >>> setting.option("split"), setting.option("strategy")
+    ('uniform', 'none')
     >>> str(Setting())
     'unprotected'
     """
 
-    protocol: str = UNPROTECTED
+    mechanism: str = UNPROTECTED
     epsilon: Fraction | None = None
-    split: str = UNPROTECTED
-    strategy: str = UNPROTECTED
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    label: str = ""
 
     @property
     def is_protected(self) -> bool:
         """Whether anything is protected."""
-        return self.protocol != UNPROTECTED
+        return self.mechanism != UNPROTECTED
+
+    def option(self, name: str, default: Any = UNPROTECTED) -> Any:
+        """Return an option by name, or the default if the setting does not have it."""
+        return self.options.get(name, default)
 
     @property
     def key(self) -> dict[str, Any]:
         """What the setting is, in JSON's types and in one order."""
         return {
-            "protocol": self.protocol,
-            "parameters": {name: self.parameters[name] for name in sorted(self.parameters)},
-            "strategy": self.strategy,
-            "split": self.split,
+            "mechanism": self.mechanism,
             "epsilon": None if self.epsilon is None else as_text(self.epsilon),
+            "options": {name: self.options[name] for name in sorted(self.options)},
         }
 
     @property
@@ -84,13 +85,17 @@ class Setting:
     def __str__(self) -> str:
         if not self.is_protected:
             return "unprotected"
-        words = [WAYS[self.protocol].title if self.protocol in WAYS else title_of(self.protocol)]
-        for name, value in sorted(self.parameters.items()):  # settings that differ never read the same
-            words.append(name if value is True else f"{name}={value}")
-        words += [self.strategy] if self.strategy not in {UNPROTECTED, "independent"} else []
-        words += [f"{self.split} split"] if self.split != UNPROTECTED else []
+        words = [self.label or ", ".join([self.mechanism.upper(), *map(_in_words, self.options.items())])]
         words += [f"ε = {epsilon_of(self.epsilon, digits=6)}"] if self.epsilon is not None else []
         return ", ".join(words)
+
+
+def _in_words(option: tuple[str, Any]) -> str:
+    """Return an option so that settings which differ never read the same."""
+    name, value = option
+    if isinstance(value, str):
+        return f"{value} {name}"
+    return name if value is True else f"{name}={value}"
 
 
 @dataclass(frozen=True)
@@ -98,7 +103,8 @@ class Cell:
     """A setting in one repeat: the smallest piece of a study, independent of all others.
 
     The split into training and test rows and the model's own randomness depend on the repeat alone, so that
-    settings can be compared pair by pair; what is drawn to protect the data depends on the whole cell.
+    settings can be compared pair by pair; what is drawn to protect the data depends on the whole cell, see
+    :func:`evenhand.study.plan.draw_text.draw_text`.
 
     Parameters
     ----------
@@ -109,7 +115,7 @@ class Cell:
     Examples
     --------
     >>> Cell(Setting(), 3).id
-    '{"epsilon":null,"parameters":{},"protocol":"none","repeat":3,"split":"none","strategy":"none"}'
+    '{"epsilon":null,"mechanism":"none","options":{},"repeat":3}'
     """
 
     setting: Setting
@@ -117,14 +123,14 @@ class Cell:
 
     @property
     def id(self) -> str:
-        """The canonical name, from which the seed of what is drawn derives."""
+        """The canonical name."""
         return _canonical({**self.setting.key, "repeat": self.repeat})
 
     @classmethod
     def from_id(cls, text: str) -> Cell:
-        """Return the cell of a canonical name.
+        """Return the cell of a canonical name; its setting has no label.
 
-        >>> cell = Cell(Setting("grr", Fraction(1, 3), "uniform", "independent"), 0)
+        >>> cell = Cell(Setting("grr", Fraction(1, 3), {"split": "uniform"}), 0)
         >>> Cell.from_id(cell.id) == cell
         True
         """

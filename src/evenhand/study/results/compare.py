@@ -11,9 +11,9 @@ from evenhand.study.results.measure_names import measure_named
 
 if TYPE_CHECKING:
     from evenhand.study.plan.cells import Setting
+    from evenhand.study.results.base import ResultData
     from evenhand.study.results.estimates import Estimated
     from evenhand.study.results.intervals import Kind
-    from evenhand.study.results.results import Results
 
 __all__ = ["Comparison", "compare"]
 
@@ -97,7 +97,7 @@ class Comparison:
 
 
 def compare(
-    results: Results,
+    results: ResultData,
     a: object,
     b: object,
     *,

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from evenhand.study.results.base import ResultData
     from evenhand.study.results.intervals import Kind
-    from evenhand.study.results.results import Results
     from evenhand.study.tasks.measure import Spread
 
 __all__ = [
@@ -101,7 +101,7 @@ class Estimated:
 
 
 def estimate(
-    results: Results, setting: Setting, measure: str, *, level: float = 0.95, kind: Kind = "seeds"
+    results: ResultData, setting: Setting, measure: str, *, level: float = 0.95, kind: Kind = "seeds"
 ) -> Estimated:
     """Return the mean of a measure over the repeats of a setting."""
     runs = _measure(results, setting, measure, "estimate")
@@ -118,7 +118,7 @@ def estimate(
 
 
 def paired_change(
-    results: Results,
+    results: ResultData,
     setting: Setting,
     measure: str,
     *,
@@ -146,7 +146,7 @@ def paired_change(
 
 
 def group_estimate(
-    results: Results, setting: Setting, group: str, rate: str, *, level: float = 0.95, kind: Kind = "seeds"
+    results: ResultData, setting: Setting, group: str, rate: str, *, level: float = 0.95, kind: Kind = "seeds"
 ) -> Estimated:
     """Return the mean of a rate of one group, or of its ``"people"``, over the repeats of a setting."""
     owner = "group_estimate"
@@ -164,7 +164,7 @@ def group_estimate(
 
 
 def group_change(
-    results: Results,
+    results: ResultData,
     setting: Setting,
     group: str,
     rate: str,
@@ -189,7 +189,7 @@ def group_change(
 
 
 def data_estimate(
-    results: Results, setting: Setting, name: str, *, level: float = 0.95, kind: Kind = "seeds"
+    results: ResultData, setting: Setting, name: str, *, level: float = 0.95, kind: Kind = "seeds"
 ) -> Estimated:
     """Return the mean disparity of the training labels: ``"true"`` or ``"reported"``."""
     runs = _data(results, setting, name, "data_estimate")
@@ -197,7 +197,7 @@ def data_estimate(
 
 
 def data_change(
-    results: Results, setting: Setting, *, level: float = 0.95, kind: Kind = "seeds"
+    results: ResultData, setting: Setting, *, level: float = 0.95, kind: Kind = "seeds"
 ) -> Estimated:
     """Return how far the reported disparity of the training labels is from the true one, within repeats."""
     owner = "data_change"
@@ -206,7 +206,7 @@ def data_change(
 
 
 def estimated(
-    results: Results,
+    results: ResultData,
     values: NDArray[np.float64],
     *,
     level: float,
@@ -252,14 +252,14 @@ def note_of(runs: int, left_out: int, *, error: float, has_limits: bool = True) 
     return " ".join(notes)
 
 
-def _measure(results: Results, setting: Setting, measure: str, owner: str) -> NDArray[np.float64]:
+def _measure(results: ResultData, setting: Setting, measure: str, owner: str) -> NDArray[np.float64]:
     arrays = results.arrays
     name = measure_named(measure, arrays.measures, parameter="measure", owner=owner)
     runs: NDArray[np.float64] = arrays.of_measures[results.place(setting), :, arrays.measures.index(name)]
     return runs
 
 
-def _group(results: Results, setting: Setting, group: str, rate: str, owner: str) -> NDArray[np.float64]:
+def _group(results: ResultData, setting: Setting, group: str, rate: str, owner: str) -> NDArray[np.float64]:
     arrays = results.arrays
     at = arrays.groups.index(one_of("group", group, arrays.groups, owner=owner))
     of = arrays.rates.index(one_of("rate", rate, arrays.rates, owner=owner))
@@ -267,7 +267,7 @@ def _group(results: Results, setting: Setting, group: str, rate: str, owner: str
     return runs
 
 
-def _data(results: Results, setting: Setting, name: str, owner: str) -> NDArray[np.float64]:
+def _data(results: ResultData, setting: Setting, name: str, owner: str) -> NDArray[np.float64]:
     arrays = results.arrays
     at = arrays.data.index(one_of("name", name, arrays.data, owner=owner))
     runs: NDArray[np.float64] = arrays.of_data[results.place(setting), :, at]

@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.study.plan.cells import Setting
+    from evenhand.study.results.base import ResultData
     from evenhand.study.results.estimates import Estimated
     from evenhand.study.results.intervals import Kind, Means
-    from evenhand.study.results.results import Results
     from evenhand.study.tasks.base import Task
     from evenhand.study.tasks.measure import Measure
 
@@ -88,7 +88,7 @@ class _Ranking(NamedTuple):
 
 
 def frontier(
-    results: Results,
+    results: ResultData,
     *,
     x: str = "acc",
     y: str = "sp_gap",
@@ -135,7 +135,7 @@ def frontier(
 
 def frontier_columns(points: Sequence[FrontierPoint], *, x: str, y: str, task: Task) -> dict[str, Any]:
     """Return one row per setting: the two measures with their limits, the verdict, and who dominates it."""
-    columns: dict[str, Any] = dict(setting_columns([point.setting for point in points]))
+    columns: dict[str, Any] = dict(setting_columns([point.setting for point in points], task))
     for axis, name in (("x", x), ("y", y)):
         found = [getattr(point, axis) for point in points]
         columns[name] = [each.value for each in found]

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["setting_of"]
 
-_FIELDS = ("protocol", "epsilon", "split", "strategy", "parameters")
-_PLAIN_WORDS = frozenset({"split", "strategy", "protocol", "with"})
+_FIELDS = ("mechanism", "epsilon")
+_PLAIN_WORDS = frozenset({"mechanism", "protocol", "strategy", "split", "with"})
 _EPSILON = frozenset({"ε", "eps", "epsilon"})
 _SHOWN = 5
 
@@ -31,25 +31,26 @@ def setting_of(
     Parameters
     ----------
     given : Setting, mapping or str
-        The setting itself; some of its fields; or words that name them in any order, as in
-        ``"grr uniform 1"``. ``"unprotected"`` is the setting without protection. Where several settings
-        differ in the parameters of the protocol only and none are named, the one without any is meant.
+        The setting itself; its mechanism, epsilon and options, or some of them; or words that name them in
+        any order, as in ``"grr uniform 1"``. ``"unprotected"`` is the setting without protection. Where
+        several fit and all have the options of one of them and further ones, this one is meant.
 
     Examples
     --------
-    >>> settings = [Setting(), Setting("grr", Fraction(1, 2), "uniform", "independent")]
+    >>> settings = [Setting(), Setting("grr", Fraction(1, 2), {"split": "uniform"})]
     >>> str(setting_of("GRR, uniform split, ε = 0.5", settings, owner="example"))
     'GRR, uniform split, ε = 0.5'
-    >>> str(setting_of({"protocol": "none"}, settings, owner="example"))
+    >>> str(setting_of({"mechanism": "none"}, settings, owner="example"))
     'unprotected'
     """
     if isinstance(given, Setting):
         fitting = [each for each in settings if each == given]
         shown: object = str(given)
     elif isinstance(given, Mapping):
-        unknown = [key for key in given if key not in _FIELDS]
+        known = dict.fromkeys((*_FIELDS, *(name for each in settings for name in each.options)))
+        unknown = [key for key in given if key not in known]
         if unknown:
-            must_be = f"a mapping with keys of {', '.join(_FIELDS)}"
+            must_be = f"a mapping with keys of {', '.join(known)}"
             raise InvalidParameterError(parameter, owner=owner, must_be=must_be, got=unknown[0])
         fitting = [each for each in settings if _fits(each, given)]
         shown = dict(given)
@@ -68,10 +69,9 @@ def _only(
     fitting: list[Setting], settings: Sequence[Setting], *, parameter: str, owner: str, shown: object
 ) -> Setting:
     if len(fitting) > 1:
-        plain = [each for each in fitting if not each.parameters]
-        one = plain[0] if plain else None
-        if one is not None and all({**each.key, "parameters": {}} == one.key for each in fitting):
-            return one
+        least = min(fitting, key=lambda each: len(each.options))
+        if all(_extends(each, least) for each in fitting if each is not least):
+            return least
         must_be = "one setting, not several"
         hint = f"these fit: {_listed(fitting)}."
         raise InvalidParameterError(parameter, owner=owner, must_be=must_be, got=shown, hint=hint)
@@ -89,8 +89,16 @@ def _listed(settings: Sequence[Setting]) -> str:
     return "; ".join(named + more)
 
 
+def _extends(setting: Setting, other: Setting) -> bool:
+    """Return whether a setting is another one with further options."""
+    same = (setting.mechanism, setting.epsilon) == (other.mechanism, other.epsilon)
+    more = len(setting.options) > len(other.options)
+    return same and more and all(setting.option(name) == value for name, value in other.options.items())
+
+
 def _fits(setting: Setting, fields: Mapping[str, Any]) -> bool:
-    return all(_equal(getattr(setting, key), value) for key, value in fields.items())
+    held = {"mechanism": setting.mechanism, "epsilon": setting.epsilon}
+    return all(_equal(held.get(key, setting.option(key)), value) for key, value in fields.items())
 
 
 def _equal(held: Any, wanted: Any) -> bool:
@@ -100,7 +108,9 @@ def _equal(held: Any, wanted: Any) -> bool:
         return held.casefold() == wanted.casefold()
     if isinstance(held, Mapping) and isinstance(wanted, Mapping):
         return dict(held) == dict(wanted)
-    return held is None and wanted is None
+    if isinstance(held, bool) or isinstance(wanted, bool):
+        return held is wanted
+    return bool(held == wanted)
 
 
 def _amount(wanted: object) -> Fraction | None:
@@ -120,15 +130,23 @@ def _has(setting: Setting, word: str) -> bool:
         return not setting.is_protected
     name, equals, value = word.rpartition("=")
     if equals and name not in _EPSILON:
-        if name in _FIELDS:
-            return _equal(getattr(setting, name), value)
-        held = {key.casefold(): str(each).casefold() for key, each in setting.parameters.items()}
-        return held.get(name) == value
+        held = {"mechanism": setting.mechanism, **_flat(setting.options)}
+        return any(key.casefold() == name and str(each).casefold() == value for key, each in held.items())
     amount = _amount(value)
     if amount is not None:  # the number itself, or as a setting is shown
         return setting.epsilon is not None and (
             setting.epsilon == amount
             or value in {f"{float(setting.epsilon):g}", epsilon_of(setting.epsilon, digits=6)}
         )
-    switched_on = {key.casefold() for key, each in setting.parameters.items() if each is True}
-    return value in {setting.protocol, setting.split, setting.strategy, *switched_on}
+    options = _flat(setting.options)
+    switched_on = {key.casefold() for key, each in options.items() if each is True}
+    texts = {each.casefold() for each in options.values() if isinstance(each, str)}
+    return value in {setting.mechanism, *texts, *switched_on}
+
+
+def _flat(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options by name, with those inside of a mapping."""
+    inner = {
+        key: each for value in options.values() if isinstance(value, Mapping) for key, each in value.items()
+    }
+    return {**inner, **options}

@@ -2,48 +2,39 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from evenhand._validate import one_of
-from evenhand.errors import InvalidParameterError
-from evenhand.study.plan.facts import Facts
-from evenhand.study.plan.plan import Plan
-from evenhand.study.results.arrays import ResultArrays, gathered
+from evenhand.study.results.base import ResultData
 from evenhand.study.results.compare import compare
-from evenhand.study.results.export import to_csv, to_parquet
 from evenhand.study.results.frames import cell_columns, data_columns, entity_columns, group_columns
 from evenhand.study.results.frontier import frontier, frontier_columns
-from evenhand.study.results.lookup import setting_of
 from evenhand.study.results.measure_names import measure_named
 from evenhand.study.results.summary import long_columns, summarized, wide_columns
 from evenhand.study.results.view import as_html, as_text
-from evenhand.study.store.canonical import canonical_table, table_hash
+from evenhand.study.store.canonical import canonical_table
 from evenhand.table.frames import make_frame
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from os import PathLike
 
     from evenhand.privacy.rational import Number
     from evenhand.study.advise.advice import Advice
-    from evenhand.study.plan.cells import Cell, Setting
     from evenhand.study.profile.profiling import Profile
     from evenhand.study.results.compare import Comparison
-    from evenhand.study.results.export import TableName
     from evenhand.study.results.intervals import Kind
-    from evenhand.study.store.outcome import Outcome
     from evenhand.table.frames import Backend
 
 __all__ = ["Results"]
 
 _OWNER = "Results"
 
+TableName = Literal["cells", "groups", "data", "summary", "frontier"]
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Results:
+
+class Results(ResultData):
     """The outcomes of a study, in the plan's order whatever order they came in.
 
     Parameters
@@ -76,67 +67,6 @@ class Results:
     >>> results.compare("grr 4", "grr 1").pairs
     2
     """
-
-    plan: Plan
-    facts: Facts
-    outcomes: tuple[Outcome, ...]
-
-    def __init__(self, plan: Plan, facts: Facts, outcomes: Iterable[Outcome]) -> None:
-        kinds: tuple[tuple[str, object, type], ...] = (("plan", plan, Plan), ("facts", facts, Facts))
-        for parameter, given, kind in kinds:
-            if not isinstance(given, kind):
-                must_be, got = f"a {kind.__name__}", f"a value of type {type(given).__name__}"
-                raise InvalidParameterError(parameter, owner=_OWNER, must_be=must_be, got=got)
-        object.__setattr__(self, "plan", plan)
-        object.__setattr__(self, "facts", facts)
-        object.__setattr__(self, "outcomes", _in_order(plan, tuple(outcomes)))
-
-    # --- what there is ----------------------------------------------------------------------------
-
-    @cached_property
-    def settings(self) -> tuple[Setting, ...]:
-        """Every setting of the plan, the unprotected one first."""
-        return self.plan.settings()
-
-    @cached_property
-    def missing(self) -> tuple[Cell, ...]:
-        """The cells that were not run."""
-        run = {outcome.cell.id for outcome in self.outcomes}
-        return tuple(cell for cell in self.plan.cells() if cell.id not in run)
-
-    @cached_property
-    def failures(self) -> tuple[Outcome, ...]:
-        """The outcomes that are failures."""
-        return tuple(outcome for outcome in self.outcomes if outcome.failure is not None)
-
-    @cached_property
-    def arrays(self) -> ResultArrays:
-        """Every number, by setting and repeat."""
-        return gathered(
-            self.settings, self.plan.repeats, self.facts.groups, self.outcomes, task=self.plan.task
-        )
-
-    def __len__(self) -> int:
-        return len(self.outcomes)
-
-    def setting(self, given: object) -> Setting:
-        """Return the setting of this study that `given` stands for.
-
-        Parameters
-        ----------
-        given : Setting, mapping or str
-            A mapping of some fields, such as ``{"protocol": "grr", "epsilon": 1}``, or a short text, such as
-            ``"grr uniform 1"`` or ``"unprotected"``. It must fit one setting and no other.
-        """
-        return setting_of(given, self.settings, owner="Results.setting")
-
-    def place(self, setting: Setting) -> int:
-        """Return the place of a setting among :attr:`settings`."""
-        found = self.arrays.places.get(setting.id)
-        if found is None:
-            got = str(setting)
-            raise InvalidParameterError("setting", owner=_OWNER, must_be="one of the study", got=got)
-        return found
 
     # --- tables -----------------------------------------------------------------------------------
 
@@ -266,20 +196,30 @@ class Results:
         path : str or path
         table : {"cells", "groups", "data", "summary", "frontier"}
         """
-        to_csv(self, path, table=table)
+        from evenhand.table.write import write_csv  # noqa: PLC0415 - starts pyarrow
+
+        write_csv(self._table(table, owner="to_csv"), path)
 
     def to_parquet(self, path: str | PathLike[str], *, table: TableName = "cells") -> None:
         """Write a table to a Parquet file; see :meth:`to_csv`."""
-        to_parquet(self, path, table=table)
+        from evenhand.table.write import write_parquet  # noqa: PLC0415 - starts pyarrow
+
+        write_parquet(self._table(table, owner="to_parquet"), path)
+
+    def _table(self, table: TableName, *, owner: str) -> Any:
+        name = one_of("table", table, get_args(TableName), owner=owner)
+        builders: dict[str, Callable[..., Any]] = {
+            "cells": self.frame,
+            "groups": self.groups,
+            "data": self.data,
+            "summary": self.summary,
+            "frontier": self.frontier,
+        }
+        return builders[name](backend="pyarrow")
 
     def canonical(self) -> bytes:
         """Return the outcomes as bytes that are the same for every run of the plan on the same data."""
         return canonical_table(self.outcomes)
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 of :meth:`canonical`."""
-        return table_hash(self.outcomes)
 
     @classmethod
     def load(cls, folder: str | PathLike[str]) -> Results:
@@ -338,17 +278,3 @@ class Results:
 
     def _repr_html_(self) -> str:
         return as_html(self)
-
-
-def _in_order(plan: Plan, outcomes: tuple[Outcome, ...]) -> tuple[Outcome, ...]:
-    """Return the outcomes in the plan's order; refuse a cell twice, and one that is not in the plan."""
-    found = {outcome.cell.id: outcome for outcome in outcomes}
-    if len(found) < len(outcomes):
-        raise InvalidParameterError(
-            "outcomes", owner=_OWNER, must_be="at most one per cell", got="two of one cell"
-        )
-    kept = tuple(found[id_] for id_ in (cell.id for cell in plan.cells()) if id_ in found)
-    if len(kept) < len(outcomes):
-        must_be, got = "of cells of the plan", "one of a cell that is not in it"
-        raise InvalidParameterError("outcomes", owner=_OWNER, must_be=must_be, got=got)
-    return kept

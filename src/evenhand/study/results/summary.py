@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from evenhand.study.results.base import ResultData
     from evenhand.study.results.intervals import Kind
-    from evenhand.study.results.results import Results
+    from evenhand.study.tasks.base import Task
 
 __all__ = ["Summary", "long_columns", "summarized", "wide_columns"]
 
@@ -36,11 +37,11 @@ class Summary:
     repeats: int
     level: float
     kind: Kind
-    with_interval: tuple[bool, ...]
+    task: Task
 
 
 def summarized(
-    results: Results, measures: str | Iterable[str] | None, *, level: float, kind: Kind, owner: str
+    results: ResultData, measures: str | Iterable[str] | None, *, level: float, kind: Kind, owner: str
 ) -> Summary:
     """Return the summary of some measures, by default those that the plan names."""
     level = check_level(level, owner=owner)
@@ -70,13 +71,13 @@ def summarized(
         results.plan.repeats,
         level,
         kind,
-        tuple(measure.spread != "none" for measure in described),
+        task,
     )
 
 
 def wide_columns(summary: Summary) -> dict[str, Any]:
     """Return one row per setting, with the columns of each measure one after the other."""
-    columns: dict[str, Any] = dict(setting_columns(summary.settings))
+    columns: dict[str, Any] = dict(setting_columns(summary.settings, summary.task))
     for at, name in enumerate(summary.measures):
         value, change = ([part[:, at] for part in each] for each in (summary.value, summary.change))
         columns |= {
@@ -103,13 +104,11 @@ def long_columns(summary: Summary) -> dict[str, Any]:
             int(runs),
             summary.repeats - int(runs),
             error=float(error),
-            has_limits=has_interval or summary.kind == "student",
+            has_limits=summary.task.measure(name).spread != "none" or summary.kind == "student",
         )
-        for runs, error, has_interval in zip(
-            value[4], value[1], summary.with_interval * len(summary.settings), strict=True
-        )
+        for runs, error, name in zip(value[4], value[1], measures, strict=True)
     ]
-    return setting_columns(settings) | {
+    return setting_columns(settings, summary.task) | {
         "measure": measures,
         "mean": value[0],
         "standard_error": value[1],

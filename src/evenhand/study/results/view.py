@@ -10,8 +10,8 @@ from evenhand.study.results.estimates import estimate
 from evenhand.study.results.intervals import kind_words
 
 if TYPE_CHECKING:
+    from evenhand.study.results.base import ResultData
     from evenhand.study.results.estimates import Estimated
-    from evenhand.study.results.results import Results
 
 __all__ = ["as_html", "as_text"]
 
@@ -22,20 +22,20 @@ _LEVEL = 0.95
 _NOT_PRIVATE = "Computed from the true data: these numbers are not private."
 
 
-def as_text(results: Results) -> str:
+def as_text(results: ResultData) -> str:
     """Return title, table and notes."""
     table = aligned(_rows(results, _SHOWN_TEXT))
     return "\n".join([_title(results), *table, *_notes(results, _SHOWN_TEXT)])
 
 
-def as_html(results: Results) -> str:
+def as_html(results: ResultData) -> str:
     """Return title, table and notes; every text is escaped."""
     notes = "".join(f"<p>{escape(note)}</p>" for note in _notes(results, _SHOWN_HTML))
     table = html_table(_rows(results, _SHOWN_HTML))
     return f"<div><p>{escape(_title(results))}</p>{table}{notes}</div>"
 
 
-def _title(results: Results) -> str:
+def _title(results: ResultData) -> str:
     name = f"{results.plan.name} on " if results.plan.name else ""
     counts = [f"{len(results.settings):,} settings x {_several(results.plan.repeats, 'repeat')}"]
     counts += [f"{_several(len(results.failures), 'cell')} failed"] if results.failures else []
@@ -47,7 +47,7 @@ def _several(count: int, thing: str) -> str:
     return f"{count:,} {thing}{'' if count == 1 else 's'}"
 
 
-def _rows(results: Results, shown: int) -> list[list[str]]:
+def _rows(results: ResultData, shown: int) -> list[list[str]]:
     named = results.plan.measures
     task = results.plan.task
     keys = task.key_measures or named[:_FEW]
@@ -68,7 +68,7 @@ def _value_text(found: Estimated) -> str:
     return f"{value} ({number_text(found.low)} to {number_text(found.high)})"
 
 
-def _notes(results: Results, shown: int) -> list[str]:
+def _notes(results: ResultData, shown: int) -> list[str]:
     more = len(results.settings) - shown
     notes = [f"and {_several(more, 'more setting')}; summary() has them all"] if more > 0 else []
     if results.plan.repeats > 1:

@@ -26,7 +26,7 @@ def canonical_table(outcomes: Iterable[Outcome]) -> bytes:
     --------
     >>> from evenhand.study import Cell, Outcome, Setting
     >>> canonical_table([Outcome(Cell(Setting(), 0), measures={"accuracy": 0.75})])
-    b'{"cell":{"epsilon":null,"parameters":{},"protocol":"none","repeat":0,...
+    b'{"cell":{"epsilon":null,"mechanism":"none","options":{},"repeat":0},...
     """
     named = {outcome.cell.id: outcome for outcome in outcomes}
     lines = (canonical({"cell": json.loads(name), **result_of(named[name])}) for name in sorted(named))

@@ -75,26 +75,36 @@ def row_of(outcome: Outcome, *, spec: str, seed: int, versions: str, finished: s
     return (*values, checksum(values))
 
 
-def outcome_of(row: Sequence[Any], *, file: str) -> Outcome:
-    """Return the outcome of a row; a row that is not as it was written is refused, by its cell."""
+def outcome_of(row: Sequence[Any], *, file: str, known: Mapping[str, Cell]) -> Outcome:
+    """Return the outcome of a row; a row that is not as it was written is refused, by its cell.
+
+    Parameters
+    ----------
+    row : sequence
+    file : str
+        The name of the store.
+    known : mapping of str to Cell
+        Cells of the plan by name.
+    """
     columns = dict(zip(COLUMNS, row, strict=True))
     outcome = None
     with suppress(ValueError, TypeError, KeyError, AttributeError):
-        cell = Cell.from_id(columns["cell"])
+        cell = known.get(columns["cell"]) or Cell.from_id(columns["cell"])
         whole = checksum(row[:-1]) == columns["checksum"]
         outcome = outcome_from(cell, result=columns["result"], seconds=columns["seconds"]) if whole else None
     if outcome is None:
+        where = _cell_words(columns["cell"], known)
+        why = f"The store '{file}' is damaged in the cell {where}."
         raise StudyStoreError(
-            f"The store '{file}' is damaged in the cell {_told(columns['cell'])}. Hint: put a copy of the "
-            "file back, or run the study again in another folder."
+            f"{why} Hint: put a copy of the file back, or run the study again in another folder."
         )
     return outcome
 
 
-def _told(name: object) -> str:
+def _cell_words(name: object, known: Mapping[str, Cell]) -> str:
     """Return a cell in words, or its name as it stands if that is damaged too."""
     try:
-        cell = Cell.from_id(str(name))
+        cell = known.get(str(name)) or Cell.from_id(str(name))
         return f"'{cell.setting}, repeat {int(cell.repeat)}'"
     except (ValueError, TypeError, KeyError, AttributeError, ZeroDivisionError):
         return json.dumps(str(name)[:200])

@@ -7,6 +7,7 @@ import sqlite3
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 from evenhand.errors import EvenhandError, StudyStoreError
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from os import PathLike
     from pathlib import Path
 
+    from evenhand.study.plan.cells import Cell
     from evenhand.study.plan.facts import Facts
     from evenhand.study.store.outcome import Outcome
 
@@ -274,8 +276,13 @@ class Store:
             rows = self._connection.execute(_OF_SPEC, (self.spec.hash,)).fetchall()
         return tuple(self._record(row, tables) for row in rows)
 
+    @cached_property
+    def _known(self) -> dict[str, Cell]:
+        """The cells of the plan by their names; unlike those of a row they have labels."""
+        return {cell.id: cell for cell in self.plan.cells()}
+
     def _record(self, row: tuple[Any, ...], tables: dict[str, str]) -> Record:
-        outcome = outcome_of(row, file=self._path.name)
+        outcome = outcome_of(row, file=self._path.name, known=self._known)
         columns = dict(zip(COLUMNS, row, strict=True))
         text = tables.get(columns["versions"], "")
         if versions_hash(text) != columns["versions"]:

@@ -10,6 +10,7 @@ import inspect
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields, replace
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol, Self
 
 import numpy as np
@@ -181,13 +182,23 @@ class Task(ABC):
 
     # --- running ----------------------------------------------------------------------------------
 
-    @abstractmethod
     def prepare(self, plan: StudyPlan, *, frame: Any = None) -> Prepared:
-        """Load and encode the rows of a plan; refuse what cannot be run before anything runs."""
+        """Load and encode the rows of a plan; refuse what cannot be run before anything runs.
 
-    @abstractmethod
+        It is the function ``prepare(task, plan, frame=...)`` of the module ``prepare`` in the task's folder,
+        which is imported when it is called for.
+        """
+        prepared: Prepared = _beside(self, "prepare")(self, plan, frame=frame)
+        return prepared
+
     def execute(self, cell: Cell, *, plan: StudyPlan, prepared: Any) -> Outcome:
-        """Run one cell. The same cell gives the same outcome, whatever ran before it and wherever."""
+        """Run one cell. The same cell gives the same outcome, whatever ran before it and wherever.
+
+        It is the function ``execute(task, cell, seed=..., prepared=...)`` of the module ``execute`` in the
+        task's folder, which is imported when it is called for.
+        """
+        outcome: Outcome = _beside(self, "execute")(self, cell, seed=plan.seed, prepared=prepared)
+        return outcome
 
     # --- reading ----------------------------------------------------------------------------------
 
@@ -230,6 +241,12 @@ class Task(ABC):
     def field_of(cls, error: Exception) -> str:
         """Return the field that an error of the constructor is about."""
         return getattr(error, "parameter", "")
+
+
+def _beside(task: Task, name: str) -> Any:
+    """Return the function that the module of its name in the task's folder has."""
+    folder = type(task).__module__.rpartition(".")[0]
+    return getattr(import_module(f"{folder}.{name}"), name)
 
 
 def refuse_field(field: str, why: str) -> NoReturn:

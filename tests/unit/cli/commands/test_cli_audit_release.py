@@ -33,7 +33,7 @@ def test_a_table_is_studied_and_what_came_of_it_is_shown(call, file, tmp_path):
     assert "no model is trained" in " ".join(found.stderr.split())
     assert "Suppression (threshold 4)" in found.stdout
     assert "1 of 2 mechanisms promises nothing that matters" in " ".join(found.stdout.split())
-    assert (tmp_path / "study" / "cells.csv").read_text().startswith('"protocol"')
+    assert (tmp_path / "study" / "cells.csv").read_text().startswith('"mechanism"')
 
 
 @pytest.mark.usefixtures("no_page")

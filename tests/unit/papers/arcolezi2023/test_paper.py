@@ -36,9 +36,9 @@ def test_the_full_design_is_the_paper_s():
     assert len(cells) - len(protected) == 3 * 20
     assert {study.name for study in found} == {"lsac", "adult", "acs_coverage"}
     assert {float(cell.setting.epsilon) for cell in protected} == {0.25, 0.5, 1, 2, 4, 8, 10, 20, 50}
-    assert {cell.setting.split for cell in protected} == {"uniform", "k-based"}
+    assert {cell.setting.option("split") for cell in protected} == {"uniform", "k-based"}
     names = {"grr", "blh", "olh", "rappor", "oue", "ss", "the"}
-    assert {cell.setting.protocol for cell in protected} == names
+    assert {cell.setting.mechanism for cell in protected} == names
     assert {cell.repeat for cell in cells} == set(range(20))
 
 
@@ -91,12 +91,12 @@ def test_the_number_of_buckets_of_olh_is_the_code_s_but_where_we_say():
     for name, domain in sizes.items():
         schema = facts(**{f"column{place}": k for place, k in enumerate(domain)}).schema
         for each in plan_for(name).settings():
-            if each.protocol != "olh":
+            if each.mechanism != "olh":
                 continue
             for protocol in strategy_of(each, schema).protocols.values():
                 code = round(math.exp(min(float(protocol.epsilon), 16.0))) + 1
                 if float(protocol.epsilon) < 16 and protocol.g != code:
-                    off.add((name, each.split, float(each.epsilon), protocol.g, code))
+                    off.add((name, each.option("split"), float(each.epsilon), protocol.g, code))
 
     assert off == {("lsac", "k-based", 2.0, 3, 2), ("lsac", "k-based", 2.0, 4, 3)}
     assert any(
@@ -200,13 +200,13 @@ def as_in_the_paper(name):
         if not each.is_protected:
             return {"di": 0.44, "spd": 0.37, "oad": -0.17}.get(measure, GOOD.get(measure, 0.2))
         low = float(each.epsilon) >= 20
-        gone = low and (each.split == "uniform" or name == "lsac")
+        gone = low and (each.option("split") == "uniform" or name == "lsac")
         if measure in checks.UTILITY:
-            loss = {"grr": 0.004, "ss": 0.004, "blh": 0.019}.get(each.protocol, 0.010)
+            loss = {"grr": 0.004, "ss": 0.004, "blh": 0.019}.get(each.mechanism, 0.010)
             better = {"adult": "k-based", "acs_coverage": "uniform", "lsac": ""}[name]
-            return GOOD[measure] - loss - (0.004 if better and each.split != better else 0)
-        step = 0 if gone else 1.2 if each.split == "k-based" and name != "lsac" else 1
-        step *= 1.3 if each.protocol == "blh" and name == "acs_coverage" else 1
+            return GOOD[measure] - loss - (0.004 if better and each.option("split") != better else 0)
+        step = 0 if gone else 1.2 if each.option("split") == "k-based" and name != "lsac" else 1
+        step *= 1.3 if each.mechanism == "blh" and name == "acs_coverage" else 1
         if measure == "oad" and name == "acs_coverage":
             return -0.17 - 0.11 * step
         return {"di": 0.44 + 0.035 * step, "spd": 0.37 - 0.027 * step, "oad": -0.17 + 0.02 * step}.get(
@@ -245,13 +245,13 @@ def mirrored(value):
 def flat_but_for_the_splits(each, measure):
     """Return a world without any change, but for BLH, which is fairer, and the splits, which are apart."""
     value = as_in_the_paper("lsac")(Setting(), measure)
-    apart = 0.05 if each.split == "k-based" and each.epsilon < 20 else 0
+    apart = 0.05 if each.option("split") == "k-based" and each.epsilon < 20 else 0
     if not each.is_protected or measure in checks.UTILITY:
         return value - apart * each.is_protected
     if measure == "oad":
         return value + apart
     return (
-        value + apart + (0.01 if measure == "di" else -0.01) * (each.protocol == "blh" and each.epsilon < 20)
+        value + apart + (0.01 if measure == "di" else -0.01) * (each.mechanism == "blh" and each.epsilon < 20)
     )
 
 

@@ -33,6 +33,7 @@ from evenhand.papers.paper import DESIGNS
 from evenhand.papers.reproduction import examined
 from evenhand.schema import Column, Domain, Schema
 from evenhand.study.plan.cells import Setting
+from evenhand.study.tasks.shared.report_settings import protocol_parameters
 from unit.papers._made_up_local import (
     as_told,
     made,
@@ -57,12 +58,12 @@ def test_the_full_design_is_the_thesis_s():
     assert len(cells) - len(protected) == 5 * 20
     assert Counter(way_of(each) for each in protected) == dict.fromkeys((GRR, SS, OPT, BUDGETED), 5 * 9 * 20)
     assert {float(each.epsilon) for each in protected} == {0.05, 0.25, 0.5, 1, 2, 4, 8, 10, 20}
-    assert {each.strategy for each in protected} == {"single"}
+    assert {each.option("strategy") for each in protected} == {"single"}
 
 
 def test_opt_is_theorem_14_for_two_groups_and_the_smallest_error_for_more():
     """And it knows exact frequencies, which only a reproduction may."""
-    parameters = {name: setting_of(name, OPT, 1).parameters for name in DATA}
+    parameters = {name: protocol_parameters(setting_of(name, OPT, 1)) for name in DATA}
 
     assert all(each["outcomes"] == "exact" for each in parameters.values())
     assert {name: each.get("as_printed") for name, each in parameters.items()} == {
@@ -71,7 +72,7 @@ def test_opt_is_theorem_14_for_two_groups_and_the_smallest_error_for_more():
     assert {name: each.get("error") for name, each in parameters.items()} == {
         name: None if source.is_binary else "minimum" for name, source in DATA.items()
     }
-    assert setting_of("lsac-income", BUDGETED, 1).parameters == {"outcomes": "exact"}
+    assert protocol_parameters(setting_of("lsac-income", BUDGETED, 1)) == {"outcomes": "exact"}
 
 
 def test_models_and_splits_are_those_of_arcolezi2023():

@@ -39,7 +39,10 @@ def test_the_full_design_is_the_paper_s():
     assert [study.name for study in found] == [*SYNTHETIC, *COMPAS, *ADULT]
     assert (len(protected), len(cells) - len(protected)) == (9 * 3 * 9 * 20, 9 * 20)
     assert {float(cell.setting.epsilon) for cell in protected} == {16, 8, 5, 4, 3, 2, 1, 0.5, 0.1}
-    ways = Counter((each.setting.protocol, each.setting.strategy, each.setting.split) for each in protected)
+    ways = Counter(
+        (each.setting.mechanism, each.setting.option("strategy"), each.setting.option("split"))
+        for each in protected
+    )
     assert ways == {
         ("grr", "single", "none"): 9 * 9 * 20,
         ("grr", "combined", "none"): 9 * 9 * 20,
@@ -137,15 +140,15 @@ def step_of(name, setting):
     if not setting.is_protected:
         return 0.0
     epsilon = float(setting.epsilon)
-    if setting.strategy == "single":
+    if setting.option("strategy") == "single":
         if name == SYNTHETIC[0] and epsilon <= 0.1:
             return 1.0
         return 0.05 if epsilon > 2 else 0.08 / 0.23 if name == COMPAS[0] else 0.5
     if epsilon <= 2:
         return 1.0
     if kind_of(name) == "compas":
-        return 0.7 if setting.strategy == "independent" else 0.1
-    return 0.14 if setting.strategy == "independent" else 0.24
+        return 0.7 if setting.option("strategy") == "independent" else 0.1
+    return 0.14 if setting.option("strategy") == "independent" else 0.24
 
 
 def as_in_the_paper(name, setting, group):
@@ -172,7 +175,7 @@ def the_other_way(name, setting, group):
     favoured = 0 if kind_of(name) == "compas" else 1
     mover = favoured if name in LAST else 1 - favoured
     step = step_of(name, setting)
-    if setting.strategy == "independent" and setting.epsilon <= Fraction(1, 2):
+    if setting.option("strategy") == "independent" and setting.epsilon <= Fraction(1, 2):
         step = 0.5
     sign = 1 if name in LAST else -1
     found = {}

@@ -17,7 +17,11 @@ from unit.papers._made_up_groups import made
 
 def rates(name, setting, group):
     """Return rates that depend on everything, so that a mix-up shows."""
-    step = 0.0 if setting.epsilon is None else 0.01 * len(setting.strategy) / float(setting.epsilon + 1)
+    step = (
+        0.0
+        if setting.epsilon is None
+        else 0.01 * len(setting.option("strategy")) / float(setting.epsilon + 1)
+    )
     kinds = ("selection", "tpr", "fpr", "accuracy", "precision", "base_rate")
     return {kind: 0.3 + 0.05 * place + 0.1 * group + step for place, kind in enumerate(kinds)}
 

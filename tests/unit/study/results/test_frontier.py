@@ -138,7 +138,7 @@ def test_the_frame_has_the_verdict_and_the_distance_of_signed_measures():
     frame = results.frontier(y="spd", backend="pyarrow")
 
     assert frame.column_names == [
-        "protocol", "strategy", "split", "epsilon", "acc", "acc_low", "acc_high",
+        "mechanism", "strategy", "split", "epsilon", "acc", "acc_low", "acc_high",
         "spd", "spd_low", "spd_high", "spd_distance", "undominated", "clearly", "dominated_by",
     ]  # fmt: skip
     assert frame["undominated"].to_pylist() == [True, True]
@@ -167,9 +167,9 @@ def test_a_clear_winner_is_named_before_one_that_is_not():
         for setting, measures in values.items()
         for repeat in range(3)
     ]
-    found = {point.setting.protocol: point for point in frontier(Results(plan, facts(), outcomes))}
+    found = {point.setting.mechanism: point for point in frontier(Results(plan, facts(), outcomes))}
 
-    assert found["oue"].dominated_by.protocol == "ss"
+    assert found["oue"].dominated_by.mechanism == "ss"
     assert found["oue"].clearly
 
 

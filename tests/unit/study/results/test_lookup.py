@@ -8,6 +8,7 @@ from evenhand.errors import InvalidParameterError
 from evenhand.study.plan.cells import Setting
 from evenhand.study.results.lookup import setting_of
 from evenhand.study.tasks.collect.task import CollectTask
+from evenhand.study.tasks.shared.report_settings import report_setting
 
 SETTINGS = (
     Setting(),
@@ -24,7 +25,7 @@ def found(given):
     return setting_of(given, SETTINGS, owner="compare", parameter="a")
 
 
-@pytest.mark.parametrize("setting", [each for each in SETTINGS if not each.parameters], ids=str)
+@pytest.mark.parametrize("setting", [each for each in SETTINGS if "as_printed" not in each.options], ids=str)
 def test_what_is_shown_can_be_typed(setting):
     """A person copies the words of a table into compare()."""
     assert found(str(setting)) == setting
@@ -32,7 +33,7 @@ def test_what_is_shown_can_be_typed(setting):
 
 
 def made(protocol, epsilon, split="uniform", strategy="independent", **parameters):
-    return Setting(protocol, Fraction(epsilon), split, strategy, parameters)
+    return report_setting(protocol, Fraction(epsilon), split, strategy, parameters)
 
 
 @pytest.mark.parametrize(
@@ -40,22 +41,22 @@ def made(protocol, epsilon, split="uniform", strategy="independent", **parameter
     [
         ("unprotected", Setting()),
         ("NONE", Setting()),
-        ({"protocol": "none"}, Setting()),
+        ({"mechanism": "none"}, Setting()),
         ({"epsilon": None}, Setting()),
         ("grr uniform 1", made("grr", 1)),
         ("1/3, K-based, GRR", made("grr", "1/3", "k-based")),
         ("grr split=uniform eps = .5", made("grr", "1/2")),
         ("grr combined epsilon=0.5", made("grr", "1/2", "none", "combined")),
         (
-            {"protocol": "GRR", "strategy": "combined", "epsilon": 0.5},
+            {"mechanism": "GRR", "strategy": "combined", "epsilon": 0.5},
             made("grr", "1/2", "none", "combined"),
         ),
-        ({"protocol": "grr", "split": "uniform", "epsilon": float(Fraction("1/3"))}, made("grr", "1/3")),
+        ({"mechanism": "grr", "split": "uniform", "epsilon": float(Fraction("1/3"))}, made("grr", "1/3")),
         ("olh uniform 1", made("olh", 1)),
         ("olh as_printed uniform 1", made("olh", 1, as_printed=True)),
         ("olh as_printed=true uniform 1", made("olh", 1, as_printed=True)),
         (
-            {"protocol": "olh", "split": "uniform", "epsilon": "1/2", "parameters": {"as_printed": True}},
+            {"mechanism": "olh", "split": "uniform", "epsilon": "1/2", "as_printed": True},
             made("olh", "1/2", as_printed=True),
         ),
     ],
@@ -73,11 +74,11 @@ def test_a_few_words_are_enough(given, expected):
         ("grr uniform 2", "a setting of the study.*there are: 'unprotected'"),
         ("grr uniform high", "a setting of the study"),
         ("grr colour=red", "a setting of the study"),
-        ({"protocol": "grr", "epsilon": "much"}, "a setting of the study"),
-        ({"protocol": 5}, "a setting of the study"),
-        ({"parameters": "none"}, "a setting of the study"),
-        ({"protocols": "grr"}, "a mapping with keys of protocol, epsilon"),
-        (Setting("grr", Fraction(9), "uniform", "independent"), "a setting of the study"),
+        ({"mechanism": "grr", "epsilon": "much"}, "a setting of the study"),
+        ({"mechanism": 5}, "a setting of the study"),
+        ({"as_printed": "never"}, "a setting of the study"),
+        ({"protocols": "grr"}, "a mapping with keys of mechanism, epsilon"),
+        (report_setting("grr", Fraction(9), "uniform", "independent"), "a setting of the study"),
         (3, "a Setting, a mapping of some of its fields, or words"),
     ],
 )

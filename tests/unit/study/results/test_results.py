@@ -34,10 +34,10 @@ def test_a_frame_has_one_row_per_cell_in_the_plans_order(results):
     """People sort and join by position; a table in order of completion would differ from run to run."""
     frame = results.frame(backend="pyarrow")
 
-    assert frame.column_names[:6] == ["protocol", "strategy", "split", "epsilon", "repeat", "state"]
+    assert frame.column_names[:6] == ["mechanism", "strategy", "split", "epsilon", "repeat", "state"]
     assert frame.column_names[6:] == list(MEASURES)
     assert frame["repeat"].to_pylist() == [0, 0, 0, 1, 1, 1, 2, 2]
-    assert frame["protocol"].to_pylist()[:3] == ["none", "grr", "grr"]
+    assert frame["mechanism"].to_pylist()[:3] == ["none", "grr", "grr"]
     assert frame["epsilon"].to_pylist()[1:3] == [0.5, 1.0]
     assert np.isnan(frame["epsilon"].to_pylist()[0])
     assert frame["acc"].to_pylist()[3] == 0.53
@@ -90,13 +90,13 @@ def test_no_table_needs_pandas(results, monkeypatch):
     assert isinstance(results.frame(), pa.Table)
 
 
-def test_parameters_are_a_column_only_where_there_are_some():
+def test_each_option_is_a_column_under_its_name():
     plan = Plan(task=CollectTask(["olh", {"name": "olh", "as_printed": True}], 1), repeats=1)
     results = Results(plan, facts(), [outcome(cell, acc=0.5) for cell in plan.cells()])
     frame = results.frame(backend="pyarrow")
 
-    assert frame.column_names[1] == "parameters"
-    assert frame["parameters"].to_pylist() == ["", "", '{"as_printed": true}']
+    assert frame.column_names[:5] == ["mechanism", "strategy", "split", "as_printed", "epsilon"]
+    assert frame["as_printed"].to_pylist() == ["none", "none", "true"]
 
 
 def test_measures_beyond_the_usual_ones_come_last():

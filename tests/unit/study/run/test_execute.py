@@ -11,6 +11,7 @@ from evenhand.errors import EvenhandError, InvalidParameterError
 from evenhand.measure import MEASURES, RATES, group_report
 from evenhand.privacy.randomness import SeededSource
 from evenhand.study.plan.cells import Cell, Setting
+from evenhand.study.plan.draw_text import draw_text
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
 from evenhand.study.run.execute import execute
@@ -21,11 +22,12 @@ from evenhand.study.tasks.collect.task import CollectTask
 from evenhand.study.tasks.shared.features import feature_matrix, layout
 from evenhand.study.tasks.shared.models import MODELS
 from evenhand.study.tasks.shared.protection import strategy_of
+from evenhand.study.tasks.shared.report_settings import report_setting
 from statistical._exact import ALPHA, exact_events_pvalue
 from unit.study._small_studies import Recorder, people, plan
 
-GRR = Setting("grr", Fraction(1), "uniform", "independent")
-OUE = Setting("oue", Fraction(1), "uniform", "independent")
+GRR = report_setting("grr", Fraction(1), "uniform", "independent")
+OUE = report_setting("oue", Fraction(1), "uniform", "independent")
 SMALL = {
     "gradient-boosting": {"max_iter": 20},
     "lightgbm": {"n_estimators": 20},
@@ -44,7 +46,7 @@ def recorded(cell, study, prepared):
 
 def same(first, second):
     """Whether two outcomes are the same, NaN for NaN, whatever time they took."""
-    parts = [(each.cell, each.measures, each.groups, each.data) for each in (first, second)]
+    parts = [(each.cell.id, each.measures, each.groups, each.data) for each in (first, second)]
     return repr(parts[0]) == repr(parts[1])
 
 
@@ -60,7 +62,7 @@ def assert_trained_on_reports_and_asked_clean(cell, study, prepared):
     )
     true = {name: codes[train] for name, codes in prepared.codes.items()}
     strategy = strategy_of(cell.setting, schema)
-    reports = strategy.privatize(true, rng=SeededSource(study.seed).for_cell(cell.id))
+    reports = strategy.privatize(true, rng=SeededSource(study.seed).for_cell(draw_text(cell)))
     blocks = layout(schema, study.task.encoder)
     private = feature_matrix(true, blocks=blocks, reported=strategy.indicators(reports))
     clean = feature_matrix({name: codes[test] for name, codes in prepared.codes.items()}, blocks=blocks)
@@ -72,7 +74,9 @@ def assert_trained_on_reports_and_asked_clean(cell, study, prepared):
     assert (asked == clean).all(), "test rows are not clean"
 
 
-@pytest.mark.parametrize("setting", [GRR, OUE, Setting("grr", Fraction(1), "none", "combined")], ids=str)
+@pytest.mark.parametrize(
+    "setting", [GRR, OUE, report_setting("grr", Fraction(1), "none", "combined")], ids=str
+)
 @pytest.mark.parametrize("encoder", ["narrow", "one-hot"])
 def test_a_model_is_trained_on_reports_and_asked_about_clean_rows(setting, encoder):
     """The other way round a study would measure something that nobody does."""
@@ -194,7 +198,11 @@ def assert_streams_are_unrelated(first, second, study, prepared):
     assert exact_events_pvalue(agree, [1 - expected, expected]) > ALPHA, "two cells draw the same"
 
 
-CELLS = (Cell(GRR, 0), Cell(GRR, 1), Cell(Setting("grr", Fraction(11, 10), "uniform", "independent"), 0))
+CELLS = (
+    Cell(GRR, 0),
+    Cell(GRR, 1),
+    Cell(report_setting("grr", Fraction(11, 10), "uniform", "independent"), 0),
+)
 
 
 @pytest.mark.parametrize("other", CELLS[1:], ids=["another repeat", "another epsilon"])
@@ -283,7 +291,7 @@ def slow_report(cell, study, prepared):
     )
     strategy = strategy_of(cell.setting, schema)
     true = {name: codes[train] for name, codes in prepared.codes.items()}
-    reports = strategy.privatize(true, rng=SeededSource(study.seed).for_cell(cell.id))
+    reports = strategy.privatize(true, rng=SeededSource(study.seed).for_cell(draw_text(cell)))
     blocks = layout(schema, study.task.encoder)
     model = executing.classifier(study.task, seed=seed)
     model.fit(
@@ -334,7 +342,7 @@ def test_every_model_learns_with_every_encoder(model, encoder):
         task=CollectTask(model=model, encoder=encoder, parameters=SMALL[model]),
     )
     prepared = prepare(study)
-    for setting in (Setting(), Setting("grr", Fraction(8), "none", "combined")):
+    for setting in (Setting(), report_setting("grr", Fraction(8), "none", "combined")):
         outcome = execute(Cell(setting, 0), plan=study, prepared=prepared)
         assert outcome.measures["acc"] > 0.6
         assert outcome.measures["auc"] > 0.65
@@ -343,7 +351,7 @@ def test_every_model_learns_with_every_encoder(model, encoder):
 @pytest.mark.parametrize("protocol", ["rappor", "oue", "ss", "blh", "olh", "the"])
 def test_every_protocol_runs(protocol):
     study = plan()
-    setting = Setting(protocol, Fraction(2), "k-based", "independent")
+    setting = report_setting(protocol, Fraction(2), "k-based", "independent")
     outcome = execute(Cell(setting, 0), plan=study, prepared=prepare(study, frame=people()))
 
     assert 0 <= outcome.measures["acc"] <= 1
@@ -362,7 +370,7 @@ def test_a_cell_that_cannot_be_protected_says_no_private_value():
     prepared = prepare(study, frame=people())
 
     with pytest.raises(EvenhandError) as caught:
-        execute(Cell(Setting("no-such", Fraction(1)), 0), plan=study, prepared=prepared)
+        execute(Cell(report_setting("no-such", Fraction(1)), 0), plan=study, prepared=prepared)
     assert not any(label in str(caught.value) for label in ("north", "job", "400"))
 
 
@@ -391,7 +399,7 @@ def test_folds_have_their_own_draws_and_ask_about_everybody_once():
     prepared = prepare(study, frame=people())
     memory, outcome = recorded(Cell(GRR, 0), study, prepared)
     folds = StratifiedKFold(4, shuffle=True, random_state=study.seed)
-    source = SeededSource(study.seed).for_cell(Cell(GRR, 0).id)
+    source = SeededSource(study.seed).for_cell(draw_text(Cell(GRR, 0)))
     blocks = layout(prepared.facts.schema, "narrow")
 
     for number, (train, test) in enumerate(folds.split(prepared.target, prepared.target)):

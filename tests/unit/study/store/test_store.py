@@ -15,6 +15,7 @@ from evenhand.study.store.canonical import canonical_table
 from evenhand.study.store.outcome import Failure, Outcome
 from evenhand.study.store.store import LOCK, Store
 from evenhand.study.tasks.collect.task import CollectTask
+from evenhand.study.tasks.shared.report_settings import report_setting
 
 PLAN = small_plan()
 
@@ -283,7 +284,7 @@ DAMAGE = [
 @pytest.mark.parametrize("statement", DAMAGE)
 def test_a_row_that_is_not_as_it_was_written_is_reported_by_its_cell(folder, statement):
     """A changed number that nobody notices is worse than a lost one."""
-    cell = Cell(Setting("grr", Fraction(2), "uniform", "independent"), 1)
+    cell = Cell(report_setting("grr", Fraction(2), "uniform", "independent"), 1)
     _spoil(folder, f"{statement} WHERE cell = '{cell.id}'")
     with Store.open(folder) as store:
         problems = store.verify()

@@ -10,6 +10,7 @@ from threadpoolctl import threadpool_limits
 
 from evenhand.measure import MEASURES, RATES, group_report
 from evenhand.privacy.randomness import SeededSource
+from evenhand.study.plan.draw_text import draw_text
 from evenhand.study.store.outcome import Outcome
 from evenhand.study.tasks.shared.features import check_encoder, feature_matrix, layout
 from evenhand.study.tasks.shared.models import classifier, number_type
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     Rows = NDArray[np.intp]
     Predictions = tuple[NDArray[Any], NDArray[np.float64] | None]
 
-__all__ = ["STEPS", "execute_collection"]
+__all__ = ["STEPS", "execute"]
 
 STEPS = ("split", "protect", "encode", "train", "predict", "measure")
 """What is timed, in order."""
@@ -47,7 +48,7 @@ class _Found:
     data: dict[str, float]
 
 
-def execute_collection(task: CollectTask, cell: Cell, *, seed: int, prepared: Prepared) -> Outcome:
+def execute(task: CollectTask, cell: Cell, *, seed: int, prepared: Prepared) -> Outcome:
     """Run one cell. The same cell gives the same outcome, whatever ran before it and wherever.
 
     Parameters
@@ -69,7 +70,7 @@ def execute_collection(task: CollectTask, cell: Cell, *, seed: int, prepared: Pr
     own_seed = seed + cell.repeat
     seconds = dict.fromkeys(STEPS, 0.0)
     model = classifier(task, seed=own_seed)  # also loads the libraries whose threads are limited
-    source = SeededSource(seed).for_cell(cell.id)
+    source = SeededSource(seed).for_cell(draw_text(cell))
     found = []
     with threadpool_limits(1):
         with timed(seconds, "split"):

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from evenhand.study.tasks.base import Prepared, StudyPlan
     from evenhand.study.tasks.collect.task import CollectTask
 
-__all__ = ["check_schema", "check_size", "check_task", "prepare_collection"]
+__all__ = ["check_schema", "check_size", "check_task", "prepare"]
 
 _MOST_NUMBERS = 500_000_000  # 4 GB in double precision
 
 
-def prepare_collection(task: CollectTask, plan: StudyPlan, *, frame: Any = None) -> Prepared:
+def prepare(task: CollectTask, plan: StudyPlan, *, frame: Any = None) -> Prepared:
     """Load and encode the rows of a plan and check that a model can be trained on reports of them."""
     rows = load_rows(plan, frame)
     check_schema(rows.schema, task)

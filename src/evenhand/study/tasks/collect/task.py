@@ -24,13 +24,13 @@ from evenhand.study.tasks.shared.models import MODELS, OWN
 from evenhand.study.tasks.shared.optimal_setting import NAME, OptimalWay, check_error
 from evenhand.study.tasks.shared.parts import overlap_of
 from evenhand.study.tasks.shared.reading import PageFunctions
+from evenhand.study.tasks.shared.report_settings import report_setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from fractions import Fraction
 
-    from evenhand.study.store.outcome import Outcome
-    from evenhand.study.tasks.base import Prepared, Reading, StudyPlan
+    from evenhand.study.tasks.base import Reading
     from evenhand.study.tasks.measure import Measure
 
 __all__ = ["ENCODERS", "SPLITS", "CollectTask", "Mechanism"]
@@ -217,7 +217,7 @@ class CollectTask(Task):
                     if strategy == "combined" and mechanism.name not in _COMBINED:
                         continue
                     for epsilon in self.epsilons:
-                        yield Setting(mechanism.name, epsilon, split, strategy, mechanism.parameters)
+                        yield report_setting(mechanism.name, epsilon, split, strategy, mechanism.parameters)
 
     @property
     def measures(self) -> Mapping[str, Measure]:
@@ -266,18 +266,6 @@ class CollectTask(Task):
         return hash((self.protocols, self.epsilons, self.model_name, self.encoder, self.test, self.folds))
 
     # --- running and reading ----------------------------------------------------------------------
-
-    def prepare(self, plan: StudyPlan, *, frame: Any = None) -> Prepared:
-        """Load and encode the rows; see :mod:`evenhand.study.tasks.collect.prepare`."""
-        from evenhand.study.tasks.collect.prepare import prepare_collection  # noqa: PLC0415 - starts scikit-learn
-
-        return prepare_collection(self, plan, frame=frame)
-
-    def execute(self, cell: Any, *, plan: StudyPlan, prepared: Any) -> Outcome:
-        """Run one cell; see :mod:`evenhand.study.tasks.collect.execute`."""
-        from evenhand.study.tasks.collect.execute import execute_collection  # noqa: PLC0415 - starts scikit-learn
-
-        return execute_collection(self, cell, seed=plan.seed, prepared=prepared)
 
     def read(self, results: Any, *, chosen: object = None) -> Reading:
         """Return the three sentences and the page; see :mod:`evenhand.study.tasks.collect.page`."""

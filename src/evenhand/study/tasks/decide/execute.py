@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from threadpoolctl import threadpool_limits
 
 from evenhand.privacy.randomness import SeededSource
+from evenhand.study.plan.draw_text import draw_text
 from evenhand.study.store.outcome import Outcome
 from evenhand.study.tasks.decide.compute import computed
 from evenhand.study.tasks.decide.measures import (
@@ -22,13 +23,13 @@ if TYPE_CHECKING:
     from evenhand.study.tasks.decide.prepare import PreparedEntities
     from evenhand.study.tasks.decide.task import DecideTask
 
-__all__ = ["STEPS_OF_A_DECISION", "execute_decision"]
+__all__ = ["STEPS_OF_A_DECISION", "execute"]
 
 STEPS_OF_A_DECISION = ("decide", "measure")
 """What is timed, in order."""
 
 
-def execute_decision(task: DecideTask, cell: Cell, *, seed: int, prepared: PreparedEntities) -> Outcome:
+def execute(task: DecideTask, cell: Cell, *, seed: int, prepared: PreparedEntities) -> Outcome:
     """Run one cell. The same cell gives the same outcome, whatever ran before it and wherever.
 
     Parameters
@@ -49,7 +50,7 @@ def execute_decision(task: DecideTask, cell: Cell, *, seed: int, prepared: Prepa
         of ``entities`` are shares.
     """
     money = 1.0 if task.budget is None else task.budget
-    source = SeededSource(seed).for_cell(cell.id)
+    source = SeededSource(seed).for_cell(draw_text(cell))
     start = time.process_time()
     with threadpool_limits(1):
         found = computed(cell.setting, task=task, prepared=prepared, source=source)

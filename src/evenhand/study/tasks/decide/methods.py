@@ -10,14 +10,24 @@ from typing import TYPE_CHECKING, Any
 from evenhand._validate import one_of
 from evenhand.decide.mitigate.registry import MITIGATIONS, MitigationKind, mitigation_kind
 from evenhand.errors import InvalidParameterError
-from evenhand.study.plan.cells import UNPROTECTED, Setting
 from evenhand.study.plan.plain import plain_mapping
 from evenhand.study.tasks.shared.steps import checked_step
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["JOIN", "Way", "check_needs", "checked_post", "public_columns", "way_of", "way_title"]
+    from evenhand.study.plan.cells import Setting
+
+__all__ = [
+    "JOIN",
+    "Way",
+    "check_needs",
+    "checked_post",
+    "noise_parameters",
+    "public_columns",
+    "way_of",
+    "way_title",
+]
 
 JOIN = "+"
 """Stands between the steps of post-processing in the name of a setting."""
@@ -120,20 +130,26 @@ def _is_step(step: object) -> bool:
 def way_of(setting: Setting) -> tuple[tuple[str, ...], Way | None]:
     """Return the steps of post-processing of a setting, and its mitigation.
 
-    >>> way_of(Setting("laplace", strategy="nonnegative+integral"))
+    >>> from evenhand.study.plan.cells import Setting
+    >>> way_of(Setting("laplace", options={"post": "nonnegative+integral"}))
     (('nonnegative', 'integral'), None)
     """
-    if setting.strategy == UNPROTECTED:
-        return (), None
-    if setting.strategy in MITIGATIONS:
-        return (), Way(setting.strategy, setting.parameters.get("mitigation", {}))
-    return tuple(setting.strategy.split(JOIN)), None
+    if "mitigation" in setting.options:
+        return (), Way(setting.option("mitigation"), setting.option("mitigation_parameters", {}))
+    return tuple(setting.option("post").split(JOIN)) if "post" in setting.options else (), None
+
+
+def noise_parameters(setting: Setting) -> dict[str, Any]:
+    """Return the parameters of the mechanism that adds the noise."""
+    besides = ("post", "mitigation", "mitigation_parameters")
+    return {name: value for name, value in setting.options.items() if name not in besides}
 
 
 def way_title(setting: Setting) -> str:
     """Return what is done besides adding noise, in a few words.
 
-    >>> way_title(Setting("laplace")), way_title(Setting("laplace", strategy="nonnegative"))
+    >>> from evenhand.study.plan.cells import Setting
+    >>> way_title(Setting("laplace")), way_title(Setting("laplace", options={"post": "nonnegative"}))
     ('Plain release', 'Negatives set to 0')
     """
     steps, mitigation = way_of(setting)

@@ -10,6 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import PrivacyWarning
+from evenhand.study.tasks.decide.methods import noise_parameters
 from evenhand.study.tasks.shared.table_mechanisms import TableMechanism
 
 if TYPE_CHECKING:
@@ -55,11 +56,11 @@ def noise_for(task: DecideTask, setting: Setting, problem: Any) -> Promised:
     from evenhand.decide.exact.noise import guarantee_of  # noqa: PLC0415 - only where something is decided
 
     touched = task.counts_touched
-    parameters = {name: value for name, value in setting.parameters.items() if name != "mitigation"}
-    if setting.protocol == _GAUSSIAN and touched > 1:
+    parameters = noise_parameters(setting)
+    if setting.mechanism == _GAUSSIAN and touched > 1:
         return _gaussian(task, setting, parameters, problem)
     share = None if setting.epsilon is None else setting.epsilon / touched
-    mechanism = TableMechanism(setting.protocol, parameters).build(epsilon=share, unit=task.unit)
+    mechanism = TableMechanism(setting.mechanism, parameters).build(epsilon=share, unit=task.unit)
     return Promised(mechanism, *claim_of(guarantee_of(problem, mechanism, touches=touched)))
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from evenhand.study.tasks.base import StudyPlan
     from evenhand.study.tasks.decide.task import DecideTask
 
-__all__ = ["PreparedEntities", "entities_of", "prepare_decision"]
+__all__ = ["PreparedEntities", "entities_of", "prepare"]
 
 _COUNTS = Domain.integers(0, 10**15)
 _NOBODY = np.zeros(0, dtype=np.uint8)
@@ -55,7 +55,7 @@ class PreparedEntities(Prepared):
     public: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
 
 
-def prepare_decision(task: DecideTask, plan: StudyPlan, *, frame: Any = None) -> PreparedEntities:
+def prepare(task: DecideTask, plan: StudyPlan, *, frame: Any = None) -> PreparedEntities:
     """Load the entities of a plan and check that they can be decided on.
 
     Raises

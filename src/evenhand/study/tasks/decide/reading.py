@@ -18,7 +18,7 @@ import numpy as np
 from evenhand.decide.result.wording import TOTAL_WORDS
 from evenhand.errors import InvalidParameterError
 from evenhand.study.page.wording import plain
-from evenhand.study.tasks.decide.methods import way_of
+from evenhand.study.tasks.decide.methods import noise_parameters, way_of
 from evenhand.study.tasks.decide.names import ENTITY_SIZES
 from evenhand.study.tasks.decide.wording import Amounts, noun_of
 
@@ -234,8 +234,7 @@ def _nearest(settings: list[Setting]) -> Fraction | None:
 
 
 def _mechanism(setting: Setting) -> tuple[str, dict[str, Any]]:
-    own = {name: value for name, value in setting.parameters.items() if name != "mitigation"}
-    return setting.protocol, own
+    return setting.mechanism, noise_parameters(setting)
 
 
 def _mean(runs: Any) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 
 from evenhand.privacy.randomness import SeededSource
 from evenhand.study.plan.cells import Cell
+from evenhand.study.plan.draw_text import draw_text
 from evenhand.study.tasks.decide.compute import computed
 from evenhand.study.tasks.decide.measures import entity_columns
 
@@ -42,7 +43,7 @@ def entity_table(plan: Plan, setting: Setting, *, prepared: Any) -> dict[str, An
     prepared : PreparedEntities
     """
     task: Any = plan.task
-    source = SeededSource(plan.seed).for_cell(Cell(setting, 0).id)
+    source = SeededSource(plan.seed).for_cell(draw_text(Cell(setting, 0)))
     decided = computed(setting, task=task, prepared=prepared, source=source).decided
     rule = task.parsed() if task.is_rule else None
     numbers = entity_columns(decided, rule=rule)

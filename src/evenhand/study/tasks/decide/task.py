@@ -25,15 +25,14 @@ from evenhand.study.tasks.decide.names import (
     SIZE_PARTS,
 )
 from evenhand.study.tasks.shared.reading import PageFunctions
-from evenhand.study.tasks.shared.table_mechanisms import UNITS, TableMechanism
+from evenhand.study.tasks.shared.table_mechanisms import UNITS, TableMechanism, parameter_words, table_setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from fractions import Fraction
 
     from evenhand.decide.language.rule import Rule
-    from evenhand.study.store.outcome import Outcome
-    from evenhand.study.tasks.base import Prepared, Reading, StudyPlan
+    from evenhand.study.tasks.base import Reading
     from evenhand.study.tasks.measure import Measure
 
 __all__ = ["TOUCHES", "DecideTask"]
@@ -222,17 +221,22 @@ class DecideTask(Task):
 
     def settings(self) -> Iterator[Setting]:
         """Yield every setting once: the plain release, post-processing, then mitigations."""
-        ways: list[tuple[str, dict[str, Any]]] = [("none", {})]
-        ways += [(JOIN.join(self.post), {})] if self.post else []
-        ways += [
-            (each.name, {"mitigation": dict(each.parameters)} if each.parameters else {})
-            for each in self.mitigations
-        ]
-        for strategy, extra in ways:
+        for extra, words in ({}, []), *self._besides():
             for mechanism in self.mechanisms:
                 for epsilon in self.epsilons if mechanism.takes_epsilon else (None,):
-                    parameters = {**mechanism.parameters, **extra}
-                    yield Setting(mechanism.name, epsilon, strategy=strategy, parameters=parameters)
+                    plain = table_setting(mechanism, epsilon)
+                    label = ", ".join([plain.label, *words])
+                    yield Setting(mechanism.name, epsilon, {**mechanism.parameters, **extra}, label=label)
+
+    def _besides(self) -> Iterator[tuple[dict[str, Any], list[str]]]:
+        """Yield what is done besides the plain release: options of the setting, and how they are called."""
+        if self.post:
+            steps = JOIN.join(self.post)
+            yield {"post": steps}, [steps]
+        for mitigation in self.mitigations:
+            own = dict(mitigation.parameters)
+            more = {"mitigation_parameters": own} if own else {}
+            yield {"mitigation": mitigation.name, **more}, [*parameter_words(own), mitigation.name]
 
     @property
     def measures(self) -> Mapping[str, Measure]:
@@ -250,18 +254,6 @@ class DecideTask(Task):
         return tuple(f"{part}_{size.key}" for part in SIZE_PARTS for size in ENTITY_SIZES)
 
     # --- running and reading ----------------------------------------------------------------------
-
-    def prepare(self, plan: StudyPlan, *, frame: Any = None) -> Prepared:
-        """Load the entities; see :mod:`evenhand.study.tasks.decide.prepare`."""
-        from evenhand.study.tasks.decide.prepare import prepare_decision  # noqa: PLC0415 - starts pyarrow
-
-        return prepare_decision(self, plan, frame=frame)
-
-    def execute(self, cell: Any, *, plan: StudyPlan, prepared: Any) -> Outcome:
-        """Run one cell; see :mod:`evenhand.study.tasks.decide.execute`."""
-        from evenhand.study.tasks.decide.execute import execute_decision  # noqa: PLC0415 - starts scipy
-
-        return execute_decision(self, cell, seed=plan.seed, prepared=prepared)
 
     def read(self, results: Any, *, chosen: object = None) -> Reading:
         """Return the three sentences and the page."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from evenhand.report.marks import Axis
 from evenhand.report.words import MINUS, epsilon_of, number
 from evenhand.study.page.wording import counted, plain
-from evenhand.study.tasks.decide.methods import way_title
+from evenhand.study.tasks.decide.methods import noise_parameters, way_of, way_title
 from evenhand.study.tasks.release.wording import mechanism_name as mechanism_of_a_release
 
 if TYPE_CHECKING:
@@ -164,10 +164,7 @@ def few_text(value: float) -> str:
 
 def mechanism_name(setting: Setting) -> str:
     """Return the mechanism with its own parameters."""
-    from dataclasses import replace  # noqa: PLC0415 - used here alone
-
-    own = {name: value for name, value in setting.parameters.items() if name != "mitigation"}
-    return mechanism_of_a_release(replace(setting, parameters=own))
+    return mechanism_of_a_release(replace(setting, options=noise_parameters(setting)))
 
 
 def setting_words(setting: Setting) -> str:
@@ -175,13 +172,13 @@ def setting_words(setting: Setting) -> str:
 
     >>> from fractions import Fraction
     >>> from evenhand.study.plan.cells import Setting
-    >>> setting_words(Setting("laplace", Fraction(1, 10), strategy="nonnegative"))
+    >>> setting_words(Setting("laplace", Fraction(1, 10), options={"post": "nonnegative"}))
     'Laplace noise at ε = 0.1, negatives set to 0'
     """
     words = mechanism_name(setting)
     if setting.epsilon is not None:
         words = f"{words} at ε = {epsilon_of(setting.epsilon)}"
-    if setting.strategy == "none":
+    if way_of(setting) == ((), None):
         return words
     way = way_title(setting)
     return f"{words}, {way[:1].lower()}{way[1:]}"

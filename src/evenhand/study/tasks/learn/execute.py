@@ -19,7 +19,7 @@ from evenhand.privacy.guarantees.in_clear import state_inferred
 from evenhand.privacy.guarantees.units import Trust
 from evenhand.privacy.randomness import SeededSource
 from evenhand.schema.text import listed
-from evenhand.study.plan.cells import Setting
+from evenhand.study.plan.draw_text import draw_text
 from evenhand.study.store.outcome import Outcome
 from evenhand.study.tasks.learn.features import features_of, input_columns
 from evenhand.study.tasks.learn.measures import changes_by_group, fair_gap, share_unlike
@@ -29,6 +29,7 @@ from evenhand.study.tasks.learn.train import Learnt, Rows, plain_classifier, tra
 from evenhand.study.tasks.shared.claims import rounded_up
 from evenhand.study.tasks.shared.parts import parts
 from evenhand.study.tasks.shared.protection import promise_of
+from evenhand.study.tasks.shared.report_settings import report_setting
 from evenhand.study.tasks.shared.reported import reported_columns
 from evenhand.study.tasks.shared.timing import timed
 
@@ -36,13 +37,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.measure import GroupReport
-    from evenhand.study.plan.cells import Cell
+    from evenhand.study.plan.cells import Cell, Setting
     from evenhand.study.tasks.learn.prepare import PreparedLearning
     from evenhand.study.tasks.learn.task import LearnTask
 
     Labels = NDArray[np.uint8]
 
-__all__ = ["STEPS_OF_LEARNING", "execute_learning", "local_setting"]
+__all__ = ["STEPS_OF_LEARNING", "execute", "local_setting"]
 
 STEPS_OF_LEARNING = ("split", "protect", "train", "predict", "measure")
 """What is timed, in order."""
@@ -50,7 +51,7 @@ STEPS_OF_LEARNING = ("split", "protect", "train", "predict", "measure")
 _plain: WeakKeyDictionary[Any, tuple[int, Labels]] = WeakKeyDictionary()
 
 
-def execute_learning(task: LearnTask, cell: Cell, *, seed: int, prepared: PreparedLearning) -> Outcome:
+def execute(task: LearnTask, cell: Cell, *, seed: int, prepared: PreparedLearning) -> Outcome:
     """Run one cell. The same cell gives the same outcome, whatever ran before it and wherever.
 
     Parameters
@@ -71,7 +72,7 @@ def execute_learning(task: LearnTask, cell: Cell, *, seed: int, prepared: Prepar
     """
     own_seed = seed + cell.repeat
     seconds = dict.fromkeys(STEPS_OF_LEARNING, 0.0)
-    source = SeededSource(seed).for_cell(cell.id)
+    source = SeededSource(seed).for_cell(draw_text(cell))
     plain_classifier(1)  # loads the libraries whose threads are limited
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyWarning)  # the report says it, once
@@ -101,7 +102,7 @@ def _learnt(
     seconds: dict[str, float],
 ) -> Learnt:
     """Return what is trained on the training rows, or on what their people report."""
-    way = WAYS[setting.protocol if setting.is_protected else PLAIN]
+    way = WAYS[setting.mechanism if setting.is_protected else PLAIN]
     rows, promise = _rows(prepared, learn), None
     if way.base == "local":
         with timed(seconds, "protect"):
@@ -121,7 +122,7 @@ def _rows(prepared: PreparedLearning, rows: NDArray[np.intp]) -> Rows:
 
 def local_setting(epsilon: Fraction) -> Setting:
     """Return how people report where trust is local: each column alone, with an equal part of epsilon."""
-    return Setting("grr", epsilon, split="uniform", strategy="independent")
+    return report_setting("grr", epsilon, split="uniform", strategy="independent")
 
 
 def _reported(

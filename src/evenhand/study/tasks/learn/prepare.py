@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from evenhand.study.tasks.base import StudyPlan
     from evenhand.study.tasks.learn.task import LearnTask
 
-__all__ = ["PreparedLearning", "add_features", "check_learning", "prepare_learning", "reported_inputs"]
+__all__ = ["PreparedLearning", "add_features", "check_learning", "prepare", "reported_inputs"]
 
 _MOST_NUMBERS = 500_000_000  # 4 GB in double precision
 _PACKAGE = "dp_accounting"
@@ -88,7 +88,7 @@ def reported_inputs(task: LearnTask, schema: Schema) -> tuple[str, ...]:
     return tuple(name for name in input_columns(task, schema) if name in schema.sensitive)
 
 
-def prepare_learning(task: LearnTask, plan: StudyPlan, *, frame: Any = None) -> PreparedLearning:
+def prepare(task: LearnTask, plan: StudyPlan, *, frame: Any = None) -> PreparedLearning:
     """Load and encode the rows of a plan, with their features."""
     rows = load_rows(plan, frame)
     check_learning(task, rows.schema)

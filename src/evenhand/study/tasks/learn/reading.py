@@ -92,13 +92,13 @@ class LearnReading:
         """The settings of each way, by epsilon; the plain one is not among them."""
         found: dict[str, list[Setting]] = {}
         for each in self.others:
-            found.setdefault(each.protocol, []).append(each)
+            found.setdefault(each.mechanism, []).append(each)
         return {name: sorted(each, key=lambda one: one.epsilon or 0) for name, each in found.items()}
 
     def way(self, setting: Setting | None = None) -> Way:
         """Return the way of a setting, of the chosen one unless another is named."""
         asked = self.chosen if setting is None else setting
-        return WAYS[asked.protocol if asked.is_protected else PLAIN]
+        return WAYS[asked.mechanism if asked.is_protected else PLAIN]
 
     def name(self, setting: Setting | None = None) -> str:
         """Return a setting as in a sentence.
@@ -106,7 +106,7 @@ class LearnReading:
         Its title, and its epsilon if it has one; that it is not private in spite of it.
         """
         asked = self.chosen if setting is None else setting
-        title = way_title(asked.protocol)
+        title = way_title(asked.mechanism)
         if asked.epsilon is None:
             return title
         epsilon = f"ε = {epsilon_of(asked.epsilon)}"

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from fractions import Fraction
 
-    from evenhand.study.store.outcome import Outcome
-    from evenhand.study.tasks.base import Prepared, Reading, StudyPlan
+    from evenhand.study.tasks.base import Reading
     from evenhand.study.tasks.measure import Measure
 
 __all__ = ["LearnTask"]
@@ -137,7 +136,7 @@ class LearnTask(Task):
             if name == PLAIN:
                 continue
             for epsilon in self.epsilons if WAYS[name].takes_epsilon else (None,):
-                yield Setting(name, epsilon)
+                yield Setting(name, epsilon, label=WAYS[name].title)
 
     @property
     def measures(self) -> Mapping[str, Measure]:
@@ -169,18 +168,6 @@ class LearnTask(Task):
         return f"{100 * (1 - self.test):.0f} % of the rows train, {100 * self.test:.0f} % test"
 
     # --- running and reading ----------------------------------------------------------------------
-
-    def prepare(self, plan: StudyPlan, *, frame: Any = None) -> Prepared:
-        """Load and encode the rows and their features; see :mod:`evenhand.study.tasks.learn.prepare`."""
-        from evenhand.study.tasks.learn.prepare import prepare_learning  # noqa: PLC0415 - starts scikit-learn
-
-        return prepare_learning(self, plan, frame=frame)
-
-    def execute(self, cell: Any, *, plan: StudyPlan, prepared: Any) -> Outcome:
-        """Run one cell; see :mod:`evenhand.study.tasks.learn.execute`."""
-        from evenhand.study.tasks.learn.execute import execute_learning  # noqa: PLC0415 - starts scikit-learn
-
-        return execute_learning(self, cell, seed=plan.seed, prepared=prepared)
 
     def read(self, results: Any, *, chosen: object = None) -> Reading:
         """Return the three sentences and the page."""

@@ -11,6 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from evenhand.privacy.randomness import SeededSource
 from evenhand.release.table.histogram import Histogram
+from evenhand.study.plan.draw_text import draw_text
 from evenhand.study.store.outcome import Outcome
 from evenhand.study.tasks.release.measures import errors_by_group, errors_by_size, errors_of_a_table
 from evenhand.study.tasks.release.rebuild import learnt_from
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from evenhand.study.tasks.base import Prepared
     from evenhand.study.tasks.release.task import ReleaseTask
 
-__all__ = ["STATED", "STEPS_OF_A_RELEASE", "execute_release", "table_counts"]
+__all__ = ["STATED", "STEPS_OF_A_RELEASE", "execute", "table_counts"]
 
 STEPS_OF_A_RELEASE = ("count", "release", "bias", "train", "measure")
 """What is timed, in order."""
@@ -50,7 +51,7 @@ class _Table:
     claim: dict[str, float]
 
 
-def execute_release(task: ReleaseTask, cell: Cell, *, seed: int, prepared: Prepared) -> Outcome:
+def execute(task: ReleaseTask, cell: Cell, *, seed: int, prepared: Prepared) -> Outcome:
     """Run one cell. The same cell gives the same outcome, whatever ran before it and wherever.
 
     Parameters
@@ -70,7 +71,7 @@ def execute_release(task: ReleaseTask, cell: Cell, *, seed: int, prepared: Prepa
         per person; ``data`` the means of each class of cells by size, such as ``error_1_2``.
     """
     seconds = dict.fromkeys(STEPS_OF_A_RELEASE, 0.0)
-    source = SeededSource(seed).for_cell(cell.id)
+    source = SeededSource(seed).for_cell(draw_text(cell))
     schema = prepared.facts.schema
     with threadpool_limits(1):
         with timed(seconds, "count"):
@@ -153,7 +154,7 @@ def _lasting(setting: Setting, task: ReleaseTask) -> tuple[str, ...]:
     """
     straight = all(step in _STRAIGHT or step.startswith("sum_to=") for step in task.post)
     steps = tuple(step for step in task.post if step != "integral" or not straight)
-    if not KINDS[setting.protocol].may_be_negative and set(steps) <= {"nonnegative"}:
+    if not KINDS[setting.mechanism].may_be_negative and set(steps) <= {"nonnegative"}:
         return ()
     return steps
 

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from evenhand.study.tasks.base import Prepared, StudyPlan
     from evenhand.study.tasks.release.task import ReleaseTask
 
-__all__ = ["MOST_CELLS", "check_release", "prepare_release", "table_schema"]
+__all__ = ["MOST_CELLS", "check_release", "prepare", "table_schema"]
 
 MOST_CELLS = 2_000_000
 """Cells of a table that a study compares one by one."""
 
 
-def prepare_release(task: ReleaseTask, plan: StudyPlan, *, frame: Any = None) -> Prepared:
+def prepare(task: ReleaseTask, plan: StudyPlan, *, frame: Any = None) -> Prepared:
     """Load and encode the columns of the table that is published, the target among them."""
     rows = load_rows(plan, frame)
     schema = table_schema(task, rows.schema)

@@ -9,21 +9,20 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from evenhand._validate import integer, one_of
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.rational import as_text, exact
-from evenhand.study.plan.cells import Setting
 from evenhand.study.tasks.base import Task, refuse_field
 from evenhand.study.tasks.measure import CLASSIFIER_MEASURES, CLASSIFIER_RATES
 from evenhand.study.tasks.release.names import GROUP_NUMBERS, RELEASE_MEASURES, SIZE_NUMBERS, SIZES
 from evenhand.study.tasks.shared.parts import overlap_of
 from evenhand.study.tasks.shared.reading import PageFunctions
 from evenhand.study.tasks.shared.steps import checked_step
-from evenhand.study.tasks.shared.table_mechanisms import UNITS, TableMechanism, several
+from evenhand.study.tasks.shared.table_mechanisms import UNITS, TableMechanism, several, table_setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from fractions import Fraction
 
-    from evenhand.study.store.outcome import Outcome
-    from evenhand.study.tasks.base import Prepared, Reading, StudyPlan
+    from evenhand.study.plan.cells import Setting
+    from evenhand.study.tasks.base import Reading
     from evenhand.study.tasks.measure import Measure
 
 __all__ = ["ReleaseTask"]
@@ -128,7 +127,7 @@ class ReleaseTask(Task):
         """Yield every setting once: each mechanism with each epsilon, and without one where it has none."""
         for mechanism in self.mechanisms:
             for epsilon in self.epsilons if mechanism.takes_epsilon else (None,):
-                yield Setting(mechanism.name, epsilon, parameters=mechanism.parameters)
+                yield table_setting(mechanism, epsilon)
 
     @property
     def measures(self) -> Mapping[str, Measure]:
@@ -162,18 +161,6 @@ class ReleaseTask(Task):
         return f"{1 - self.test:.0%} of the rows are counted in the table, {self.test:.0%} test the model"
 
     # --- running and reading ----------------------------------------------------------------------
-
-    def prepare(self, plan: StudyPlan, *, frame: Any = None) -> Prepared:
-        """Load and encode the columns of the table; see :mod:`evenhand.study.tasks.release.prepare`."""
-        from evenhand.study.tasks.release.prepare import prepare_release  # noqa: PLC0415 - starts scikit-learn
-
-        return prepare_release(self, plan, frame=frame)
-
-    def execute(self, cell: Any, *, plan: StudyPlan, prepared: Any) -> Outcome:
-        """Run one cell; see :mod:`evenhand.study.tasks.release.execute`."""
-        from evenhand.study.tasks.release.execute import execute_release  # noqa: PLC0415 - starts scikit-learn
-
-        return execute_release(self, cell, seed=plan.seed, prepared=prepared)
 
     def read(self, results: Any, *, chosen: object = None) -> Reading:
         """Return the three sentences and the page."""

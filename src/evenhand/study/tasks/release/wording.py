@@ -72,7 +72,7 @@ def mechanism_name(setting: Setting) -> str:
     """Return the mechanism with the parameters that tell it from others of its kind.
 
     >>> from evenhand.study.plan.cells import Setting
-    >>> mechanism_name(Setting("suppression", parameters={"threshold": 6}))
+    >>> mechanism_name(Setting("suppression", options={"threshold": 6}))
     'Suppression (threshold 6)'
     >>> mechanism_name(Setting("laplace"))
     'Laplace noise'
@@ -80,7 +80,7 @@ def mechanism_name(setting: Setting) -> str:
     if not setting.is_protected:
         return "True table"
     said = []
-    for name, value in sorted(setting.parameters.items()):
+    for name, value in sorted(setting.options.items()):
         if name == "fraction":
             said.append(f"{100 * float(value):.3g}% of the records")
         elif name == "noise":
@@ -91,7 +91,7 @@ def mechanism_name(setting: Setting) -> str:
             said.append(name.replace("_", " ") if value else f"no {name.replace('_', ' ')}")
         else:
             said.append(f"{_SHORT.get(name) or name.replace('_', ' ')} {value}")
-    title = title_of(setting.protocol)
+    title = title_of(setting.mechanism)
     return f"{title} ({plain(', '.join(said), longest=80)})" if said else title
 
 

@@ -77,11 +77,11 @@ def check_encoder(encoder: str, setting: Setting) -> None:
     if encoder != "codes" or not setting.is_protected:
         return
     hint = "use the encoder 'narrow' or 'one-hot'."
-    if setting.split == "sample":
+    if setting.option("split") == "sample":
         must_be = "'narrow' or 'one-hot' where people report one column each, for the others have no code"
         raise InvalidParameterError("encoder", owner="CollectTask", must_be=must_be, got=encoder, hint=hint)
-    if not issubclass(protocol_named(setting.protocol), Naming):
-        name = setting.protocol.upper()
+    if not issubclass(protocol_named(setting.mechanism), Naming):
+        name = setting.mechanism.upper()
         must_be = f"'narrow' or 'one-hot' for {name}: only GRR's reports are codes, besides those of optimal"
         raise InvalidParameterError("encoder", owner="CollectTask", must_be=must_be, got=encoder, hint=hint)
 

@@ -16,6 +16,7 @@ from evenhand.errors import EvenhandError, InvalidParameterError, PlanError
 from evenhand.privacy.rational import as_text, exact
 from evenhand.report.words import epsilon_of
 from evenhand.schema.text import brief
+from evenhand.study.tasks.shared.report_settings import protocol_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -112,7 +113,7 @@ class OptimalWay:
     @classmethod
     def of(cls, setting: Setting) -> OptimalWay:
         """Return what a setting says."""
-        return cls.read(setting.parameters)
+        return cls.read(protocol_parameters(setting))
 
     @property
     def options(self) -> dict[str, Any]:
@@ -223,7 +224,7 @@ def check_optimal(schema: Schema, task: OptimalGrid) -> None:
         for way in ways:
             _check_way(way, k, strategy)
     for setting in task.settings():
-        if setting.protocol == NAME and setting.epsilon == min(task.epsilons):  # larger ones allow more
+        if setting.mechanism == NAME and setting.epsilon == min(task.epsilons):  # larger ones allow more
             _check_error(OptimalWay.of(setting), setting, min(task.epsilons), schema)
 
 
@@ -249,14 +250,14 @@ def _check_way(way: OptimalWay, k: int, strategy: str) -> None:
 
 def _check_error(way: OptimalWay, setting: Setting, epsilon: Fraction, schema: Schema) -> None:
     """Refuse an error that no channel has with the protected column's part of epsilon."""
-    if setting.strategy == "independent" and isinstance(way.outcomes, GroupOutcomes):
+    if setting.option("strategy") == "independent" and isinstance(way.outcomes, GroupOutcomes):
         protected = str(schema.protected)
         parts = epsilons_for(
             {name: schema[name].size for name in schema.sensitive},
             epsilon,
             outcomes=way.outcomes,
             protected=protected,
-            split=setting.split,
+            split=setting.option("split"),
             target=way.target,
             kind=way.kind,
         )

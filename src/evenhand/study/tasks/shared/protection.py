@@ -20,6 +20,7 @@ from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.in_clear import state_inferred
 from evenhand.study.plan.cells import UNPROTECTED
 from evenhand.study.tasks.shared.optimal_setting import NAME, OptimalWay
+from evenhand.study.tasks.shared.report_settings import protocol_parameters
 
 if TYPE_CHECKING:
     from evenhand.collect.joint.strategy import Strategy
@@ -47,30 +48,32 @@ def strategy_of(setting: Setting, schema: Schema) -> Strategy:
     --------
     >>> from fractions import Fraction
     >>> import evenhand as eh
-    >>> from evenhand.study.plan.cells import Setting
+    >>> from evenhand.study.tasks.shared.report_settings import report_setting
     >>> schema = eh.datasets.load("causal", n=10).schema
-    >>> strategy_of(Setting("grr", Fraction(1), "k-based", "independent"), schema).epsilon
+    >>> strategy_of(report_setting("grr", Fraction(1), "k-based", "independent"), schema).epsilon
     Fraction(1, 1)
     """
     if not isinstance(setting.epsilon, Fraction):
         must_be = "a protected one"
         raise InvalidParameterError("setting", owner="strategy_of", must_be=must_be, got=str(setting))
     sizes = {name: schema[name].size for name in schema.sensitive}
-    if setting.protocol == NAME:
+    if setting.mechanism == NAME:
         return _in_place_of_optimal(setting, setting.epsilon, sizes, str(schema.protected))
     shares = dict.fromkeys(sizes, setting.epsilon)
-    if setting.strategy == "independent" and setting.split != "sample":
+    if setting.option("strategy") == "independent" and setting.option("split") != "sample":
         shares = split_budget(
-            setting.epsilon, sizes, how=setting.split, protocol=setting.protocol, exact=True
+            setting.epsilon, sizes, how=setting.option("split"), protocol=setting.mechanism, exact=True
         )
-    kind = protocol_named(setting.protocol)
-    made = {column: kind.of_size(k, shares[column], **setting.parameters) for column, k in sizes.items()}
+    kind = protocol_named(setting.mechanism)
+    made = {
+        column: kind.of_size(k, shares[column], **protocol_parameters(setting)) for column, k in sizes.items()
+    }
     return strategy_for(
         sizes,
         epsilon=setting.epsilon,
-        protocol="grr" if setting.strategy == "combined" else made,
-        split="uniform" if setting.split == UNPROTECTED else setting.split,
-        strategy=setting.strategy,
+        protocol="grr" if setting.option("strategy") == "combined" else made,
+        split="uniform" if setting.option("split") == UNPROTECTED else setting.option("split"),
+        strategy=setting.option("strategy"),
         protected=schema.protected,
     )
 
@@ -78,9 +81,9 @@ def strategy_of(setting: Setting, schema: Schema) -> Strategy:
 def _in_place_of_optimal(
     setting: Setting, epsilon: Fraction, sizes: dict[str, int], protected: str
 ) -> Strategy:
-    if setting.strategy == "combined":
+    if setting.option("strategy") == "combined":
         return Combined(sizes, epsilon)
-    if setting.strategy == "single":
+    if setting.option("strategy") == "single":
         others = [each for each in sizes if each != protected]
         return Single(protected, GRR(sizes[protected], epsilon), in_clear=others)
     way = OptimalWay.of(setting)
@@ -90,12 +93,12 @@ def _in_place_of_optimal(
         epsilon,
         outcomes=known,
         protected=protected,
-        split=setting.split,
+        split=setting.option("split"),
         target=way.target,
         kind=way.kind,
     )
     made = {column: GRR(k, shares[column]) for column, k in sizes.items()}
-    if setting.split == "sample":
+    if setting.option("split") == "sample":
         return Sampled(made, split_budget(epsilon, sizes, how="sample", exact=True))
     return Independent(made)
 
@@ -107,9 +110,10 @@ def promise_of(setting: Setting, schema: Schema) -> Guarantee:
     --------
     >>> from fractions import Fraction
     >>> import evenhand as eh
-    >>> from evenhand.study.plan.cells import Setting
+    >>> from evenhand.study.tasks.shared.report_settings import report_setting
     >>> schema = eh.datasets.load("causal", n=10).schema
-    >>> noisy = Setting("optimal", Fraction(1), "none", "single", {"outcomes": "noisy", "budget": "1/10"})
+    >>> counted = {"outcomes": "noisy", "budget": "1/10"}
+    >>> noisy = report_setting("optimal", Fraction(1), "none", "single", counted)
     >>> promise = promise_of(noisy, schema)
     >>> promise.epsilon, str(promise.trust)
     (Fraction(11, 10), 'central')
@@ -117,7 +121,7 @@ def promise_of(setting: Setting, schema: Schema) -> Guarantee:
     strategy = strategy_of(setting, schema)
     inferred = [name for name in strategy.columns if schema[name].inferred]
     report = state_inferred(strategy.guarantee, inferred, instead_of=VALUES_PUBLIC)
-    if setting.protocol != NAME:
+    if setting.mechanism != NAME:
         return report
     way = OptimalWay.of(setting)
     if isinstance(way.outcomes, GroupOutcomes):
@@ -125,7 +129,7 @@ def promise_of(setting: Setting, schema: Schema) -> Guarantee:
     else:
         origin = _ORIGINS[way.outcomes].format(share=way.pilot)
     proofs = [Optimal.title]
-    if way.outcomes == "pilot" or (setting.strategy == "independent" and len(schema.sensitive) > 1):
+    if way.outcomes == "pilot" or (setting.option("strategy") == "independent" and len(schema.sensitive) > 1):
         proofs.append(GRR.title)
     terms = {
         "tight": False,

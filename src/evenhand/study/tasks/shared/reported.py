@@ -56,10 +56,10 @@ def reported_columns(
     >>> from fractions import Fraction
     >>> import evenhand as eh
     >>> from evenhand.privacy.randomness import SeededSource
-    >>> from evenhand.study import Setting
+    >>> from evenhand.study.tasks.shared.report_settings import report_setting
     >>> schema = eh.datasets.load("causal", n=10).schema
     >>> codes = {"C": np.array([0, 1]), "A": np.array([1, 1]), "M": np.array([2, 0])}
-    >>> setting = Setting("oue", Fraction(1), "uniform", "independent")
+    >>> setting = report_setting("oue", Fraction(1), "uniform", "independent")
     >>> found = reported_columns(
     ...     codes, setting=setting, schema=schema, encoder="one-hot", source=SeededSource(0)
     ... )
@@ -68,7 +68,7 @@ def reported_columns(
     """
     if not setting.is_protected:
         return {}
-    if setting.protocol == NAME and target is not None:
+    if setting.mechanism == NAME and target is not None:
         rows = People(codes, target)
         return optimal_columns(
             rows, setting=setting, schema=schema, encoder=encoder, source=source, everybody=everybody or rows

@@ -98,14 +98,14 @@ def _known(
 
 def _groups(codes: Codes, setting: Setting, schema: Schema) -> tuple[NDArray[Any], int]:
     """Return each person's group and how many groups there are: values of a column, or combinations."""
-    columns = schema.sensitive if setting.strategy == "combined" else (str(schema.protected),)
+    columns = schema.sensitive if setting.option("strategy") == "combined" else (str(schema.protected),)
     shape = tuple(schema[name].size for name in columns)
     return np.ravel_multi_index([codes[name].astype(np.int64) for name in columns], shape), math.prod(shape)
 
 
 def _estimated(sent: JointReports, target: NDArray[np.uint8], setting: Setting, schema: Schema) -> Any:
     """Return the rates of the true groups, from the outcomes and reports of the pilot."""
-    if setting.strategy == "combined":
+    if setting.option("strategy") == "combined":
         return group_rates(target, sent.sent[0])
     protected = str(schema.protected)
     if sent.asked is not None:
@@ -125,8 +125,8 @@ def _strategy(known: GroupOutcomes, way: OptimalWay, setting: Setting, schema: S
         epsilon=setting.epsilon or 0,
         outcomes=known,
         protected=str(schema.protected),
-        strategy=setting.strategy,
-        split=setting.split,
+        strategy=setting.option("strategy"),
+        split=setting.option("split"),
         target=way.target,
         **options,
     )

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import EvenhandError, InvalidParameterError, UnknownNameError
+from evenhand.study.plan.cells import Setting
 from evenhand.study.plan.plain import plain_mapping
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
     from evenhand.release.mechanisms.mechanism import ReleaseMechanism
-    from evenhand.study.plan.cells import Setting
 
 __all__ = [
     "KINDS",
@@ -23,7 +23,9 @@ __all__ = [
     "Kind",
     "TableMechanism",
     "build_mechanism",
+    "parameter_words",
     "several",
+    "table_setting",
     "title_of",
 ]
 
@@ -197,9 +199,24 @@ class TableMechanism:
         return hash((self.name, json.dumps(self.parameters, sort_keys=True)))
 
 
+def table_setting(mechanism: TableMechanism, epsilon: Fraction | None = None) -> Setting:
+    """Return the setting of a mechanism.
+
+    >>> str(table_setting(TableMechanism("suppression")))
+    'Suppression, threshold=6'
+    """
+    words = [title_of(mechanism.name), *parameter_words(mechanism.parameters)]
+    return Setting(mechanism.name, epsilon, mechanism.parameters, label=", ".join(words))
+
+
+def parameter_words(parameters: Mapping[str, Any]) -> list[str]:
+    """Return parameters in words, so that settings which differ never read the same."""
+    return [name if value is True else f"{name}={value}" for name, value in sorted(parameters.items())]
+
+
 def build_mechanism(setting: Setting, *, unit: str) -> ReleaseMechanism:
     """Return the mechanism of a setting."""
-    return TableMechanism(setting.protocol, setting.parameters).build(epsilon=setting.epsilon, unit=unit)
+    return TableMechanism(setting.mechanism, setting.options).build(epsilon=setting.epsilon, unit=unit)
 
 
 def several(given: Any, name: str) -> list[Any]:

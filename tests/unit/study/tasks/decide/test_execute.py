@@ -31,13 +31,13 @@ from evenhand.study.tasks.decide.noise import claim_of, noise_for
 from evenhand.study.tasks.decide.prepare import entities_of
 from evenhand.study.tasks.decide.table import entity_table, write_entities
 from evenhand.study.tasks.decide.task import DecideTask
-from unit.study._decide_studies import PLACES, RULE, money_task, rule_task, study
+from unit.study._decide_studies import PLACES, RULE, done_besides, money_task, rule_task, study
 
 LANGUAGE = "(sp/s > 0.05 or sp > 10000) and spe/sp > 0.0131"
 
 
 def outcome_of(results, setting="laplace none 1"):
-    wanted = results.setting({"epsilon": 1, "strategy": "none"}) if setting == "laplace none 1" else setting
+    wanted = results.setting({"epsilon": 1}) if setting == "laplace none 1" else setting
     return next(each for each in results.outcomes if each.cell.setting == wanted)
 
 
@@ -58,8 +58,8 @@ def test_an_allotment_is_decided_as_the_decisions_say():
     results = study(money_task(post="nonnegative"))
     entities = Entities.read(PLACES, name="town", counts=["poor"], groups=["young", "old"])
     problem = Allotment(PLACES["cost"], budget=1e6, count="poor")
-    for strategy, post in (("none", None), ("nonnegative", Nonnegative())):
-        found = outcome_of(results, results.setting({"epsilon": 1, "strategy": strategy}))
+    for named, post in (({}, None), ({"post": "nonnegative"}, Nonnegative())):
+        found = outcome_of(results, results.setting({"epsilon": 1, **named}))
         twin = bias(problem, entities, Laplace(1, unit="replace one"), post=post)
 
         assert found.measures["cost_of_privacy"] == pytest.approx(twin.cost(), rel=1e-12)
@@ -148,7 +148,7 @@ def test_every_mitigation_has_a_cell_with_its_promise(task, ways):
 
     assert results.failures == ()
     for outcome in results.outcomes[1:]:
-        if outcome.cell.setting.strategy == "fairness-payment":  # it pays by the true counts
+        if done_besides(outcome.cell.setting) == "fairness-payment":  # it pays by the true counts
             assert math.isnan(outcome.measures["claimed_epsilon"])
             assert outcome.measures["delta"] == 1.0
         else:
@@ -321,7 +321,7 @@ def test_odd_places_are_decided_on_and_reported(odd, what, monkeypatch):
 
 def test_the_whole_table_is_what_the_cell_computed(tmp_path):
     plan = Plan(task=money_task(epsilons=[1], post="nonnegative"))
-    setting = Setting("laplace", Fraction(1), strategy="nonnegative")
+    setting = Setting("laplace", Fraction(1), {"post": "nonnegative"})
     results = run(plan, frame=PLACES, workers=1, progress=False)
     prepared = prepare(plan, frame=PLACES)
     table = entity_table(plan, setting, prepared=prepared)
@@ -339,8 +339,8 @@ def test_the_whole_table_of_a_rule_has_chances_and_distances():
     plan = Plan(task=rule_task(post="nonnegative_sum_to=2600", draws=200))
     prepared = prepare(plan, frame=PLACES)
     exact, drawn = (
-        entity_table(plan, Setting("laplace", Fraction(1), strategy=strategy), prepared=prepared)
-        for strategy in ("none", "nonnegative_sum_to=2600")
+        entity_table(plan, Setting("laplace", Fraction(1), options), prepared=prepared)
+        for options in ({}, {"post": "nonnegative_sum_to=2600"})
     )
 
     assert {"flip", "distance", "error_bound", "people", "poor"} <= set(exact)

@@ -12,7 +12,7 @@ from evenhand.study.plan.spec import Spec
 from evenhand.study.tasks.decide.methods import Way, way_of, way_title
 from evenhand.study.tasks.decide.task import DecideTask
 from evenhand.study.tasks.release.task import ReleaseTask
-from unit.study._decide_studies import RULE, money_task, rule_task
+from unit.study._decide_studies import RULE, done_besides, money_task, rule_task
 
 
 def test_a_rule_names_its_counts_and_stays_the_text_it_is():
@@ -42,7 +42,7 @@ def test_the_counts_of_a_rule_share_epsilon_unless_it_is_said_otherwise():
 def test_settings_are_the_plain_release_then_steps_then_mitigations():
     task = money_task(post=["nonnegative", "integral"], mitigations=["linear_proxy", {"name": "shrink"}])
 
-    found = [(each.strategy, each.epsilon) for each in task.settings()]
+    found = [(done_besides(each), each.epsilon) for each in task.settings()]
     assert found == [
         (way, epsilon)
         for way in ("none", "nonnegative+integral", "linear-proxy", "shrink")
@@ -62,7 +62,7 @@ def test_parameters_of_a_mitigation_are_part_of_the_setting():
         next(
             each
             for each in money_task(mitigations={"name": "sum-constraint", "total": total}).settings()
-            if each.strategy == "sum-constraint"
+            if done_besides(each) == "sum-constraint"
         )
         for total in (10, 20)
     )
@@ -74,16 +74,19 @@ def test_parameters_of_a_mitigation_are_part_of_the_setting():
 
 
 @pytest.mark.parametrize(
-    ("strategy", "title"),
+    ("options", "title"),
     [
-        ("none", "Plain release"),
-        ("nonnegative_sum_to=50+integral", "Shifted to a total, none below 0, rounded at random"),
-        ("shrink=2.5", "Small counts lowered"),
-        ("shrink", "Lowered after the clamp"),
+        ({}, "Plain release"),
+        (
+            {"post": "nonnegative_sum_to=50+integral"},
+            "Shifted to a total, none below 0, rounded at random",
+        ),
+        ({"post": "shrink=2.5"}, "Small counts lowered"),
+        ({"mitigation": "shrink"}, "Lowered after the clamp"),
     ],
 )
-def test_every_way_has_words(strategy, title):
-    assert way_title(Setting("laplace", strategy=strategy)) == title
+def test_every_way_has_words(options, title):
+    assert way_title(Setting("laplace", options=options)) == title
 
 
 # --- refusals -------------------------------------------------------------------------------------

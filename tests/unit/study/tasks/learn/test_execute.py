@@ -15,6 +15,7 @@ from evenhand.privacy.guarantees.in_clear import leak_of_domains
 from evenhand.privacy.randomness import SeededSource
 from evenhand.schema import Column, Domain, Schema
 from evenhand.study.plan.cells import Cell, Setting
+from evenhand.study.plan.draw_text import draw_text
 from evenhand.study.plan.plan import Plan
 from evenhand.study.results.results import Results
 from evenhand.study.run.execute import execute
@@ -84,7 +85,7 @@ def test_a_study_that_is_stopped_goes_on_and_is_the_same_to_the_byte(tmp_path):
 def test_private_training_is_that_of_the_classifier_itself():
     prepared, plan = small_rows(), small_plan()
     [(learn, test)] = parts(prepared.target, test=plan.task.test, seed=0)
-    source = SeededSource(0).for_cell(Cell(Setting("dp", THREE), 0).id).for_cell("train")
+    source = SeededSource(0).for_cell(draw_text(Cell(Setting("dp", THREE), 0))).for_cell("train")
     twin = DPLogisticRegression(3, 1e-5, epochs=2, rows=len(learn), classes=[0, 1], rng=source)
     twin.fit(prepared.features[learn], prepared.target[learn])
     found = outcome_of("dp")

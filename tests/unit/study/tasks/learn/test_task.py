@@ -46,7 +46,7 @@ def test_a_setting_reads_as_its_way_and_is_found_by_what_it_reads():
     settings = Plan(task=LearnTask()).settings()
     for each in settings[1:]:
         assert setting_of(str(each), settings, owner="test") == each
-    assert str(Setting("fermi+parity", Fraction(3))) == "Fermi + parity, ε = 3"
+    assert "Fermi + parity, ε = 3" in map(str, settings)
     assert way_title("none") == "Plain"
 
 

@@ -13,11 +13,13 @@ from evenhand.release.mechanisms.noise import Laplace
 from evenhand.release.postprocess.steps import Nonnegative
 from evenhand.release.table.histogram import Histogram
 from evenhand.study.plan.cells import Cell, Setting
+from evenhand.study.plan.draw_text import draw_text
 from evenhand.study.run.execute import execute
 from evenhand.study.run.prepare import prepare
 from evenhand.study.run.whole import run
 from evenhand.study.store.outcome_json import result_text
-from evenhand.study.tasks.release.execute import STATED, _lasting, execute_release, table_counts
+from evenhand.study.tasks.release.execute import STATED, _lasting, table_counts
+from evenhand.study.tasks.release.execute import execute as execute_release
 from evenhand.study.tasks.release.rebuild import learnt_from, rebuilt_people
 from evenhand.study.tasks.release.task import ReleaseTask
 from evenhand.study.tasks.shared.claims import rounded_up
@@ -101,7 +103,7 @@ def test_a_cell_is_what_the_mechanism_does_with_the_same_seed():
     [(train, _)] = parts(rows.target, test=asked.task.test, seed=asked.seed + 1)
     true = table_counts(rows, train)
     mechanism, histogram = Laplace(epsilon=1, unit="replace one"), Histogram.of(true, schema())
-    source = SeededSource(asked.seed).for_cell(cell.id).for_cell("release")
+    source = SeededSource(asked.seed).for_cell(draw_text(cell)).for_cell("release")
     published = mechanism.release(histogram, rng=source, post=[Nonnegative()]).values
     bias = mechanism.bias(histogram, post=[Nonnegative()])
 

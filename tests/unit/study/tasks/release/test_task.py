@@ -13,6 +13,7 @@ from evenhand.study.plan.spec import Spec
 from evenhand.study.tasks.collect.task import CollectTask
 from evenhand.study.tasks.release.names import RELEASE_MEASURES, SIZES, size_of
 from evenhand.study.tasks.release.task import ReleaseTask
+from evenhand.study.tasks.shared.report_settings import report_setting
 from evenhand.study.tasks.shared.steps import checked_step, steps_of
 from evenhand.study.tasks.shared.table_mechanisms import KINDS, TableMechanism, build_mechanism, title_of
 from unit.study._release_studies import plan, schema
@@ -38,7 +39,7 @@ def test_a_mechanism_can_be_made_from_its_name_alone(name):
 
 def test_a_mechanism_without_an_epsilon_is_run_once():
     """Run for each epsilon, suppression would look as if epsilon mattered to it."""
-    settings = [(each.protocol, each.epsilon) for each in task().settings()]
+    settings = [(each.mechanism, each.epsilon) for each in task().settings()]
 
     assert settings == [("laplace", Fraction(1, 2)), ("laplace", Fraction(1)), ("suppression", None)]
 
@@ -62,13 +63,10 @@ def test_settings_of_a_release_say_what_they_are():
 
 
 def test_a_cell_of_a_release_has_a_canonical_name():
-    """Its seed derives from the name, and a store finds it by the name."""
-    cell = Cell(Setting("suppression", parameters={"threshold": 6}), 1)
+    """A store finds it by the name."""
+    cell = Cell(Setting("suppression", options={"threshold": 6}), 1)
 
-    assert cell.id == (
-        '{"epsilon":null,"parameters":{"threshold":6},"protocol":"suppression","repeat":1,'
-        '"split":"none","strategy":"none"}'
-    )
+    assert cell.id == ('{"epsilon":null,"mechanism":"suppression","options":{"threshold":6},"repeat":1}')
     assert Cell.from_id(cell.id) == cell
 
 
@@ -235,7 +233,9 @@ def test_a_plan_has_one_table_for_its_task():
 
     assert "[collect]" not in text
     assert 'kind = "collect"' in text
-    assert str(Setting("grr", Fraction(1, 2), "uniform", "independent")) == "GRR, uniform split, ε = 0.5"
+    assert (
+        str(report_setting("grr", Fraction(1, 2), "uniform", "independent")) == "GRR, uniform split, ε = 0.5"
+    )
 
 
 def test_sizes_hold_every_count_once():

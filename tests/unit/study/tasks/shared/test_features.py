@@ -10,6 +10,7 @@ from evenhand.schema import Column, Domain, Schema
 from evenhand.study.plan.cells import Setting
 from evenhand.study.tasks.shared.features import Block, check_encoder, feature_matrix, layout
 from evenhand.study.tasks.shared.predict import distinct_rows
+from evenhand.study.tasks.shared.report_settings import report_setting
 from evenhand.study.tasks.shared.reported import label_disparities, reported_columns
 from unit.study._small_studies import schema
 
@@ -100,7 +101,7 @@ def test_a_block_of_one_value_takes_an_indicator_too():
 
 @pytest.mark.parametrize("protocol", [name for name in PROTOCOLS if name != "optimal"])
 def test_every_protocol_but_grr_is_refused_as_codes(protocol):
-    setting = Setting(protocol, Fraction(1), "uniform", "independent")
+    setting = report_setting(protocol, Fraction(1), "uniform", "independent")
     if protocol == "grr":
         check_encoder("codes", setting)
         return
@@ -113,12 +114,12 @@ def test_every_protocol_but_grr_is_refused_as_codes(protocol):
 
 def test_a_sampled_report_has_no_codes():
     with pytest.raises(InvalidParameterError, match="one column each"):
-        check_encoder("codes", Setting("grr", Fraction(1), "sample", "independent"))
+        check_encoder("codes", report_setting("grr", Fraction(1), "sample", "independent"))
 
 
 def reports(strategy, *, encoder="one-hot", protocol="grr", split="none", n=500):
     codes = {"region": np.arange(n) % 3, "age": np.arange(n) % 50, "job": np.arange(n) % 4}
-    setting = Setting(protocol, Fraction(1), split, strategy)
+    setting = report_setting(protocol, Fraction(1), split, strategy)
     return reported_columns(codes, setting=setting, schema=schema(), encoder=encoder, source=SeededSource(4))
 
 

@@ -144,7 +144,7 @@ def test_other_mechanisms_need_nothing_of_the_columns():
 def test_combinations_are_reported_by_grr_and_optimal_only():
     grid = CollectTask(["optimal", "oue"], 1, strategies="combined")
 
-    assert [each.protocol for each in grid.settings()] == ["optimal"]
+    assert [each.mechanism for each in grid.settings()] == ["optimal"]
     with pytest.raises(InvalidParameterError, match="'grr' or 'optimal'"):
         CollectTask("oue", 1, strategies="combined")
 

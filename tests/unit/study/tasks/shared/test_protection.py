@@ -8,6 +8,7 @@ from evenhand.errors import InvalidParameterError
 from evenhand.study.plan.cells import Setting
 from evenhand.study.tasks.collect.task import CollectTask, Mechanism
 from evenhand.study.tasks.shared.protection import strategy_of
+from evenhand.study.tasks.shared.report_settings import report_setting
 
 SCHEMA = eh.datasets.load("causal", n=10).schema
 SIZES = {name: SCHEMA[name].size for name in SCHEMA.sensitive}
@@ -32,7 +33,7 @@ def test_every_setting_of_a_grid_spends_its_epsilon_and_no_more(protocol, strate
 
 
 def test_columns_get_the_shares_of_the_split():
-    made = strategy_of(Setting("oue", Fraction(1), "k-based", "independent"), SCHEMA)
+    made = strategy_of(report_setting("oue", Fraction(1), "k-based", "independent"), SCHEMA)
     shares = split_budget(1, SIZES, how="k-based", exact=True)
 
     assert {name: made.epsilon_within_report(name) for name in SIZES} == shares
@@ -42,7 +43,7 @@ def test_columns_get_the_shares_of_the_split():
 def test_parameters_of_a_protocol_reach_every_column(split):
     """`as_printed` is what a reproduction is about: dropping it silently would compare something else."""
     strategy = "single" if split == "none" else "independent"
-    made = strategy_of(Setting("olh", Fraction(2), split, strategy, {"as_printed": True}), SCHEMA)
+    made = strategy_of(report_setting("olh", Fraction(2), split, strategy, {"as_printed": True}), SCHEMA)
 
     assert {protocol.as_printed for protocol in made.protocols.values()} == {True}
 

@@ -150,7 +150,7 @@ def test_a_channel_that_cannot_be_made_is_one_failed_cell():
     study = plan(collect=CollectTask([exact, "grr"], 1), roles={"sensitive": ["region"]}, repeats=1)
     found = run(study, frame=people(), workers=1, progress=False)
 
-    assert [each.setting.protocol for each in (one.cell for one in found.failures)] == ["optimal"]
+    assert [each.setting.mechanism for each in (one.cell for one in found.failures)] == ["optimal"]
 
 
 def test_reports_go_together_with_the_label_less_than_those_of_grr():

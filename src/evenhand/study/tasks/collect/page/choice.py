@@ -56,7 +56,7 @@ def choice_answer(reading: Reading) -> str:
 def _protects_fewer(reading: Reading) -> str:
     """Say that a strategy beside the others protects one column only, and so is no equal choice."""
     schema = reading.results.facts.schema
-    strategies = {each.strategy for each in reading.beside}
+    strategies = {each.option("strategy") for each in reading.beside}
     if "single" not in strategies or len(strategies) == 1 or len(schema.sensitive) == 1:
         return ""
     return f"Of the sensitive columns 'single' protects {plain(schema.protected)} alone."
@@ -310,7 +310,7 @@ def shortest_reports(reading: Reading) -> str:
     bits = {
         each: math.fsum(sender.bits_per_report for sender in strategy_of(each, schema).senders)
         for each in reading.beside
-        if each.split != "sample" and each.strategy != "single"
+        if each.option("split") != "sample" and each.option("strategy") != "single"
     }
     if len(set(bits.values())) < 2:
         return ""

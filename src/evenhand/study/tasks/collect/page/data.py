@@ -74,7 +74,7 @@ def data_section(reading: Reading) -> Section:
 
 def _about_reports(reading: Reading) -> tuple[Note, ...]:
     """Return what the second bar does not say, where reports are made to make it small."""
-    if reading.chosen.protocol != NAME:
+    if reading.chosen.mechanism != NAME:
         return ()
     return (
         Note(

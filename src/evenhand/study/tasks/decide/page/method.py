@@ -146,8 +146,7 @@ def _all_cells(reading: DecideReading) -> dict[str, list[object]]:
         for row, value in zip(done, sizes[name], strict=True):
             column[row] = value
         columns[name] = column
-    columns["way"] = columns.pop("strategy")
-    return {name: list(values) for name, values in columns.items() if name != "split"}
+    return {name: list(values) for name, values in columns.items()}
 
 
 # --- the foot -------------------------------------------------------------------------------------

@@ -199,7 +199,7 @@ def _is_void(reading: LearnReading, setting: Setting) -> bool:
 
 
 def _void_notes(order: list[Setting]) -> tuple[Note, ...]:
-    void = {WAYS[each.protocol].title for each in order if each.is_protected and WAYS[each.protocol].voids}
+    void = {WAYS[each.mechanism].title for each in order if each.is_protected and WAYS[each.mechanism].voids}
     if not void:
         return ()
     return (
@@ -272,8 +272,8 @@ def _caption(reading: LearnReading) -> str:
 
 def _cells(reading: LearnReading) -> dict[str, list[object]]:
     columns = dict(cell_columns(reading.results))
-    columns["way"] = ["plain" if name == "none" else name for name in columns.pop("protocol")]
-    return {name: list(columns[name]) for name in ("way", *columns) if name not in {"split", "strategy"}}
+    columns["way"] = ["plain" if name == "none" else name for name in columns.pop("mechanism")]
+    return {name: list(columns[name]) for name in ("way", *columns)}
 
 
 # --- the foot -------------------------------------------------------------------------------------
@@ -314,7 +314,7 @@ def learning_method(reading: LearnReading) -> tuple[str, ...]:
 
 
 def _ways(reading: LearnReading) -> list[str]:
-    names = {each.protocol for each in reading.others}
+    names = {each.mechanism for each in reading.others}
     bases, thens = {WAYS[name].base for name in names}, {WAYS[name].then for name in names}
     task = reading.task
     said = []

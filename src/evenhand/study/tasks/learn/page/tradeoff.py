@@ -75,7 +75,7 @@ def _traded(reading: LearnReading, setting: Setting) -> Traded:
     bounds = [reading.bound(name, setting) for name in ("bound", "bound_95")]
     known = [each if math.isfinite(each) else None for each in bounds]
     return Traded(
-        label=way_title(setting.protocol),
+        label=way_title(setting.mechanism),
         epsilon=None if setting.epsilon is None else float(setting.epsilon),
         x=mark(reading.value(ACCURACY, setting)),
         y=mark(reading.value(GAP, setting)),
@@ -139,7 +139,7 @@ def epsilon_section(reading: LearnReading) -> Section | None:
                     way_title(name),
                     [float(each.epsilon) for each in settings if each.epsilon is not None],
                     [mark(reading.value(measure, each)) for each in settings],
-                    spotlight=name == reading.chosen.protocol,
+                    spotlight=name == reading.chosen.mechanism,
                 )
                 for name, settings in reading.ways.items()
                 if WAYS[name].takes_epsilon
@@ -157,8 +157,8 @@ def epsilon_section(reading: LearnReading) -> Section | None:
         caption=_bars(reading),
         base="plain",
     )
-    lit = reading.chosen.protocol in WAYS and WAYS[reading.chosen.protocol].takes_epsilon
-    ink = f" {way_title(reading.chosen.protocol)} is drawn in ink, the other ways are grey." if lit else ""
+    lit = reading.chosen.mechanism in WAYS and WAYS[reading.chosen.mechanism].takes_epsilon
+    ink = f" {way_title(reading.chosen.mechanism)} is drawn in ink, the other ways are grey." if lit else ""
     void = [way_title(name) for name in reading.ways if WAYS[name].voids]
     not_private = f" {listed(void)} is private at no ε." if void else ""
     return Section(
@@ -172,12 +172,12 @@ def epsilon_section(reading: LearnReading) -> Section | None:
 
 def epsilon_heading(reading: LearnReading) -> str:
     """Return what the largest epsilon has over the smallest, for the chosen way, as far as it is clear."""
-    settings = [each for each in reading.ways.get(reading.chosen.protocol, []) if each.epsilon is not None]
+    settings = [each for each in reading.ways.get(reading.chosen.mechanism, []) if each.epsilon is not None]
     if len(settings) < 2:
         return "What each ε buys"
     first, last = settings[0], settings[-1]
     more = reading.change(ACCURACY, last, against=first, many=len(reading.ways))
-    name = way_title(reading.chosen.protocol)
+    name = way_title(reading.chosen.mechanism)
     ends = f"from ε = {epsilon_of(first.epsilon or 0)} to {epsilon_of(last.epsilon or 0)}"
     if not more.has_interval:
         return f"One repeat cannot tell what a larger ε buys {name}"

@@ -122,7 +122,7 @@ def _worst(reading: ReleaseReading) -> tuple[Setting, str] | None:
 
 def _notes(reading: ReleaseReading) -> list[Note]:
     steps: tuple[str, ...] = getattr(reading.results.plan.task, "post", ())
-    noisy = any(KINDS[each.protocol].may_be_negative for each in reading.protected)
+    noisy = any(KINDS[each.mechanism].may_be_negative for each in reading.protected)
     if not noisy or "nonnegative" not in steps or any("sum_to" in step for step in steps):
         return []
     return [

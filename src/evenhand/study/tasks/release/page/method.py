@@ -49,7 +49,7 @@ def release_method(reading: ReleaseReading) -> tuple[str, ...]:
         "δ is claimed, by the mechanism's proof at the setting's ε; where a mechanism has no ε, at ε = "
         f"{STATED}. Where nothing is promised δ is 1. The largest over repeats is shown."
     )
-    if any(each.protocol == "generalized-sampling" for each in reading.protected):
+    if any(each.mechanism == "generalized-sampling" for each in reading.protected):
         said.append("Counts of a sample are divided by its rate, as whoever reads them would do.")
     said.append(
         "A cell of which nothing is published counts as published empty. Bias and α are exact where the "

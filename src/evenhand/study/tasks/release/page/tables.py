@@ -116,7 +116,7 @@ def _promise_notes(reading: ReleaseReading) -> list[Note]:
                 "person's record from another's, whatever ε says. A small error is then no merit.",
             )
         )
-    if any(each.protocol == "record-swapping" for each in reading.beside):
+    if any(each.mechanism == "record-swapping" for each in reading.beside):
         said.append(
             Note(
                 "plain",
@@ -252,4 +252,4 @@ def _all_cells(reading: ReleaseReading) -> dict[str, list[object]]:
         for row, value in zip(done, sizes[name], strict=True):
             column[row] = value
         columns[name] = column
-    return {name: list(values) for name, values in columns.items() if name not in {"strategy", "split"}}
+    return {name: list(values) for name, values in columns.items()}

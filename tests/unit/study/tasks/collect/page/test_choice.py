@@ -73,7 +73,7 @@ def test_a_setting_is_not_called_worse_while_its_gap_may_be_smaller():
     swing = (0.02, 0.05, 0.10, 0.06, 0.11)
     for each in results.outcomes:
         where = each.cell.setting
-        if (where.protocol, where.split, where.epsilon) == ("oue", "k-based", 1):
+        if (where.mechanism, where.option("split"), where.epsilon) == ("oue", "k-based", 1):
             each.measures["sp_gap"] -= swing[each.cell.repeat]
     third = answers(type(results)(results.plan, results.facts, results.outcomes), chosen="grr uniform 1")[2]
 

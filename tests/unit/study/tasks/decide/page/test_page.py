@@ -18,6 +18,7 @@ from unit.study._decide_studies import (
     MONEY,
     RIGHTS,
     always,
+    done_besides,
     entity,
     made,
     money,
@@ -78,8 +79,8 @@ def test_without_groups_the_second_sentence_is_about_one_release():
 
 def test_another_way_is_named_only_if_it_needs_less():
     def given(setting):
-        cost = {"none": 400.0, "nonnegative": 900.0, "linear-proxy": 0.0}[setting.strategy]
-        over = 100.0 if setting.strategy == "linear-proxy" else 0.0
+        cost = {"none": 400.0, "nonnegative": 900.0, "linear-proxy": 0.0}[done_besides(setting)]
+        over = 100.0 if done_besides(setting) == "linear-proxy" else 0.0
         return {**MONEY, "measures": {**MONEY["measures"], "cost_of_privacy": cost, "overspent": over}}
 
     ways = money_task(post="nonnegative", mitigations=["linear-proxy"])
@@ -93,7 +94,7 @@ def test_another_way_is_named_only_if_it_needs_less():
 
 def test_a_way_that_was_drawn_says_so_beside_its_number():
     def given(setting):
-        drawn = setting.strategy == "shrink"
+        drawn = done_besides(setting) == "shrink"
         return {
             **RIGHTS,
             "measures": {**RIGHTS["measures"], "exact": 1.0 - drawn, "expected_wrong": 3.0 - drawn},
@@ -171,7 +172,7 @@ def test_failures_leave_nothing_known():
 
 def test_the_page_is_about_what_would_be_done():
     """Whoever says that negatives are set to 0 wants to know what that does."""
-    assert read_decision(money(post="nonnegative")).chosen.strategy == "nonnegative"
+    assert done_besides(read_decision(money(post="nonnegative")).chosen) == "nonnegative"
     assert float(read_decision(money(epsilons=["0.01", "0.5", "4"])).chosen.epsilon) == 0.5
     assert read_decision(money(), chosen="laplace 0.5").chosen.epsilon.denominator == 2
     with pytest.raises(InvalidParameterError, match="chosen"):
@@ -251,7 +252,7 @@ def test_a_mechanism_without_epsilon_has_a_page_too():
 
 def test_ways_are_ranked_and_a_missing_one_is_unknown():
     def given(setting):
-        moved = {"none": 400.0, "nonnegative": 900.0, "shrink": math.nan}[setting.strategy]
+        moved = {"none": 400.0, "nonnegative": 900.0, "shrink": math.nan}[done_besides(setting)]
         return {**MONEY, "measures": {**MONEY["measures"], "moved": moved}}
 
     page = page_of(made(money_task(post="nonnegative", mitigations=["shrink"]), given))
@@ -311,7 +312,7 @@ def test_large_places_that_err_more_are_not_called_small():
 
 def test_a_way_that_was_drawn_or_has_failed_is_marked():
     def given(setting):
-        return always(MONEY, exact=0.0)(setting) if setting.strategy == "shrink" else MONEY
+        return always(MONEY, exact=0.0)(setting) if done_besides(setting) == "shrink" else MONEY
 
     results = made(money_task(epsilons=[1], post="integral", mitigations=["shrink"]), given, failures=[2])
     page = page_of(results, chosen="laplace shrink 1")

@@ -211,7 +211,7 @@ def test_what_a_way_is_ahead_in_is_said_of_each_rival():
     def ahead(setting, repeat):
         numbers, people = usual(setting, repeat)
         changes = {"dp": {"acc": 0.8 + JITTER[repeat]}, "fermi": {"acc": 0.83 - JITTER[repeat]}}
-        return {**numbers, **changes.get(setting.protocol, {})}, people
+        return {**numbers, **changes.get(setting.mechanism, {})}, people
 
     choice = answers(made(ahead, ways=["dp", "fermi", "fermi+parity"], epsilons=(1,)))[2]
 
@@ -280,7 +280,7 @@ def test_the_same_answer_for_all_is_not_praised_for_its_gap(rate, whom):
 
     def constant(setting, repeat):
         numbers, people = usual(setting, repeat)
-        if setting.protocol != "fermi+parity":
+        if setting.mechanism != "fermi+parity":
             return numbers, people
         return {**numbers, "sp_gap": 0.0}, {"f": of_group(rate), "m": of_group(rate)}
 
@@ -292,7 +292,7 @@ def test_the_same_answer_for_all_is_not_praised_for_its_gap(rate, whom):
     assert "narrows" not in page.answers[1]
     assert sections(page)["trade-off"].heading.endswith("so that its gap of 0 says nothing")
     assert any(f"Fermi + parity selects {whom}" in note.text for note in sections(page)["numbers"].notes)
-    assert read_learning(made(constant)).chosen.protocol == "dp+parity"
+    assert read_learning(made(constant)).chosen.mechanism == "dp+parity"
     assert "Fermi + parity" not in page_of(made(constant)).answers[2]
     assert "Fermi + parity gives everybody the same answer" in page.answers[2]
     two = made(constant, ways=["dp", "fermi+parity"])
@@ -361,7 +361,7 @@ def test_the_plain_way_alone_is_a_page_too():
 
 def test_cells_that_failed_are_said_and_their_way_is_unknown():
     def some(setting, repeat):
-        return None if setting.protocol == "fermi+parity" else usual(setting, repeat)
+        return None if setting.mechanism == "fermi+parity" else usual(setting, repeat)
 
     results = made(some, failures=["DP + parity, ε = 1"])
     page = page_of(results, chosen="dp+parity 1")

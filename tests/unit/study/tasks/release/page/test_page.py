@@ -62,8 +62,8 @@ def test_of_two_with_a_promise_the_clearly_better_one_is_taken():
     better = study({"noisy-suppression": {"delta": 0.0, "error": 1.0}, "laplace": {"error": 5.0}})
     same = study({"noisy-suppression": {"delta": 0.0, "error": 2.0}, "laplace": {"error": 2.0}})
 
-    assert read_release(better).chosen.protocol == "noisy-suppression"
-    assert read_release(same).chosen.protocol == "laplace"
+    assert read_release(better).chosen.mechanism == "noisy-suppression"
+    assert read_release(same).chosen.mechanism == "laplace"
 
 
 def test_if_nothing_promises_anything_there_is_still_a_page():
@@ -395,7 +395,7 @@ def test_a_mechanism_that_is_furthest_off_is_one_of_many_and_so_must_be_very_cle
     """Among many mechanisms and groups one is clearly off by chance."""
     results = study({"suppression": {"delta": 1.0, "lost": (-0.02, 0.0)}}, noise=0.29)
     reading = read_release(results)
-    suppressed = next(each for each in reading.beside if each.protocol == "suppression")
+    suppressed = next(each for each in reading.beside if each.mechanism == "suppression")
 
     assert reading.lost(WOMEN, suppressed).is_clear
     assert _groups_heading(reading).endswith("as far as can be told")
@@ -466,16 +466,16 @@ def test_a_delta_that_lets_a_random_row_out_is_weak():
 
 def test_mechanisms_that_differ_never_read_the_same():
     several = [
-        Setting("suppression", parameters={"threshold": 5}),
-        Setting("suppression", parameters={"threshold": 6}),
-        Setting("noisy-suppression", ONE, parameters={"threshold": 5, "noise": "count"}),
-        Setting("noisy-suppression", ONE, parameters={"threshold": 5, "noise": "threshold"}),
-        Setting("swapping", parameters={"fraction": 0.1, "pairing": "nearest"}),
-        Setting("swapping", parameters={"fraction": 0.1, "pairing": "discrepancy"}),
-        Setting("discrete-gaussian", ONE, parameters={"delta": 1e-6}),
-        Setting("discrete-gaussian", ONE, parameters={"delta": 1e-9}),
-        Setting("discrete-gaussian", parameters={"rho": "1/10"}),
-        Setting("example", parameters={"strict": True, "loose": False}),
+        Setting("suppression", options={"threshold": 5}),
+        Setting("suppression", options={"threshold": 6}),
+        Setting("noisy-suppression", ONE, options={"threshold": 5, "noise": "count"}),
+        Setting("noisy-suppression", ONE, options={"threshold": 5, "noise": "threshold"}),
+        Setting("swapping", options={"fraction": 0.1, "pairing": "nearest"}),
+        Setting("swapping", options={"fraction": 0.1, "pairing": "discrepancy"}),
+        Setting("discrete-gaussian", ONE, options={"delta": 1e-6}),
+        Setting("discrete-gaussian", ONE, options={"delta": 1e-9}),
+        Setting("discrete-gaussian", options={"rho": "1/10"}),
+        Setting("example", options={"strict": True, "loose": False}),
         Setting(),
     ]
 
