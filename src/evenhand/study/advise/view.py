@@ -8,7 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from evenhand.study.advise.recommend import message_bits
-from evenhand.study.page.wording import setting_name
+from evenhand.study.tasks.collect.wording import setting_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

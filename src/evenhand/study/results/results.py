@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from evenhand._validate import one_of
-from evenhand.errors import InvalidParameterError
+from evenhand.errors import EvenhandError, InvalidParameterError
 from evenhand.study.plan.facts import Facts
 from evenhand.study.plan.plan import Plan
 from evenhand.study.results.arrays import ResultArrays, gathered
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 __all__ = ["Results"]
 
 _OWNER = "Results"
+_PLAN_FILE = "plan.toml"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -303,14 +304,22 @@ class Results:
         """
         asked = None if chosen is None else self.setting(chosen)
         from evenhand.report.html import render, write  # noqa: PLC0415 - needs the extra report
-        from evenhand.study.page.page import command_of, page_of  # noqa: PLC0415 - as above
 
-        command = "" if path is None else command_of(self, Path(path).parent)
-        page = page_of(self, chosen=asked, command=command)
+        command = "" if path is None else self.command(Path(path).parent)
+        page = self.plan.task.read(self, chosen=asked).page(command=command)
         if path is None:
             return str(render(page))
         write(page, path)
         return Path(path)
+
+    def command(self, folder: str | PathLike[str]) -> str:
+        """Return the command that runs the study again; an empty text if its plan is not in the folder."""
+        try:
+            plan = Plan.load(Path(folder) / _PLAN_FILE)
+        except EvenhandError:
+            return ""
+        same = plan.seed == self.plan.seed and tuple(plan.cells()) == tuple(self.plan.cells())
+        return self.plan.task.command(self.plan, file=_PLAN_FILE) if same else ""
 
     def advise(
         self,
