@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand._notes import Note
 from evenhand.decide.allotment.clamped_counts import (
     ORDERS,
     Cumulants,
@@ -46,10 +47,7 @@ if TYPE_CHECKING:
     Values = NDArray[np.float64]
     Transformed = tuple[Values, Values]
 
-__all__ = ["UNCERTIFIED", "clamped_bias", "clamped_variance", "sampling_reason"]
-
-UNCERTIFIED = "series about the means of the counts after the steps, not certified"
-"""How a figure is said to be found whose bound is not small."""
+__all__ = ["clamped_bias", "clamped_variance", "sampling_reason"]
 
 _TERMS = ORDERS - 3
 _ROUNDING = 4096 * np.finfo(np.float64).eps
@@ -58,6 +56,8 @@ _LOW, _HIGH, _STEP = -34.0, 46.0, 0.25
 _AT_ONCE = 32  # rates at a time, an even number
 _FALLEN = 1e-26  # part of the largest term from which the others are negligible
 _MOST_WORK = 1 << 30
+_UNCERTIFIED = Note("uncertified", "series about the means of the counts after the steps, not certified")
+_BY_TRANSFORMS = Note("estimated error", "integral of transforms, error estimated")
 _WIDE = 500.0
 _NOTHING = 1e-12
 
@@ -84,8 +84,8 @@ def clamped_bias(noisy: NoisyShares, steps: tuple[Step, ...]) -> ShareFigures:
         return ShareFigures(values, error, f"{words}, {certain}")
     exact = _by_transforms(noisy, step, about, (1,))
     if exact is None:
-        return ShareFigures(values, error, UNCERTIFIED)
-    return ShareFigures(exact[0][0] - noisy.shares, exact[0][1], "integral of transforms, error estimated")
+        return ShareFigures(values, error, _UNCERTIFIED)
+    return ShareFigures(exact[0][0] - noisy.shares, exact[0][1], _BY_TRANSFORMS)
 
 
 def clamped_variance(noisy: NoisyShares, steps: tuple[Step, ...]) -> ShareFigures:
@@ -100,12 +100,10 @@ def clamped_variance(noisy: NoisyShares, steps: tuple[Step, ...]) -> ShareFigure
     exact = _by_transforms(noisy, step, about, (1, 2))
     if exact is None:
         values = np.maximum(values, 0.0)
-        return ShareFigures(values, error, UNCERTIFIED)
+        return ShareFigures(values, error, _UNCERTIFIED)
     first, square = exact
     missed = square[1] + 2 * np.abs(first[0]) * first[1]
-    return ShareFigures(
-        np.maximum(square[0] - first[0] ** 2, 0.0), missed, "integral of transforms, error estimated"
-    )
+    return ShareFigures(np.maximum(square[0] - first[0] ** 2, 0.0), missed, _BY_TRANSFORMS)
 
 
 class _ClampedSeries:

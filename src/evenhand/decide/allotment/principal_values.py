@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evenhand._notes import Note
 from evenhand.decide.allotment.noisy_total import chernoff, whole_weights
 from evenhand.decide.allotment.series import SeriesFigures, ShareFigures, series_words
 from evenhand.privacy.laws import DiscreteLaplace, Gaussian, Laplace
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 
 __all__ = ["chance_not_positive", "lattice_bias", "lattice_variance", "principal_value", "value_bias"]
 
+_PRINCIPAL_VALUE = Note("estimated error", "principal value by the characteristic function, error estimated")
+_FOURIER_SUM = Note("estimated error", "Fourier sum over all totals, 0 counting as no error, error estimated")
 _FALL = 42.0  # exp(-42) is 6e-19
 _NODES = 16
 _BLOCK = 1 << 20
@@ -50,12 +53,11 @@ def value_bias(noisy: NoisyShares, series: SeriesFigures) -> ShareFigures:
     kinds = {type(law) for law in noisy.laws}
     if kinds <= {Laplace, Gaussian}:
         values, error = principal_value(noisy)
-        return ShareFigures(values, error, "principal value by the characteristic function, error estimated")
+        return ShareFigures(values, error, _PRINCIPAL_VALUE)
     on_lattice = lattice_bias(noisy)
     if on_lattice is not None:
         values, error = on_lattice
-        words = "Fourier sum over all totals, 0 counting as no error, error estimated"
-        return ShareFigures(values, error, words)
+        return ShareFigures(values, error, _FOURIER_SUM)
     words = f"{series_words(series)}, not certified: the bound is above 1e-9"
     return ShareFigures(series.values, series.error_bound, words)
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from evenhand._notes import Note
 from evenhand._validate import one_of
 from evenhand.decide.allotment.allotment import Allotment, Formula
-from evenhand.decide.allotment.clamped import UNCERTIFIED, sampling_reason
+from evenhand.decide.allotment.clamped import sampling_reason
 from evenhand.decide.allotment.moments import allotment_bias, allotment_variance, total_not_positive
 from evenhand.decide.allotment.noisy_total import build_noisy_shares
 from evenhand.decide.allotment.principal_values import lattice_variance
@@ -21,7 +22,7 @@ from evenhand.decide.exact.second_order import second_order
 from evenhand.decide.language.rule import Rule
 from evenhand.decide.result.decided import Decided
 from evenhand.decide.result.entities import Entities
-from evenhand.decide.result.wording import DRAWN_TOTAL_WORDS, noise_words, total_notes
+from evenhand.decide.result.wording import noise_words, total_notes
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError
 from evenhand.release.postprocess.steps import SumTo
 
@@ -271,7 +272,7 @@ def _variance(problem: Allotment, counts: NDArray[Any], law: Law, post: Post) ->
     variance = allotment_variance(problem, counts, law, post=post)
     wide = variance.error_bound / np.where(variance.values > 0, variance.values, 1.0)
     wide[problem.weights == 0] = 0.0
-    if (wide <= _WIDEST).all() or (post and variance.method != UNCERTIFIED):
+    if (wide <= _WIDEST).all() or (post and Note.of(variance.method, "method").kind != "uncertified"):
         return variance.values
     summed = None if post else lattice_variance(build_noisy_shares(problem, counts, law))
     return np.where(wide > _UNSURE, np.nan, variance.values) if summed is None else summed
@@ -313,15 +314,13 @@ def _decide_by_draws(
 
 def _draw_notes(drawn: SampledFigures) -> list[str]:
     """Return in how many draws the total was 0 or less, or had no shares, if there were any."""
-    parts = (
-        [f"{DRAWN_TOTAL_WORDS} {drawn.nonpositive:,} of {drawn.draws:,} draws"] if drawn.nonpositive else []
-    )
+    drawn_total = f"the noisy total was 0 or less in {drawn.nonpositive:,} of {drawn.draws:,} draws"
+    parts = [drawn_total] if drawn.nonpositive else []
     if drawn.unpaid:
         parts.append(f"there were no shares in {drawn.unpaid:,} of {drawn.draws:,} draws")
     whole = ", and ".join(parts)
-    return (
-        [f"{whole[0].upper()}{whole[1:]}; averages over such draws are not to be relied on."] if parts else []
-    )
+    sentence = f"{whole[:1].upper()}{whole[1:]}; averages over such draws are not to be relied on."
+    return [Note("total" if drawn.nonpositive else "method", sentence)] if parts else []
 
 
 def _build_result(

@@ -24,7 +24,6 @@ from evenhand.study.tasks.decide.names import (
     RULE_MEASURES,
     SIZE_PARTS,
 )
-from evenhand.study.tasks.shared.reading import PageFunctions
 from evenhand.study.tasks.shared.table_mechanisms import UNITS, TableMechanism, parameter_words, table_setting
 
 if TYPE_CHECKING:
@@ -256,11 +255,10 @@ class DecideTask(Task):
     # --- running and reading ----------------------------------------------------------------------
 
     def read(self, results: Any, *, chosen: object = None) -> Reading:
-        """Return the three sentences and the page."""
-        from evenhand.study.tasks.decide.answers import decision_answers  # noqa: PLC0415 - only for a report
-        from evenhand.study.tasks.decide.page.page import decision_page  # noqa: PLC0415 - needs the extra report
+        """Return the three sentences and the page; see :mod:`evenhand.study.tasks.decide.page.page`."""
+        from evenhand.study.tasks.decide.page.page import DecidePage  # noqa: PLC0415 - only for a report
 
-        return PageFunctions(results, chosen, decision_answers, decision_page)
+        return DecidePage.of(results, chosen=chosen)
 
     # --- files ------------------------------------------------------------------------------------
 
