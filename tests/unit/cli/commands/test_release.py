@@ -272,7 +272,7 @@ def test_a_column_of_the_name_of_the_counts_is_refused_before_the_rows_are_read(
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.csv.json", "t.classes.csv"])
-def test_a_link_that_leads_nowhere_is_not_followed(call, file, declared, tmp_path, name):
+def test_a_link_that_leads_nowhere_is_not_follow_study(call, file, declared, tmp_path, name):
     """To follow it would write a table into a folder that nobody named."""
     words = [*COLUMNS, *LAPLACE, "--schema", declared, "--out", "t.csv"]
     (tmp_path / name).symlink_to(tmp_path / "elsewhere")
