@@ -6,7 +6,7 @@ import os
 import shlex
 import sys
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,10 +18,11 @@ from evenhand.cli.terminal.ending import stop_code
 from evenhand.cli.terminal.progress import follow_study, spell_seconds
 from evenhand.errors import MissingExtraError
 from evenhand.study.intake.opening import Opened, open_data
+from evenhand.study.page.wording import counted
 from evenhand.study.plan.plan import Plan
 from evenhand.study.run.duration import duration
 from evenhand.study.run.prepare import prepare
-from evenhand.study.run.whole import run
+from evenhand.study.run.whole import run as run_cells
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from evenhand.study.results.results import Results
 
 __all__ = [
-    "MANY_ROWS", "build_plan", "check_folder", "choose_folder", "count_things", "follow_run",
+    "MANY_ROWS", "StudyRun", "build_plan", "check_folder", "choose_folder", "follow_run",
     "forecast_duration", "grid_size", "load_plan", "shorten_path", "typed_design", "write_results",
 ]  # fmt: skip
 
@@ -39,6 +40,18 @@ MANY_ROWS = 50_000
 
 _LONG, _TARGET = 15 * 60, 10 * 60
 _MOST_WORKERS = 1_024
+
+
+@dataclass(frozen=True)
+class StudyRun:
+    """One run of a study: where it speaks, what was typed, its folder, its plan and its rows."""
+
+    terminal: Terminal
+    typed: dict[str, Any]
+    folder: Path
+    plan: Plan
+    frame: Any
+    workers: int | None
 
 
 # --- the folder -----------------------------------------------------------------------------------
@@ -135,23 +148,22 @@ def typed_design(typed: Mapping[str, Any]) -> dict[str, Any]:
 # --- the run --------------------------------------------------------------------------------------
 
 
-def forecast_duration(
-    terminal: Terminal, plan: Plan, *, frame: Any, workers: int | None, ask: bool, prepared: Any = None
-) -> Plan:
+def forecast_duration(run: StudyRun, *, prepared: Any = None) -> Plan:
     """Say what will be run and for how long; where that is long, offer fewer rows. Return the plan to run."""
-    prepared = prepared or prepare(plan, frame=frame)
+    terminal, plan = run.terminal, run.plan
+    prepared = prepared or prepare(plan, frame=run.frame)
     facts = prepared.facts
     if facts.people > MANY_ROWS:
         terminal.say("Timing", "a few cells on a part of the rows, to say how long all of them take")
-    expected = duration(plan, prepared, workers=workers)
+    expected = duration(plan, prepared, workers=run.workers)
     size = f"{grid_size(plan)}, on {facts.people:,} rows and {len(facts.schema)} columns"
-    long = f"about {spell_seconds(expected.seconds())} with {count_things(expected.workers, 'worker')}"
+    long = f"about {spell_seconds(expected.seconds())} with {counted(expected.workers, 'worker')}"
     terminal.say("Plan", f"{size}; {long}")
     rows = expected.rows_within(_TARGET)
     if expected.seconds() <= _LONG or rows is None or rows >= facts.people:
         return plan
     offer = f"--rows {rows} would take about {spell_seconds(expected.seconds(rows))}"
-    if ask and terminal.is_interactive:
+    if not run.typed["yes"] and terminal.is_interactive:
         terminal.say("Long", f"{offer}, with wider intervals.")
         if terminal.ask(f"Use {rows:,} rows instead of all?") and plan.data is not None:
             return plan.with_(data=replace(plan.data, rows=rows))
@@ -162,17 +174,8 @@ def forecast_duration(
 
 def grid_size(plan: Plan) -> str:
     """Return how many settings, repeats and cells a plan has, in words."""
-    settings, repeats = count_things(len(plan.settings()), "setting"), count_things(plan.repeats, "repeat")
-    return f"{settings} x {repeats} = {count_things(len(plan.cells()), 'cell')}"
-
-
-def count_things(count: int, thing: str, things: str = "") -> str:
-    """Return a number and its noun.
-
-    >>> count_things(1, "cell"), count_things(2_000, "entity", "entities")
-    ('1 cell', '2,000 entities')
-    """
-    return f"{count:,} {thing if count == 1 else things or f'{thing}s'}"
+    settings, repeats = counted(len(plan.settings()), "setting"), counted(plan.repeats, "repeat")
+    return f"{settings} x {repeats} = {counted(len(plan.cells()), 'cell')}"
 
 
 def follow_run(
@@ -181,7 +184,7 @@ def follow_run(
     """Run the cells and follow them; Ctrl-C ends with what is typed to go on, the folder apart."""
     try:
         with follow_study(terminal) as follow:
-            return run(plan, out=out, progress=follow, **options)
+            return run_cells(plan, out=out, progress=follow, **options)
     except KeyboardInterrupt:
         command, _, besides = again.partition(" --resume")
         again = f"evenhand {command} --resume --out {shlex.quote(shorten_path(out))}{besides}"

@@ -88,7 +88,7 @@ def fake(monkeypatch):
     monkeypatch.setattr("evenhand.cli.study.duration", lambda *_, **__: quick)
     sentences = ("**Everyone pays:** a point.", "At ε = 1 it is −1.0.", "Third.")
     monkeypatch.setattr("evenhand.cli.tasks.base.answers", lambda _: sentences)
-    monkeypatch.setattr("evenhand.cli.study.run", run)
+    monkeypatch.setattr("evenhand.cli.study.run_cells", run)
     monkeypatch.setattr(DecideCommand, "write_more", lambda *_, **__: {})
     finish = TaskCommand.finish
 

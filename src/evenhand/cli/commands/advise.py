@@ -10,7 +10,7 @@ import typer
 from evenhand.cli import options as shared
 from evenhand.cli.options import design_option, output_option, protection_option
 from evenhand.cli.roles import assign_roles, open_people
-from evenhand.cli.study import shorten_path, typed_design, write_results
+from evenhand.cli.study import StudyRun, shorten_path, typed_design, write_results
 from evenhand.cli.tasks.base import TaskCommand
 from evenhand.cli.terminal.ending import FAILED
 from evenhand.study.advise.advice import advice_plan
@@ -99,20 +99,11 @@ class AdviseCommand(TaskCommand):
         limits = {name.replace("_", "-"): typed[name] for name in _LIMITS if typed[name] is not None}
         return "".join(f" --{name} {limit:g}" for name, limit in limits.items())
 
-    def conclude(
-        self,
-        terminal: Terminal,
-        results: Results,
-        typed: dict[str, Any],
-        *,
-        plan: Plan,
-        frame: Any,
-        out: Path,
-    ) -> None:
+    def conclude(self, run: StudyRun, results: Results) -> None:
         """Show the advice, line by line, and end with the exit code."""
-        limits = {name: typed[name] for name in _LIMITS}
-        advice = results.advise(**limits, profile=profile(prepare(plan, frame=frame)))
-        files = write_results(terminal, results, out)
+        terminal, limits = run.terminal, {name: run.typed[name] for name in _LIMITS}
+        advice = results.advise(**limits, profile=profile(prepare(run.plan, frame=run.frame)))
+        files = write_results(terminal, results, run.folder)
         code = FAILED if results.failures else 0
         paths = {word.lower(): str(path.resolve()) for word, path in files.items()}
         terminal.object({"command": self.name, **advice.to_dict(), "files": paths, "exit": code})

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 from evenhand.cli import options as shared  # noqa: TC001 - typer reads the annotations
 from evenhand.cli.mechanisms import require_parameters
 from evenhand.cli.options import DATA, argument, data_option, output_option, protection_option, split_list
-from evenhand.cli.study import count_things
 from evenhand.cli.terminal.console import Terminal, quote_names, wrong_use
 from evenhand.cli.terminal.refusals import refuse_empty, refuse_other_separators, refuse_overwritten
 from evenhand.privacy.rational import exact
@@ -17,6 +16,7 @@ from evenhand.release import Histogram, Release, ReleaseMechanism
 from evenhand.schema import Schema
 from evenhand.schema.infer import open_frame
 from evenhand.study.intake.opening import Opened, open_data
+from evenhand.study.page.wording import counted
 from evenhand.study.tasks.release.wording import delta_text
 from evenhand.study.tasks.shared.claims import rounded_up
 from evenhand.study.tasks.shared.steps import checked_step, steps_of
@@ -177,7 +177,7 @@ def _report(terminal: Terminal, published: Release, out: Path) -> None:
         message = f"In the clear, and so not protected: {quote_names(guarantee.in_clear)}."
         terminal.warn(message)
     columns = " x ".join(quote_names([column]) for column in histogram.columns)
-    cells = count_things(histogram.size, "cell")
+    cells = counted(histogram.size, "cell")
     terminal.fact("Table", f"{columns}: {cells}, by {title_of(name)}")
     if published.postprocessing:
         terminal.fact("Then", "; ".join(published.postprocessing))

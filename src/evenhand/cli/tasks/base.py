@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
+from dataclasses import replace
 from inspect import Parameter, Signature
 from numbers import Rational
 from typing import TYPE_CHECKING, Any, ClassVar, get_args
@@ -13,6 +15,7 @@ from evenhand.cli import options as shared
 from evenhand.cli.help import PanelCommand, build_command
 from evenhand.cli.options import is_typed, option_flag
 from evenhand.cli.study import (
+    StudyRun,
     check_folder,
     choose_folder,
     follow_run,
@@ -21,9 +24,10 @@ from evenhand.cli.study import (
     shorten_path,
     write_results,
 )
-from evenhand.cli.terminal.console import Terminal, wrong_use
+from evenhand.cli.terminal.console import Column, Terminal, wrong_use
 from evenhand.cli.terminal.ending import FAILED
 from evenhand.cli.terminal.refusals import refuse_empty
+from evenhand.report.words import number
 from evenhand.study.page.page import answers
 from evenhand.study.plan.plan import Plan
 from evenhand.study.results.estimates import Estimated, estimate, paired_change
@@ -35,7 +39,15 @@ if TYPE_CHECKING:
     from evenhand.study.plan.cells import Setting
     from evenhand.study.results.results import Results
 
-__all__ = ["TaskCommand", "defaults_of", "limits_text", "measures_of", "numbers_of"]
+__all__ = [
+    "TaskCommand",
+    "defaults_of",
+    "hundredths",
+    "interval_words",
+    "numbers_of",
+    "value_cells",
+    "value_columns",
+]
 
 _COMMON = frozenset({*shared.RUN_OPTIONS, "rows", "repeats"})
 
@@ -97,19 +109,11 @@ class TaskCommand:
         """Return a plan that was written before, with the options in :attr:`applied` that were typed."""
         return plan
 
-    def forecast(self, terminal: Terminal, plan: Plan, *, frame: Any, **how: Any) -> Plan:
+    def forecast(self, run: StudyRun) -> Plan:
         """Say what will be run and for how long; return the plan to run."""
-        return forecast_duration(terminal, plan, frame=frame, **how)
+        return forecast_duration(run)
 
-    def write_more(
-        self,
-        terminal: Terminal,  # noqa: ARG002 - for subclasses
-        results: Results,  # noqa: ARG002 - for subclasses
-        *,
-        plan: Plan,  # noqa: ARG002 - for subclasses
-        frame: Any,  # noqa: ARG002 - for subclasses
-        out: Path,  # noqa: ARG002 - for subclasses
-    ) -> dict[str, Path]:
+    def write_more(self, run: StudyRun, results: Results) -> dict[str, Path]:  # noqa: ARG002 - for subclasses
         """Write files that this kind alone has, and return the path of each by its word."""
         return {}
 
@@ -117,11 +121,20 @@ class TaskCommand:
         """Show the table that stands before the answers."""
 
     def summarize(self, results: Results) -> list[dict[str, Any]]:
-        """Return one object for each setting, for machines."""
+        """Return one object for each setting, for machines: its measures, and numbers of its groups."""
         return [
-            {"setting": str(setting), **setting.key, **measures_of(results, setting)}
+            {
+                "setting": str(setting),
+                **setting.key,
+                **measures_of(results, setting),
+                "groups": self.summarize_groups(results, setting),
+            }
             for setting in results.settings
         ]
+
+    def summarize_groups(self, results: Results, setting: Setting) -> dict[str, dict[str, Any]]:  # noqa: ARG002 - as above
+        """Return the numbers of each group in a setting, by its label."""
+        return {}
 
     # --- how it runs ------------------------------------------------------------------------------
 
@@ -164,32 +177,20 @@ class TaskCommand:
             wrong_use("DATA is missing: a CSV or Parquet file, or a data set (evenhand datasets lists them).")
         else:
             plan, frame = self.new_plan(terminal, typed)
+        run = StudyRun(terminal, typed, folder, plan, frame, workers)
         if not resume:
-            plan = self.forecast(terminal, plan, frame=frame, workers=workers, ask=not typed["yes"])
+            run = replace(run, plan=self.forecast(run))
+        again = f"{self.name or 'audit'} --resume{self.repeat_options(typed)}"
         results = follow_run(
-            terminal,
-            plan,
-            frame=frame,
-            out=folder,
-            workers=workers,
-            resume=resume,
-            again=f"{self.name or 'audit'} --resume{self.repeat_options(typed)}",
+            terminal, run.plan, frame=frame, out=folder, workers=workers, resume=resume, again=again
         )
-        self.conclude(terminal, results, typed, plan=plan, frame=frame, out=folder)
+        self.conclude(run, results)
 
-    def conclude(
-        self,
-        terminal: Terminal,
-        results: Results,
-        typed: dict[str, Any],
-        *,
-        plan: Plan,
-        frame: Any,
-        out: Path,
-    ) -> None:
+    def conclude(self, run: StudyRun, results: Results) -> None:
         """Write what came of the study, show it, and end with the exit code."""
-        more = self.write_more(terminal, results, plan=plan, frame=frame, out=out)
-        self.finish(terminal, results, out=out, open_page=typed["open_page"], more=more)
+        more = self.write_more(run, results)
+        open_page = run.typed["open_page"]
+        self.finish(run.terminal, results, out=run.folder, open_page=open_page, more=more)
 
     def _changed_plan(self, terminal: Terminal, typed: dict[str, Any], path: Path) -> tuple[Plan, Any]:
         fixed = {
@@ -280,8 +281,30 @@ def measures_of(results: Results, setting: Setting) -> dict[str, Any]:
     }
 
 
-def limits_text(estimated: Estimated, write: Any) -> str:
-    """Return the limits of an interval, each written by `write`; an empty text where there are none."""
-    if estimated.low is None or estimated.high is None:
-        return ""
-    return f"{write(estimated.low)} to {write(estimated.high)}"
+def hundredths(share: float, *, sign: bool = False) -> str:
+    """Return a share in percent, or a change in points, with one digit and without its unit.
+
+    >>> hundredths(-0.0301, sign=True), hundredths(0.0004, sign=True), hundredths(float("nan"))
+    ('−3.0', '0.0', 'undefined')
+    """
+    return number(100 * share, sign=sign) if math.isfinite(share) else "undefined"
+
+
+def interval_words(repeats: int, *, runs: str) -> str:
+    """Return what the limits in a table are."""
+    return f"95% interval, {repeats} {runs}" if repeats > 1 else "one repeat, so no interval"
+
+
+def value_columns(title: str, *, beside: bool) -> list[Column]:
+    """Return the columns of a number and its interval, which stands beside or below it."""
+    return [Column(title, numeric=True), *([Column("")] if beside else [])]
+
+
+def value_cells(
+    estimated: Estimated, style: str, *, beside: bool, sign: bool = False
+) -> list[tuple[str, str]]:
+    """Return the cells of a number and its interval."""
+    value, limits = hundredths(estimated.value, sign=sign), ""
+    if estimated.low is not None and estimated.high is not None:
+        limits = f"{hundredths(estimated.low, sign=sign)} to {hundredths(estimated.high, sign=sign)}"
+    return [(value, style), (limits, "dim")] if beside else [(f"{value}\n{limits}".rstrip(), style)]

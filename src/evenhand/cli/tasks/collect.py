@@ -9,7 +9,15 @@ from evenhand.cli import options as shared
 from evenhand.cli.options import design_option, protection_option, split_list
 from evenhand.cli.roles import assign_roles, open_people
 from evenhand.cli.study import build_plan
-from evenhand.cli.tasks.base import TaskCommand, defaults_of, limits_text, measures_of, numbers_of
+from evenhand.cli.tasks.base import (
+    TaskCommand,
+    defaults_of,
+    hundredths,
+    interval_words,
+    numbers_of,
+    value_cells,
+    value_columns,
+)
 from evenhand.cli.terminal.console import WIDEST, Column, Terminal
 from evenhand.study.intake.setup import DEFAULT_EPSILONS, DEFAULT_PROTOCOLS
 from evenhand.study.page.wording import epsilon_text, protocol_name
@@ -88,24 +96,19 @@ class CollectCommand(TaskCommand):
         """Return the plan with what was typed of its grid and its model."""
         return plan.with_(task=plan.task.with_(**_typed_parts(typed)))
 
-    def summarize(self, results: Results) -> list[dict[str, Any]]:
-        """Return one object for each setting: its measures, and how each group's selection changes."""
-        rows = []
-        for setting in results.settings:
-            groups = {
-                label: {"selection_change": numbers_of(group_change(results, setting, label, "selection"))}
-                for label in results.facts.groups
-            }
-            measures = measures_of(results, setting)
-            rows.append({"setting": str(setting), **setting.key, **measures, "groups": groups})
-        return rows
+    def summarize_groups(self, results: Results, setting: Setting) -> dict[str, dict[str, Any]]:
+        """Return how the selection of each group changes."""
+        return {
+            label: {"selection_change": numbers_of(group_change(results, setting, label, "selection"))}
+            for label in results.facts.groups
+        }
 
     def show_table(self, terminal: Terminal, results: Results) -> None:
         """Show one row for each setting: changes in points with their intervals."""
         settings, left_out = choose_settings(results)
         groups = choose_groups(terminal, results)
-        repeats, schema = results.plan.repeats, results.facts.schema
-        interval = f"95% interval, {repeats} seeds" if repeats > 1 else "one repeat, so no interval"
+        schema = results.facts.schema
+        interval = interval_words(results.plan.repeats, runs="seeds")
         title = f"Change against no protection, in points ({interval})"
         terminal.show()
         terminal.sentence(f"{title}; {left_out}" if left_out else title)
@@ -159,7 +162,7 @@ def _columns(settings: Sequence[Setting], groups: Sequence[str], *, beside: bool
     columns += [Column("Split")] if _has_several_splits(settings) else []
     columns += [Column("ε", numeric=True)]
     for title in _MEASURES.values():
-        columns += [Column(title, numeric=True), *([Column("")] if beside else [])]
+        columns += value_columns(title, beside=beside)
     return columns + [Column(title, numeric=True) for title in groups]
 
 
@@ -172,15 +175,10 @@ def _cells(
     cells.append((epsilon_text(setting), ""))
     for measure in _MEASURES:
         change = paired_change(results, setting, measure)
-        style, points, limits = (
-            "bold" if change.is_clear else "",
-            _points(change.value),
-            limits_text(change, _points),
-        )
-        cells += [(points, style), (limits, "dim")] if beside else [(f"{points}\n{limits}".rstrip(), style)]
+        cells += value_cells(change, "bold" if change.is_clear else "", beside=beside, sign=True)
     for label in groups:
         change = group_change(results, setting, label, "selection")
-        cells.append((_points(change.value), "bold" if change.is_clear else ""))
+        cells.append((hundredths(change.value, sign=True), "bold" if change.is_clear else ""))
     return cells
 
 
@@ -190,15 +188,3 @@ def _protected(results: Results) -> list[Setting]:
 
 def _has_several_splits(settings: Sequence[Setting]) -> bool:
     return len({(setting.option("split"), setting.option("strategy")) for setting in settings}) > 1
-
-
-def _points(share: float) -> str:
-    """Return a change in points with its sign.
-
-    >>> _points(-0.0301), _points(0.0004), _points(float("nan"))
-    ('−3.0', '0.0', 'undefined')
-    """
-    if math.isnan(share):
-        return "undefined"
-    text = f"{100 * share:+.1f}"
-    return "0.0" if text in {"+0.0", "-0.0"} else text.replace("-", "−")

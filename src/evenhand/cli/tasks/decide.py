@@ -20,13 +20,14 @@ from evenhand.cli.options import (
     split_list,
 )
 from evenhand.cli.roles import refuse_empty_table, report_reading
-from evenhand.cli.study import build_plan, count_things
+from evenhand.cli.study import StudyRun, build_plan
 from evenhand.cli.tasks.base import TaskCommand, defaults_of
 from evenhand.cli.terminal.console import Terminal, quote_names, wrong_use
 from evenhand.decide.language.parse import parse
 from evenhand.errors import EvenhandError
 from evenhand.study.intake.opening import Opened, open_data
 from evenhand.study.intake.setup import column_named
+from evenhand.study.page.wording import counted
 from evenhand.study.run.prepare import prepare
 from evenhand.study.tasks.decide.methods import way_title
 from evenhand.study.tasks.decide.names import MITIGATIONS, NOISES
@@ -159,26 +160,24 @@ class DecideCommand(TaskCommand):
             terminal.say("Shares", f"{task.formula}, of the sum over all entities")
         return build_plan(opened, task, typed), opened.frame
 
-    def forecast(self, terminal: Terminal, plan: Plan, *, frame: Any, **how: Any) -> Plan:  # noqa: ARG002 - at once
+    def forecast(self, run: StudyRun) -> Plan:
         """Say how many settings there are; most of them take a moment."""
-        settings = count_things(len(plan.settings()) - 1, "setting")
-        terminal.say("Plan", f"{settings} for {count_things(len(frame), 'entity', 'entities')}")
-        return plan
+        settings = counted(len(run.plan.settings()) - 1, "setting")
+        run.terminal.say("Plan", f"{settings} for {counted(len(run.frame), 'entity', 'entities')}")
+        return run.plan
 
-    def write_more(
-        self, terminal: Terminal, results: Results, *, plan: Plan, frame: Any, out: Path
-    ) -> dict[str, Path]:
+    def write_more(self, run: StudyRun, results: Results) -> dict[str, Path]:
         """Write every entity under the setting of the report, and warn of totals that may be 0 or less."""
         reading = read_decision(results)
         totals = reading.total_notes()
         for setting, note in list(totals.items())[:_MOST_WARNINGS]:
-            terminal.warn(f"{setting_words(setting)}: {note}")
+            run.terminal.warn(f"{setting_words(setting)}: {note}")
         if len(totals) > _MOST_WARNINGS:
-            terminal.warn(f"and so in {len(totals) - _MOST_WARNINGS:,} other settings.")
+            run.terminal.warn(f"and so in {len(totals) - _MOST_WARNINGS:,} other settings.")
         if reading.outcome() is None:
             return {}
-        path = out / "entities.csv"
-        write_entities(plan, reading.chosen, path, prepared=prepare(plan, frame=frame))
+        path = run.folder / "entities.csv"
+        write_entities(run.plan, reading.chosen, path, prepared=prepare(run.plan, frame=run.frame))
         return {"Entities": path}
 
     def summarize(self, results: Results) -> list[dict[str, Any]]:

@@ -9,8 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from evenhand.cli import options as shared
 from evenhand.cli.options import design_option, is_typed, join_names, protection_option, split_list
 from evenhand.cli.roles import assign_roles, open_people
-from evenhand.cli.study import MANY_ROWS, build_plan, forecast_duration, grid_size
-from evenhand.cli.tasks.base import TaskCommand, defaults_of, limits_text, measures_of, numbers_of
+from evenhand.cli.study import MANY_ROWS, StudyRun, build_plan, forecast_duration, grid_size
+from evenhand.cli.tasks.base import (
+    TaskCommand,
+    defaults_of,
+    hundredths,
+    interval_words,
+    numbers_of,
+    value_cells,
+    value_columns,
+)
 from evenhand.cli.terminal.console import WIDEST, Column, Terminal, quote_names, wrong_use
 from evenhand.errors import EvenhandError, MissingExtraError
 from evenhand.report.words import epsilon_of
@@ -92,38 +100,38 @@ class LearnCommand(TaskCommand):
         _check_extra(task)
         return plan.with_(task=task)
 
-    def forecast(self, terminal: Terminal, plan: Plan, *, frame: Any, **how: Any) -> Plan:
+    def forecast(self, run: StudyRun) -> Plan:
         """Say what will be run; only a large study is timed first."""
-        prepared = prepare(plan, frame=frame)
+        prepared = prepare(run.plan, frame=run.frame)
         facts = prepared.facts
         if facts.people > MANY_ROWS:
-            return forecast_duration(terminal, plan, frame=frame, prepared=prepared, **how)
+            return forecast_duration(run, prepared=prepared)
         size = f"on {facts.people:,} rows and {len(facts.schema)} columns"
-        terminal.say("Plan", f"{grid_size(plan)}, {size}, about a second each")
-        return plan
+        run.terminal.say("Plan", f"{grid_size(run.plan)}, {size}, about a second each")
+        return run.plan
 
     def summarize(self, results: Results) -> list[dict[str, Any]]:
-        """Return one object for each setting: its measures, its groups, and what it rests on."""
-        reading = read_learning(results)
-        rows = []
-        for setting in results.settings:
+        """Return one object for each setting: also its method, if it is private, and what it rests on."""
+        reading, rows = read_learning(results), super().summarize(results)
+        for row, setting in zip(rows, results.settings, strict=True):
             outcome = reading.outcome(setting)
-            row: dict[str, Any] = {"setting": str(setting), **setting.key, "way": reading.way(setting).name}
-            row |= {"private": reading.is_private(setting), **measures_of(results, setting)}
-            row["groups"] = {
-                label: {
-                    name: numbers_of(group_estimate(results, setting, label, name)) for name in _GROUP_NUMBERS
-                }
-                for label in results.facts.groups
-            }
+            row |= {"way": reading.way(setting).name, "private": reading.is_private(setting)}
             row["assumptions"] = [] if outcome is None else list(outcome.notes)
-            rows.append(row)
         return rows
+
+    def summarize_groups(self, results: Results, setting: Setting) -> dict[str, dict[str, Any]]:
+        """Return how each group is selected, and whose predictions change."""
+        return {
+            label: {
+                name: numbers_of(group_estimate(results, setting, label, name)) for name in _GROUP_NUMBERS
+            }
+            for label in results.facts.groups
+        }
 
     def show_table(self, terminal: Terminal, results: Results) -> None:
         """Show one row for each setting, with what it promises."""
-        reading, repeats = read_learning(results), results.plan.repeats
-        interval = f"95% interval, {repeats} repeats" if repeats > 1 else "one repeat, so no interval"
+        reading = read_learning(results)
+        interval = interval_words(results.plan.repeats, runs="repeats")
         terminal.show()
         terminal.sentence(
             f"Accuracy in %, gap in selection rates in points ({interval}). Equal: the gap that equal rates "
@@ -171,20 +179,18 @@ def _check_extra(task: LearnTask) -> None:
 def _columns(*, beside: bool) -> list[Column]:
     columns = [Column("Method", wraps=True), Column("Promise")]
     for title in ("Accuracy", "Gap"):
-        columns += [Column(title, numeric=True), *([Column("")] if beside else [])]
+        columns += value_columns(title, beside=beside)
     return [*columns, Column("Equal", numeric=True), Column("Bound", numeric=True)]
 
 
 def _cells(reading: LearnReading, setting: Setting, *, beside: bool) -> list[tuple[str, str]]:
     cells = [(reading.way(setting).title, ""), _promise(reading, setting)]
     for measure in ("acc", "sp_gap"):
-        estimated = reading.value(measure, setting)
         style = "bold" if reading.change(measure, setting).is_clear else ""
-        value, limits = _percent(estimated.value), limits_text(estimated, _percent)
-        cells += [(value, style), (limits, "dim")] if beside else [(f"{value}\n{limits}".rstrip(), style)]
-    cells.append((_percent(reading.value("fair_gap", setting).value), ""))
+        cells += value_cells(reading.value(measure, setting), style, beside=beside)
+    cells.append((hundredths(reading.value("fair_gap", setting).value), ""))
     bound = reading.bound("bound", setting)
-    cells.append((_percent(bound) if math.isfinite(bound) else "none", ""))
+    cells.append((hundredths(bound) if math.isfinite(bound) else "none", ""))
     return cells
 
 
@@ -198,7 +204,3 @@ def _promise(reading: LearnReading, setting: Setting) -> tuple[str, str]:
     if reading.outcome(setting) is None:
         return f"unknown (ε = {epsilon_of(setting.epsilon)})", "dim"
     return f"not private (ε = {epsilon_of(setting.epsilon)})", "bold red"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f}" if math.isfinite(share) else "undefined"

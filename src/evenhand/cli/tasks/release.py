@@ -17,7 +17,7 @@ from evenhand.cli.roles import (
     with_choices,
 )
 from evenhand.cli.study import build_plan
-from evenhand.cli.tasks.base import TaskCommand, defaults_of, measures_of, numbers_of
+from evenhand.cli.tasks.base import TaskCommand, defaults_of, hundredths, numbers_of
 from evenhand.cli.terminal.console import WIDEST, Column, Terminal, quote_names, wrong_use
 from evenhand.errors import SchemaError
 from evenhand.report.words import epsilon_of, number
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from evenhand.study.intake.opening import Opened
     from evenhand.study.plan.cells import Setting
     from evenhand.study.plan.plan import Plan
-    from evenhand.study.results.estimates import Estimated
     from evenhand.study.results.results import Results
 
 __all__ = ["ReleaseCommand"]
@@ -104,21 +103,16 @@ class ReleaseCommand(TaskCommand):
         _refuse_unused_epsilon(task, typed)
         return plan.with_(task=task)
 
-    def summarize(self, results: Results) -> list[dict[str, Any]]:
-        """Return one object for each setting: its measures, and what each group loses."""
+    def summarize_groups(self, results: Results, setting: Setting) -> dict[str, dict[str, Any]]:
+        """Return what each group loses."""
         reading = read_release(results)
-        rows = []
-        for setting in results.settings:
-            groups = {
-                label: {
-                    "published_change": numbers_of(reading.lost(label, setting)),
-                    "person_error": numbers_of(reading.rate(label, "person_error", setting)),
-                }
-                for label in results.facts.groups
+        return {
+            label: {
+                "published_change": numbers_of(reading.lost(label, setting)),
+                "person_error": numbers_of(reading.rate(label, "person_error", setting)),
             }
-            measures = measures_of(results, setting)
-            rows.append({"setting": str(setting), **setting.key, **measures, "groups": groups})
-        return rows
+            for label in results.facts.groups
+        }
 
     def show_table(self, terminal: Terminal, results: Results) -> None:
         """Show one row for each setting, delta first."""
@@ -243,12 +237,7 @@ def _cells(reading: ReleaseReading, setting: Setting, groups: list[str]) -> list
         known = math.isfinite(error.value)
         cells.append((number(error.value, digits_of(error.value)) if known else "undefined", ""))
     changes = [reading.change("acc", setting)] if reading.classifies else []
+    changes += [reading.lost(group, setting) for group in groups]
     return cells + [
-        _percent(change) for change in (*changes, *(reading.lost(group, setting) for group in groups))
+        (hundredths(change.value, sign=True), "bold" if change.is_clear else "") for change in changes
     ]
-
-
-def _percent(change: Estimated) -> tuple[str, str]:
-    known = math.isfinite(change.value)
-    text = number(100 * change.value, sign=True) if known else "undefined"
-    return text, "bold" if change.is_clear else ""

@@ -51,7 +51,7 @@ def test_the_advice_for_machines(call, file, fake):
 def test_a_schema_file_and_failed_cells(call, file, fake, monkeypatch):
     call("audit", file, *WHOLE)
     fake[0]["plan"].schema.save("schema.toml")
-    monkeypatch.setattr("evenhand.cli.study.run", lambda plan, **_: finished(failures=[(1, failed)]))
+    monkeypatch.setattr("evenhand.cli.study.run_cells", lambda plan, **_: finished(failures=[(1, failed)]))
     (file.parent / "advice").mkdir()
     done = call("advise", file, "--schema", "schema.toml", "--quiet")
 
@@ -118,7 +118,7 @@ def test_a_real_study_that_was_stopped_is_finished_and_gives_the_advice_of_one_t
     """Advice that depended on whether somebody pressed Ctrl-C would be worth nothing."""
     monkeypatch.setattr(Results, "report", lambda self, path: path.write_text("page"))
     words = [file, *WHOLE, "--epsilon", 1, "--repeats", 2]
-    real = study.run
+    real = study.run_cells
     seen = []
 
     def stopped(plan, *, progress, **options):
@@ -131,7 +131,7 @@ def test_a_real_study_that_was_stopped_is_finished_and_gives_the_advice_of_one_t
         return real(plan, progress=follow, **options)
 
     with monkeypatch.context() as patch:
-        patch.setattr(study, "run", stopped)
+        patch.setattr(study, "run_cells", stopped)
         first = call("advise", *words, "--out", "s", "--json")
     again = shlex.split(json.loads(first.stdout)["resume"])[1:]
     rest = json.loads(call(*again, "--workers", 1, "--json").stdout)

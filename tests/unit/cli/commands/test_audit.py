@@ -108,7 +108,7 @@ def test_nothing_in_a_pipe_is_a_control_character(call, file, fake):
 def test_failed_cells_are_said_and_are_exit_code_1(call, file, fake, monkeypatch):
     """A script that goes on after half of the cells failed would publish the other half."""
     broken = finished(failures=[(1, failed), (2, failed)])
-    monkeypatch.setattr("evenhand.cli.study.run", lambda plan, **_: broken)
+    monkeypatch.setattr("evenhand.cli.study.run_cells", lambda plan, **_: broken)
     os.makedirs("study")  # noqa: PTH103 - what the run makes
     done = call("audit", file, *WHOLE)
 
@@ -120,7 +120,7 @@ def test_ctrl_c_says_how_to_go_on(call, file, fake, monkeypatch):
     def stopped(plan, **_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("evenhand.cli.study.run", stopped)
+    monkeypatch.setattr("evenhand.cli.study.run_cells", stopped)
     done = call("audit", file, *WHOLE, "--out", "my study")
 
     assert done.exit_code == 130

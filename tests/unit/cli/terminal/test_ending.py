@@ -55,7 +55,7 @@ def test_what_a_killed_run_left_is_removed_by_the_next(call, file, tmp_path):
 
 @pytest.mark.parametrize("command", ["audit", "advise"])
 def test_a_study_that_is_ended_by_the_system_says_how_to_go_on(call, file, fake, monkeypatch, command):
-    monkeypatch.setattr("evenhand.cli.study.run", _ended)
+    monkeypatch.setattr("evenhand.cli.study.run_cells", _ended)
     done = call(command, file, *ROLES, "--sensitive", "sex", "--out", "s", "--workers", 1, "--json")
 
     told = json.loads(done.stdout)
