@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path  # noqa: TC003 - typer reads the annotations
 from typing import Annotated
 
 from evenhand.cli import options as shared  # noqa: TC001 - typer reads the annotations
@@ -33,12 +33,10 @@ _STORY = (
     "is predicted the good outcome then, and how far apart are the groups?"
 )
 
-Out = Annotated[Path | None, output_option("FOLDER", "Where results go. [evenhand-demo]")]
-
 
 def demo(
     *,
-    out: Out = None,
+    out: Annotated[Path | None, output_option("FOLDER", "Where results go. [evenhand-demo]")] = None,
     workers: shared.Workers = None,
     open_page: shared.OpenPage = True,
     as_json: shared.AsJson = False,

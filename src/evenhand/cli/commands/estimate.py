@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
+from pathlib import Path  # noqa: TC003 - typer reads the annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 from evenhand.cli import options as shared  # noqa: TC001 - typer reads the annotations
@@ -29,37 +29,27 @@ EXAMPLE = """\
 
 _MOST_ROWS = 40
 
-Reports = Annotated[Path, argument(DATA, "REPORTS", "A file that 'evenhand privatize' wrote.")]
-GuaranteeFile = Annotated[Path | None, data_option("FILE", "[REPORTS.guarantee.json]", "--guarantee")]
-SchemaFile = Annotated[Path | None, data_option("FILE", "[REPORTS.schema.toml]", "--schema")]
-Columns = Annotated[
-    list[str] | None, data_option("COLUMNS", "Estimate these alone. [all that are reported]", "--column")
-]
-By = Annotated[str | None, data_option("COLUMN", "An outcome in the clear: its rate by group.")]
-Positive = Annotated[str | None, data_option("VALUE", "The outcome that counts. [1]")]
-Level = Annotated[float, design_option("LEVEL", "The level of intervals.")]
-Consistent = Annotated[
-    bool, design_option("", "Also show shares from 0 to 1 that add up to one.", "--consistent")
-]
-Simulated = Annotated[bool, design_option("", "Estimate from simulated reports too.", "--simulated")]
-BatchRows = Annotated[int, design_option("N", "Rows at a time.")]
-CsvOut = Annotated[Path | None, output_option("FILE", "Write the table to a CSV file.", "--csv")]
-
 
 def estimate(  # noqa: PLR0913 - one option each
-    reports: Reports,
+    reports: Annotated[Path, argument(DATA, "REPORTS", "A file that 'evenhand privatize' wrote.")],
     *,
-    guarantee: GuaranteeFile = None,
-    schema: SchemaFile = None,
-    columns: Columns = None,
-    by: By = None,
-    positive: Positive = None,
+    guarantee: Annotated[Path | None, data_option("FILE", "[REPORTS.guarantee.json]", "--guarantee")] = None,
+    schema: Annotated[Path | None, data_option("FILE", "[REPORTS.schema.toml]", "--schema")] = None,
+    columns: Annotated[
+        list[str] | None, data_option("COLUMNS", "Estimate these alone. [all that are reported]", "--column")
+    ] = None,
+    by: Annotated[str | None, data_option("COLUMN", "An outcome in the clear: its rate by group.")] = None,
+    positive: Annotated[str | None, data_option("VALUE", "The outcome that counts. [1]")] = None,
     privileged: shared.Privileged = None,
-    level: Level = 0.95,
-    consistent: Consistent = False,
-    simulated: Simulated = False,
-    csv: CsvOut = None,
-    batch_rows: BatchRows = BATCH_ROWS,
+    level: Annotated[float, design_option("LEVEL", "The level of intervals.")] = 0.95,
+    consistent: Annotated[
+        bool, design_option("", "Also show shares from 0 to 1 that add up to one.", "--consistent")
+    ] = False,
+    simulated: Annotated[
+        bool, design_option("", "Estimate from simulated reports too.", "--simulated")
+    ] = False,
+    csv: Annotated[Path | None, output_option("FILE", "Write the table to a CSV file.", "--csv")] = None,
+    batch_rows: Annotated[int, design_option("N", "Rows at a time.")] = BATCH_ROWS,
     as_json: shared.AsJson = False,
     quiet: shared.Quiet = False,
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from pathlib import Path
+from pathlib import Path  # noqa: TC003 - typer reads the annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 from evenhand.cli import options as shared  # noqa: TC001 - typer reads the annotations
@@ -63,62 +63,54 @@ _NEEDED = (
     "a budget."
 )
 
-Source = Annotated[Path, argument(DATA, "IN", "A CSV or Parquet file, one row per person.")]
-Target = Annotated[Path, argument(OUTPUT, "OUT", "The file to write, by its name CSV or Parquet.")]
-Epsilon = Annotated[str, protection_option("NUMBER", "Of a person's whole row, such as 1 or 1/2.")]
-Protocol = Annotated[
-    str, protection_option("NAME", "{protocols}, or best; or race=grr,age=oue.", choices="protocols")
-]
-Outcomes = Annotated[
-    Path | None,
-    protection_option("FILE", "For optimal: public weights and rates (TOML or JSON), with a source."),
-]
-Weights = Annotated[
-    list[str] | None, protection_option("LIST", "For optimal: the public share of each group.")
-]
-Rates = Annotated[
-    list[str] | None, protection_option("LIST", "For optimal: the public outcome rate of each group.")
-]
-Split = Annotated[str, protection_option("NAME", "Of {splits}.", choices="splits")]
-Strategy = Annotated[str, protection_option("NAME", "Of {strategies}.", choices="strategies")]
-Columns = Annotated[
-    list[str] | None, data_option("COLUMNS", "What to randomise. [the schema's sensitive ones]")
-]
-Keep = Annotated[list[str] | None, data_option("COLUMNS", "What to pass on in the clear. [all others]")]
-OnlyReports = Annotated[bool, data_option("", "Pass no column on in the clear.", "--only-reports")]
-InferSchema = Annotated[
-    bool, data_option("", "Read the domains of --columns from the rows, which leaks.", "--infer-schema")
-]
-Simulate = Annotated[int | None, design_option("SEED", "Draw with a seed: marked simulated, no guarantee.")]
-KeepOrder = Annotated[
-    bool, output_option("", "Write people in the order of IN, which then is in the clear.", "--keep-order")
-]
-Overwrite = Annotated[
-    bool, output_option("", "Replace files and links that are there, also those beside OUT.", "--overwrite")
-]
-BatchRows = Annotated[int, design_option("N", "Rows at a time.")]
-
 
 def privatize(  # noqa: PLR0913 - one option each
-    source: Source,
-    out: Target,
+    source: Annotated[Path, argument(DATA, "IN", "A CSV or Parquet file, one row per person.")],
+    out: Annotated[Path, argument(OUTPUT, "OUT", "The file to write, by its name CSV or Parquet.")],
     *,
-    epsilon: Epsilon,
+    epsilon: Annotated[str, protection_option("NUMBER", "Of a person's whole row, such as 1 or 1/2.")],
     schema: shared.SchemaFile = None,
-    protocol: Protocol = "grr",
-    outcomes: Outcomes = None,
-    weights: Weights = None,
-    rates: Rates = None,
-    split: Split = "optimal",
-    strategy: Strategy = "independent",
-    columns: Columns = None,
-    keep: Keep = None,
-    only_reports: OnlyReports = False,
-    infer_schema: InferSchema = False,
-    simulate: Simulate = None,
-    keep_order: KeepOrder = False,
-    overwrite: Overwrite = False,
-    batch_rows: BatchRows = BATCH_ROWS,
+    protocol: Annotated[
+        str, protection_option("NAME", "{protocols}, or best; or race=grr,age=oue.", choices="protocols")
+    ] = "grr",
+    outcomes: Annotated[
+        Path | None,
+        protection_option("FILE", "For optimal: public weights and rates (TOML or JSON), with a source."),
+    ] = None,
+    weights: Annotated[
+        list[str] | None, protection_option("LIST", "For optimal: the public share of each group.")
+    ] = None,
+    rates: Annotated[
+        list[str] | None, protection_option("LIST", "For optimal: the public outcome rate of each group.")
+    ] = None,
+    split: Annotated[str, protection_option("NAME", "Of {splits}.", choices="splits")] = "optimal",
+    strategy: Annotated[
+        str, protection_option("NAME", "Of {strategies}.", choices="strategies")
+    ] = "independent",
+    columns: Annotated[
+        list[str] | None, data_option("COLUMNS", "What to randomise. [the schema's sensitive ones]")
+    ] = None,
+    keep: Annotated[
+        list[str] | None, data_option("COLUMNS", "What to pass on in the clear. [all others]")
+    ] = None,
+    only_reports: Annotated[
+        bool, data_option("", "Pass no column on in the clear.", "--only-reports")
+    ] = False,
+    infer_schema: Annotated[
+        bool, data_option("", "Read the domains of --columns from the rows, which leaks.", "--infer-schema")
+    ] = False,
+    simulate: Annotated[
+        int | None, design_option("SEED", "Draw with a seed: marked simulated, no guarantee.")
+    ] = None,
+    keep_order: Annotated[
+        bool,
+        output_option("", "Write people in the order of IN, which then is in the clear.", "--keep-order"),
+    ] = False,
+    overwrite: Annotated[
+        bool,
+        output_option("", "Replace files and links that are there, also those beside OUT.", "--overwrite"),
+    ] = False,
+    batch_rows: Annotated[int, design_option("N", "Rows at a time.")] = BATCH_ROWS,
     as_json: shared.AsJson = False,
     quiet: shared.Quiet = False,
 ) -> None:

@@ -47,29 +47,20 @@ _ENDINGS = (".csv", ".parquet")
 COUNT = "count"
 """How the column of counts is called in the table."""
 
-Source = Annotated[str, argument(DATA, "IN", "A CSV or Parquet file, one row per person.")]
-Target = Annotated[Path, output_option("FILE", "Where to: .csv or .parquet.", "--out")]
-Mechanism = Annotated[str, protection_option("NAME", "Of {mechanisms}.", "--mechanism", choices="mechanisms")]
-Epsilon = Annotated[str | None, protection_option("NUMBER", "Of the whole table, such as 1 or 1/2.")]
-Unit = Annotated[str, protection_option("WORDS", "Of {units}.")]
-Columns = Annotated[list[str], data_option("COLUMNS", "What is crossed, with commas.")]
-InferSchema = Annotated[
-    bool, data_option("", "Read the domains of --columns from the rows, which leaks.", "--infer-schema")
-]
-Overwrite = Annotated[
-    bool, output_option("", "Replace files and links that are there, also those beside FILE.", "--overwrite")
-]
-
 
 def release(  # noqa: PLR0913 - one option each
-    source: Source,
+    source: Annotated[str, argument(DATA, "IN", "A CSV or Parquet file, one row per person.")],
     *,
-    mechanism: Mechanism,
-    columns: Columns,
-    out: Target,
-    epsilon: Epsilon = None,
+    mechanism: Annotated[
+        str, protection_option("NAME", "Of {mechanisms}.", "--mechanism", choices="mechanisms")
+    ],
+    columns: Annotated[list[str], data_option("COLUMNS", "What is crossed, with commas.")],
+    out: Annotated[Path, output_option("FILE", "Where to: .csv or .parquet.", "--out")],
+    epsilon: Annotated[
+        str | None, protection_option("NUMBER", "Of the whole table, such as 1 or 1/2.")
+    ] = None,
     schema: shared.SchemaFile = None,
-    unit: Unit = UNITS[0],
+    unit: Annotated[str, protection_option("WORDS", "Of {units}.")] = UNITS[0],
     threshold: shared.Threshold = None,
     k: shared.SmallestGroup = None,
     fraction: shared.Fraction = None,
@@ -78,8 +69,13 @@ def release(  # noqa: PLR0913 - one option each
     bound: shared.Bound = None,
     post: shared.Post = None,
     quasi: shared.Quasi = None,
-    infer_schema: InferSchema = False,
-    overwrite: Overwrite = False,
+    infer_schema: Annotated[
+        bool, data_option("", "Read the domains of --columns from the rows, which leaks.", "--infer-schema")
+    ] = False,
+    overwrite: Annotated[
+        bool,
+        output_option("", "Replace files and links that are there, also those beside FILE.", "--overwrite"),
+    ] = False,
     as_json: shared.AsJson = False,
     quiet: shared.Quiet = False,
 ) -> None:

@@ -29,24 +29,20 @@ EXAMPLE = """\
 _STYLES = {"agrees": "green", "differs": "yellow", "cannot be checked": "dim"}
 
 
-Paper = Annotated[
-    str | None, argument(DATA, "PAPER", "Of {papers}; without one they are listed.", complete_name("papers"))
-]
-Full = Annotated[
-    bool, design_option("", "The whole design: hours, and it goes on where it stopped.", "--full")
-]
-Design = Annotated[str | None, design_option("NAME", "Of {designs}. [the first]", choices="designs")]
-Only = Annotated[list[str] | None, design_option("STUDIES", "Some studies of the design. [all]")]
-Folder = Annotated[Path | None, output_option("FOLDER", "Where results go. [the paper]", "--out")]
-
-
 def reproduce(
-    paper: Paper = None,
+    paper: Annotated[
+        str | None,
+        argument(DATA, "PAPER", "Of {papers}; without one they are listed.", complete_name("papers")),
+    ] = None,
     *,
-    full: Full = False,
-    design: Design = None,
-    only: Only = None,
-    out: Folder = None,
+    full: Annotated[
+        bool, design_option("", "The whole design: hours, and it goes on where it stopped.", "--full")
+    ] = False,
+    design: Annotated[
+        str | None, design_option("NAME", "Of {designs}. [the first]", choices="designs")
+    ] = None,
+    only: Annotated[list[str] | None, design_option("STUDIES", "Some studies of the design. [all]")] = None,
+    out: Annotated[Path | None, output_option("FOLDER", "Where results go. [the paper]", "--out")] = None,
     workers: shared.Workers = None,
     as_json: shared.AsJson = False,
     quiet: shared.Quiet = False,
