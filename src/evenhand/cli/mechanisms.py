@@ -47,9 +47,9 @@ def mechanisms_with(parameter: str) -> tuple[str, ...]:
     >>> mechanisms_with("threshold")
     ('suppression', 'noisy-suppression', 'thresholded-laplace')
     """
-    made: Mapping[str, Any] = MECHANISMS
+    mechanisms: Mapping[str, Any] = MECHANISMS
     return tuple(
-        name for name, kind in made.items() if any(field.name == parameter for field in fields(kind))
+        name for name, kind in mechanisms.items() if any(field.name == parameter for field in fields(kind))
     )
 
 

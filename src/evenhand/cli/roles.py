@@ -13,7 +13,15 @@ from evenhand.errors import SchemaError
 from evenhand.schema import Schema
 from evenhand.study.intake.guess import guess
 from evenhand.study.intake.opening import Opened, open_data
-from evenhand.study.intake.setup import ROLES, Setup, Words, choices_of, column_named, missing_roles, set_up
+from evenhand.study.intake.setup import (
+    ROLES,
+    RoleOptions,
+    Setup,
+    choices_of,
+    column_named,
+    missing_roles,
+    set_up,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,9 +36,9 @@ __all__ = [
 _INFERRED = "domains were learnt from the rows, and that is a leak; give --schema with public code lists"
 
 
-def read_role_options(opened: Opened, typed: Mapping[str, Any]) -> Words:
+def read_role_options(opened: Opened, typed: Mapping[str, Any]) -> RoleOptions:
     """Return the roles as they were typed."""
-    return Words(
+    return RoleOptions(
         target=typed.get("target"),
         positive=typed.get("positive"),
         protected=typed.get("protected"),
@@ -115,7 +123,9 @@ def refuse_empty_table(opened: Opened) -> None:
     refuse_other_separators(name, opened.names)
 
 
-def _guess_roles(terminal: Terminal, opened: Opened, words: Words) -> tuple[Words, tuple[str, ...]]:
+def _guess_roles(
+    terminal: Terminal, opened: Opened, words: RoleOptions
+) -> tuple[RoleOptions, tuple[str, ...]]:
     guessed = guess(opened, words)
     for reason in guessed.reasons:
         terminal.say("Guess", reason)
@@ -126,7 +136,7 @@ def _guess_roles(terminal: Terminal, opened: Opened, words: Words) -> tuple[Word
 
 def _ask_for(
     opened: Opened,
-    words: Words,
+    words: RoleOptions,
     missing: Sequence[str],
     *,
     command: str,
@@ -165,7 +175,7 @@ def _joined(names: Sequence[str]) -> str:
     return ",".join(f'"{name}"' if "," in name else name for name in names)
 
 
-def with_choices(opened: Opened, words: Words, error: SchemaError) -> str:
+def with_choices(opened: Opened, words: RoleOptions, error: SchemaError) -> str:
     """Add the values that a column of the person's own file holds."""
     owner = {"roles.positive": "target", "roles.privileged": "protected"}.get(error.field)
     if owner is None:

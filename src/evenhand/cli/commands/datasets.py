@@ -55,29 +55,29 @@ def datasets(context: typer.Context, *, as_json: shared.AsJson = False, quiet: O
 def show(name: Name, *, as_json: shared.AsJson = False) -> None:
     """Say what a data set is, its options, its files and whom to cite."""
     terminal = Terminal(as_json=as_json)
-    found = describe(name)
+    description = describe(name)
     terminal.object(
         {
             "command": "datasets",
-            "name": found.name,
-            "title": found.title,
-            "about": found.about,
-            "citation": found.citation,
-            "options": [str(each) for each in found.options],
-            "files": [str(each) for each in found.files],
-            "departures": list(found.departures),
+            "name": description.name,
+            "title": description.title,
+            "about": description.about,
+            "citation": description.citation,
+            "options": [str(option) for option in description.options],
+            "files": [str(file) for file in description.files],
+            "departures": list(description.departures),
             "where": _where(name),
             "exit": 0,
         }
     )
-    terminal.sentence(f"**{found.name}**: {found.title}")
-    terminal.sentence(found.about)
+    terminal.sentence(f"**{description.name}**: {description.title}")
+    terminal.sentence(description.about)
     terminal.show()
     for word, texts in (
-        ("Cite", [found.citation]),
-        ("Option", found.options),
-        ("File", found.files),
-        ("Differs", found.departures),
+        ("Cite", [description.citation]),
+        ("Option", description.options),
+        ("File", description.files),
+        ("Differs", description.departures),
         ("Here", [_where(name)]),
     ):
         for text in texts:
@@ -89,10 +89,10 @@ def fetch(name: Name, *, as_json: shared.AsJson = False, quiet: shared.Quiet = F
     """Download what a data set needs, check it, and keep it in the cache."""
     terminal = Terminal(as_json=as_json, quiet=quiet)
     terminal.say("Fetching", name)
-    found = load(name, backend="pyarrow")
-    files = [each.name for each in found.provenance.files]
-    rows = found.provenance.rows
-    licence = found.provenance.licence
+    dataset = load(name, backend="pyarrow")
+    files = [file.name for file in dataset.provenance.files]
+    rows = dataset.provenance.rows
+    licence = dataset.provenance.licence
     terminal.object(
         {"command": "datasets", "name": name, "rows": rows, "files": files, "licence": licence, "exit": 0}
     )
@@ -101,16 +101,20 @@ def fetch(name: Name, *, as_json: shared.AsJson = False, quiet: shared.Quiet = F
 
 def _where(name: str) -> str:
     """Say whether the files of a data set are on this machine."""
-    found = describe(name)
-    if found.built_in:
+    description = describe(name)
+    if description.built_in:
         return "built in"
     folders = [place.folder for place in places(None)]
     here = [
         any((folder / f"{file.stem}{end}").is_file() for folder in folders for end in (".csv.gz", ".csv"))
-        for file in found.files
+        for file in description.files
     ]
     if all(here):
         return "on this machine"
     if any(here):
         return "partly on this machine"
-    return "downloaded when asked for" if any(file.download for file in found.files) else "to be got by hand"
+    return (
+        "downloaded when asked for"
+        if any(file.download for file in description.files)
+        else "to be got by hand"
+    )

@@ -90,8 +90,8 @@ def _refuse_inputs(csv: Path | None, reports: Path, guarantee: Path | None, sche
         wrong_use("--csv is a file that is read, which would be written over. Hint: choose another name.")
     for file in beside.side_files(csv):
         if file != rates and os.path.lexists(file):  # a link that leads nowhere too
-            said = f"There is a file {file} already, which belongs to a table that --csv would write over."
-            wrong_use(f"{said} Hint: choose another name.")
+            message = f"There is a file {file} already, which belongs to a table that --csv would write over."
+            wrong_use(f"{message} Hint: choose another name.")
     beside.refuse_tables_beside(csv)
 
 

@@ -71,9 +71,9 @@ def quote_names(names: Any, *, most: int = 12) -> str:
     >>> print(quote_names(["age", "native country", "it's"]))
     age, 'native country', "it's"
     """
-    listed = [str(each) for each in names]
-    shown = [each if re.fullmatch(r"[^\s'\",]+", each) else repr(each) for each in listed[:most]]
-    more = [f"and {len(listed) - most:,} more"] if len(listed) > most else []
+    texts = [str(name) for name in names]
+    shown = [text if re.fullmatch(r"[^\s'\",]+", text) else repr(text) for text in texts[:most]]
+    more = [f"and {len(texts) - most:,} more"] if len(texts) > most else []
     return ", ".join(shown + more)
 
 
@@ -269,9 +269,9 @@ def _wrapped(text: str, width: int) -> list[Text]:
 def _finite(value: Any) -> Any:
     """Return `value` in JSON's types; what is not a number is null."""
     if isinstance(value, dict):
-        return {str(key): _finite(each) for key, each in value.items()}
+        return {str(key): _finite(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(each) for each in value]
+        return [_finite(part) for part in value]
     if isinstance(value, float) and (value != value or value in {float("inf"), float("-inf")}):  # noqa: PLR0124 - NaN
         return None
     return value if isinstance(value, str | int | float | bool | None) else str(value)
