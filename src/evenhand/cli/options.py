@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 __all__ = [
     "DATA", "DESIGN", "OUTPUT", "PANELS", "PROTECTION", "REGISTRIES", "ROLES", "ROLE_OPTIONS",
     "RUN_OPTIONS", "AsJson", "Bound", "Data", "Delta", "Drop", "Epsilons", "Fraction", "GuessRoles",
-    "OpenPage", "Out", "PlanFile", "Positive", "Post", "Privileged", "Protected", "Quasi", "Quiet",
-    "Repeats", "Resume", "Rho", "Rows", "SchemaFile", "Seed", "Sensitive", "SmallestGroup", "Target",
-    "Threshold", "Unit", "Workers", "Yes", "argument", "complete_data", "complete_name", "data_option",
-    "design_option", "is_typed", "join_names", "names_in", "option_flag", "output_option",
-    "protection_option", "role_option", "split_list",
+    "InferSchema", "OpenPage", "Out", "PlanFile", "Positive", "Post", "Privileged", "Protected",
+    "Quasi", "Quiet", "Repeats", "Resume", "Rho", "Rows", "SchemaFile", "Seed", "Sensitive",
+    "SmallestGroup", "Target", "Threshold", "Unit", "Workers", "Yes", "argument", "complete_data",
+    "complete_name", "data_option", "design_option", "is_typed", "join_names", "names_in",
+    "option_flag", "output_option", "protection_option", "role_option", "split_list",
 ]  # fmt: skip
 
 DATA, ROLES, PROTECTION, DESIGN, OUTPUT = PANELS = ("Data", "Roles", "Protection", "Design", "Output")
@@ -147,6 +147,9 @@ Data = Annotated[
     str | None, argument(DATA, "DATA", "A CSV or Parquet file, or a data set: {datasets}.", complete_data)
 ]
 SchemaFile = Annotated[Path | None, data_option("FILE", "Declared domains and roles (TOML).", "--schema")]
+InferSchema = Annotated[
+    bool, data_option("", "Read the domains of --columns from the rows, which leaks.", "--infer-schema")
+]
 PlanFile = Annotated[Path | None, data_option("FILE", "A plan that was written before.", "--plan")]
 Rows = Annotated[int | None, data_option("N", "Use N rows, drawn at random. [all]")]
 Target = Annotated[str | None, role_option("COLUMN", "The column that is predicted.")]

@@ -14,7 +14,6 @@ from evenhand.engine.estimates import FileEstimates, estimate_file
 from evenhand.privacy.guarantees.inferred import leak_of_domains
 from evenhand.report.words import epsilon_of
 from evenhand.table import side_files as beside
-from evenhand.table.batches import BATCH_ROWS
 from evenhand.table.write import replacing_together, write_csv_into
 
 if TYPE_CHECKING:
@@ -28,6 +27,7 @@ EXAMPLE = """\
 """
 
 _MOST_ROWS = 40
+_DEFAULTS: dict[str, Any] = estimate_file.__kwdefaults__ or {}
 
 
 def estimate(  # noqa: PLR0913 - one option each
@@ -41,7 +41,7 @@ def estimate(  # noqa: PLR0913 - one option each
     by: Annotated[str | None, data_option("COLUMN", "An outcome in the clear: its rate by group.")] = None,
     positive: Annotated[str | None, data_option("VALUE", "The outcome that counts. [1]")] = None,
     privileged: shared.Privileged = None,
-    level: Annotated[float, design_option("LEVEL", "The level of intervals.")] = 0.95,
+    level: Annotated[float, design_option("LEVEL", "The level of intervals.")] = _DEFAULTS["level"],
     consistent: Annotated[
         bool, design_option("", "Also show shares from 0 to 1 that add up to one.", "--consistent")
     ] = False,
@@ -49,7 +49,7 @@ def estimate(  # noqa: PLR0913 - one option each
         bool, design_option("", "Estimate from simulated reports too.", "--simulated")
     ] = False,
     csv: Annotated[Path | None, output_option("FILE", "Write the table to a CSV file.", "--csv")] = None,
-    batch_rows: Annotated[int, design_option("N", "Rows at a time.")] = BATCH_ROWS,
+    batch_rows: Annotated[int, design_option("N", "Rows at a time.")] = _DEFAULTS["batch_rows"],
     as_json: shared.AsJson = False,
     quiet: shared.Quiet = False,
 ) -> None:

@@ -21,7 +21,12 @@ from evenhand.cli.options import (
 )
 from evenhand.cli.terminal.console import Terminal, quote_names, wrong_use
 from evenhand.cli.terminal.progress import follow_rows
-from evenhand.cli.terminal.refusals import refuse_empty, refuse_other_separators, refuse_overwritten
+from evenhand.cli.terminal.refusals import (
+    refuse_empty,
+    refuse_missing_schema,
+    refuse_other_separators,
+    refuse_overwritten,
+)
 from evenhand.collect import GroupOutcomes
 from evenhand.engine.arrow import Privatized, privatize_file
 from evenhand.engine.places import Places
@@ -29,7 +34,7 @@ from evenhand.privacy.rational import exact
 from evenhand.report.words import epsilon_of
 from evenhand.schema import Schema
 from evenhand.schema.parsing import MAX_BYTES, parsed, read_text
-from evenhand.table.batches import BATCH_ROWS, STREAM_LIMITS, file_columns, file_form
+from evenhand.table.batches import STREAM_LIMITS, file_columns, file_form
 from evenhand.table.read import read
 from evenhand.table.side_files import side_files
 
@@ -47,12 +52,7 @@ EXAMPLE = """\
       --protocol optimal --outcomes census.toml --columns race
 """
 
-_NO_SCHEMA = (
-    "--schema is missing: a file that declares the values each column may have, from a code list or a "
-    "questionnaire. Hint: write one, or in Python start from Schema.infer(frame).save('schema.toml') and "
-    "replace what it read by what is public; --infer-schema takes the values of these rows, which leaks."
-)
-
+_DEFAULTS: dict[str, Any] = privatize_file.__kwdefaults__ or {}
 _OPTIMAL = "optimal"
 _MANY_GROUPS = 30  # from which on the linear programs take seconds
 _PAUSE = 2.0  # seconds between two lines about them
@@ -72,7 +72,7 @@ def privatize(  # noqa: PLR0913 - one option each
     schema: shared.SchemaFile = None,
     protocol: Annotated[
         str, protection_option("NAME", "{protocols}, or best; or race=grr,age=oue.", choices="protocols")
-    ] = "grr",
+    ] = _DEFAULTS["protocol"],
     outcomes: Annotated[
         Path | None,
         protection_option("FILE", "For optimal: public weights and rates (TOML or JSON), with a source."),
@@ -83,7 +83,7 @@ def privatize(  # noqa: PLR0913 - one option each
     rates: Annotated[
         list[str] | None, protection_option("LIST", "For optimal: the public outcome rate of each group.")
     ] = None,
-    split: Annotated[str, protection_option("NAME", "Of {splits}.", choices="splits")] = "optimal",
+    split: Annotated[str, protection_option("NAME", "Of {splits}.", choices="splits")] = _DEFAULTS["split"],
     strategy: Annotated[
         str, protection_option("NAME", "Of {strategies}.", choices="strategies")
     ] = "independent",
@@ -96,9 +96,7 @@ def privatize(  # noqa: PLR0913 - one option each
     only_reports: Annotated[
         bool, data_option("", "Pass no column on in the clear.", "--only-reports")
     ] = False,
-    infer_schema: Annotated[
-        bool, data_option("", "Read the domains of --columns from the rows, which leaks.", "--infer-schema")
-    ] = False,
+    infer_schema: shared.InferSchema = False,
     simulate: Annotated[
         int | None, design_option("SEED", "Draw with a seed: marked simulated, no guarantee.")
     ] = None,
@@ -110,7 +108,7 @@ def privatize(  # noqa: PLR0913 - one option each
         bool,
         output_option("", "Replace files and links that are there, also those beside OUT.", "--overwrite"),
     ] = False,
-    batch_rows: Annotated[int, design_option("N", "Rows at a time.")] = BATCH_ROWS,
+    batch_rows: Annotated[int, design_option("N", "Rows at a time.")] = _DEFAULTS["batch_rows"],
     as_json: shared.AsJson = False,
     quiet: shared.Quiet = False,
 ) -> None:
@@ -161,12 +159,9 @@ def _refuse_early(source: Path, out: Path, epsilon: str, *, overwrite: bool) -> 
 
 def _schema(source: Path, path: Path | None, columns: tuple[str, ...] | None, *, infer: bool) -> Schema:
     """Return the schema that was declared or, if that was asked for, one that is read from the rows."""
-    if path is not None and infer:
-        wrong_use("--schema and --infer-schema contradict each other.")
+    refuse_missing_schema(path, infer=infer)
     if path is not None:
         return Schema.load(path)
-    if not infer:
-        wrong_use(_NO_SCHEMA)
     if columns is None:
         wrong_use("--infer-schema needs --columns: what to randomise is for you to say.")
     rows = read(source, columns=columns)

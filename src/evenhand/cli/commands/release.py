@@ -10,7 +10,12 @@ from evenhand.cli import options as shared  # noqa: TC001 - typer reads the anno
 from evenhand.cli.mechanisms import require_parameters
 from evenhand.cli.options import DATA, argument, data_option, output_option, protection_option, split_list
 from evenhand.cli.terminal.console import Terminal, quote_names, wrong_use
-from evenhand.cli.terminal.refusals import refuse_empty, refuse_other_separators, refuse_overwritten
+from evenhand.cli.terminal.refusals import (
+    refuse_empty,
+    refuse_missing_schema,
+    refuse_other_separators,
+    refuse_overwritten,
+)
 from evenhand.privacy.rational import exact
 from evenhand.release import Histogram, Release, ReleaseMechanism
 from evenhand.schema import Schema
@@ -34,11 +39,6 @@ EXAMPLE = """\
       --mechanism discrete-gaussian --epsilon 1 --delta 1e-9 --out table.csv
 """
 
-_NO_SCHEMA = (
-    "--schema is missing: a file that declares the values each column may have, from a code list or a "
-    "questionnaire. Hint: write one, or in Python start from Schema.infer(frame).save('schema.toml') and "
-    "replace what it read by what is public; --infer-schema takes the values of these rows, which leaks."
-)
 _INFERRED = (
     "The values of the columns were read from the rows, not from a public list: that somebody has a value "
     "shows in the table, and the guarantee does not cover it."
@@ -69,9 +69,7 @@ def release(  # noqa: PLR0913 - one option each
     bound: shared.Bound = None,
     post: shared.Post = None,
     quasi: shared.Quasi = None,
-    infer_schema: Annotated[
-        bool, data_option("", "Read the domains of --columns from the rows, which leaks.", "--infer-schema")
-    ] = False,
+    infer_schema: shared.InferSchema = False,
     overwrite: Annotated[
         bool,
         output_option("", "Replace files and links that are there, also those beside FILE.", "--overwrite"),
@@ -134,23 +132,21 @@ def _refuse_early(source: str, schema: Path | None, out: Path, *, overwrite: boo
 def _open_table(terminal: Terminal, typed: dict[str, Any]) -> tuple[Opened, Schema]:
     """Return the rows, and the schema that was declared or, if that was asked for, is read from them."""
     path, infer = typed["schema"], typed["infer_schema"]
-    if path is not None and infer:
-        wrong_use("--schema and --infer-schema contradict each other.")
-    if path is None and not infer and Path(typed["source"]).exists():
-        wrong_use(_NO_SCHEMA)  # a data set brings its own
+    if path is not None or infer or Path(typed["source"]).exists():  # a data set brings its own
+        refuse_missing_schema(path, infer=infer)
     declared = None if path is None else Schema.load(path)
     if declared is not None:
         declared = declared.select(split_list(typed["columns"], declared.names))
     opened = open_data(typed["source"], schema=declared)
     refuse_other_separators(opened.source.label, opened.names)
     terminal.say("Reading", f"{opened.source.label}, {quote_names(opened.names)}")
-    found = opened.schema if declared is None and not infer else declared
+    schema = opened.schema if declared is None and not infer else declared
     names = split_list(typed["columns"], opened.names)
-    if found is None:
+    if schema is None:
         if not opened.rows:
             wrong_use(f"{opened.source.label} has column names and no rows.")
-        found = Schema.infer(open_frame(opened.frame).select(list(names)).to_native())
-    return opened, found.select(names)
+        schema = Schema.infer(open_frame(opened.frame).select(list(names)).to_native())
+    return opened, schema.select(names)
 
 
 def _count_people(opened: Opened, schema: Schema, typed: dict[str, Any]) -> Histogram:

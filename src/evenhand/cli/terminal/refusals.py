@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-__all__ = ["refuse_empty", "refuse_other_separators", "refuse_overwritten"]
+__all__ = ["refuse_empty", "refuse_missing_schema", "refuse_other_separators", "refuse_overwritten"]
 
 _OTHER_SEPARATORS = ";\t|"
 
@@ -26,6 +26,19 @@ def refuse_empty(lists: Mapping[str, Any], *, hint: str = "leave it out, or say 
     for flag, words in lists.items():
         if words and not split_list(words):
             wrong_use(f"{flag} is empty. Hint: {hint}")
+
+
+def refuse_missing_schema(path: Path | None, *, infer: bool) -> None:
+    """Refuse rows whose values nobody declared, unless they are to be read from the rows themselves."""
+    if path is not None and infer:
+        wrong_use("--schema and --infer-schema contradict each other.")
+    if path is None and not infer:
+        wrong_use(
+            "--schema is missing: a file that declares the values each column may have, from a code list or "
+            "a questionnaire. Hint: write one, or in Python start from Schema.infer(frame).save("
+            "'schema.toml') and replace what it read by what is public; --infer-schema takes the values of "
+            "these rows, which leaks."
+        )
 
 
 def refuse_other_separators(label: str, names: Sequence[str]) -> None:

@@ -293,3 +293,13 @@ def test_the_input_is_not_taken_for_the_classes_beside_the_table(call, file, dec
 
     assert refused.exit_code == 2
     assert "written over" in refused.stderr
+
+
+def test_a_data_set_may_have_a_schema_of_its_own(call, tmp_path):
+    """A data set brings a schema, and one that is typed replaces it."""
+    Schema([Column("A", Domain.categorical([0, 1]))]).save("s.toml")
+    words = ["--columns", "A", "--mechanism", "laplace", "--epsilon", 1, "--out", "t.csv"]
+    done = call("release", "causal", "--schema", "s.toml", *words)
+
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "t.csv").exists()
