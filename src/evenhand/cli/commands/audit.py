@@ -34,6 +34,9 @@ class _Kinds(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002 - typer gives it
         return load_task_command(cmd_name).build() if cmd_name in TASK_COMMANDS else None
 
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ARG002 - typer gives it
+        return ["[KIND] DATA [OPTIONS]"]
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - typer gives it
         with formatter.section("Kinds of study (evenhand audit KIND --help shows the options of one)"):
             formatter.write_dl([(kind, entry.summary) for kind, entry in TASK_COMMANDS.items()])
@@ -79,11 +82,7 @@ def _value_of(flag: str, args: list[str]) -> str | None:
 app = typer.Typer(cls=_Kinds, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
 
-@app.callback(
-    epilog=f"\b\nExample:\n{EXAMPLE}",
-    subcommand_metavar="[KIND] DATA [OPTIONS]",
-    options_metavar="",
-)
+@app.callback(epilog=f"\b\nExample:\n{EXAMPLE}")
 def audit() -> None:
     """Protect a table in many ways and report who pays for it.
 
