@@ -34,6 +34,7 @@ REGISTRIES = {
     "datasets": "evenhand.datasets:DATASETS",
     "designs": "evenhand.papers:DESIGNS",
     "encoders": "evenhand.study.tasks.collect.task:ENCODERS",
+    "kinds": "evenhand.study.tasks.registry:KINDS",
     "mechanisms": "evenhand.release:MECHANISMS",
     "methods": "evenhand.study.tasks.learn.methods:WAYS",
     "mitigations": "evenhand.study.tasks.decide.names:MITIGATIONS",

@@ -10,7 +10,7 @@ import typer
 from evenhand.cli.app import COMMANDS, app
 from evenhand.cli.options import PANELS, REGISTRIES, names_in
 from evenhand.cli.tasks.registry import TASK_COMMANDS, load_task_command
-from unit.cli.test_cli_app import parse_names
+from unit.cli.test_app import parse_names
 
 ROOT = Path(__file__).parents[3]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -9,7 +9,7 @@ from typing import Any
 import typer
 from typer.core import CompletionItem, TyperGroup  # type: ignore[attr-defined] # its only public place
 
-from evenhand.cli.options import complete_data
+from evenhand.cli.options import complete_data, names_in
 from evenhand.cli.tasks.registry import DEFAULT_KIND, TASK_COMMANDS, load_task_command
 
 __all__ = ["app"]
@@ -32,7 +32,7 @@ class _Kinds(TyperGroup):
         return list(TASK_COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002 - typer gives it
-        return load_task_command(cmd_name).build() if cmd_name in TASK_COMMANDS else None
+        return load_task_command(cmd_name).build()
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ARG002 - typer gives it
         return ["[KIND] DATA [OPTIONS]"]
@@ -62,7 +62,7 @@ def _kind_of(args: list[str]) -> str:
         kind = str(task.get("kind", DEFAULT_KIND))
     except (OSError, ValueError, LookupError, AttributeError, RecursionError):  # which Plan.load explains
         return DEFAULT_KIND
-    return kind if kind in TASK_COMMANDS else DEFAULT_KIND
+    return kind if kind in TASK_COMMANDS or kind in names_in("kinds") else DEFAULT_KIND
 
 
 def _value_of(flag: str, args: list[str]) -> str | None:

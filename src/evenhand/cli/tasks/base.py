@@ -53,9 +53,10 @@ _COMMON = frozenset({*shared.RUN_OPTIONS, "rows", "repeats"})
 
 
 class TaskCommand:
-    """One kind of study as a sub-command of ``evenhand audit``; a kind is a subclass of this.
+    """Run a plan that was written before.
 
-    The docstring of the subclass is its help.
+    One kind of study is a subclass of this, and its docstring is the help of ``evenhand audit KIND``. A kind
+    without one runs its plans, and ends with the three sentences of its report.
 
     Attributes
     ----------
@@ -78,7 +79,7 @@ class TaskCommand:
         What the number of rows counts, as JSON calls it.
     """
 
-    kind: ClassVar[str]
+    kind: str
     name: ClassVar[str] = ""
     folder: ClassVar[str] = "study"
     example: ClassVar[str] = ""
@@ -87,6 +88,9 @@ class TaskCommand:
     applied: ClassVar[tuple[str, ...]] = ()
     workers: ClassVar[int | None] = None
     units_studied: ClassVar[str] = "people"
+
+    def __init__(self, kind: str = "") -> None:
+        self.kind = kind or self.kind
 
     # --- what a kind says -------------------------------------------------------------------------
 

@@ -41,6 +41,7 @@ TASK_COMMANDS: dict[str, TaskEntry] = {
 
 
 def load_task_command(kind: str) -> TaskCommand:
-    """Return the sub-command of a kind, loaded when it is asked for."""
-    module, _, name = TASK_COMMANDS[kind].place.partition(":")
-    return cast("TaskCommand", getattr(import_module(module), name)())
+    """Return the sub-command of a kind, loaded when it is asked for; one without an entry runs plans."""
+    place = TASK_COMMANDS[kind].place if kind in TASK_COMMANDS else "evenhand.cli.tasks.base:TaskCommand"
+    module, _, name = place.partition(":")
+    return cast("TaskCommand", getattr(import_module(module), name)(kind))

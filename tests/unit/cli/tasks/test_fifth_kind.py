@@ -41,6 +41,17 @@ def test_its_plan_runs_again_without_naming_the_kind(call, file, tmp_path):
     assert Plan.load(tmp_path / "t" / "plan.toml").task.steps == 3
 
 
+def test_without_an_entry_of_its_own_its_plans_run_all_the_same(call, file, tmp_path, monkeypatch):
+    """A kind that was registered for Python alone has no options, and needs none to run a plan."""
+    call("audit", "toy", file, *ROLES, "--workers", 1, "--out", "s")
+    monkeypatch.delitem(TASK_COMMANDS, "toy")
+    done = call("audit", "--plan", "s/plan.toml", "--workers", 1, "--out", "t", "--json")
+
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["task"] == "toy"
+    assert (tmp_path / "t" / "report.html").read_bytes() == (tmp_path / "s" / "report.html").read_bytes()
+
+
 def test_help_lists_it_and_shows_its_options(call):
     assert "toy      What rounding costs." in call("audit", "--help").stdout
     assert "--steps N  Steps of the rounding. [4]" in call("audit", "toy", "--help").stdout
