@@ -19,7 +19,7 @@ from evenhand.privacy.guarantees.units import Trust
 from evenhand.release import MECHANISMS, Histogram
 from evenhand.schema import Column, Domain, Schema
 from evenhand.study.intake.opening import open_data
-from evenhand.study.intake.setup import Words, set_up
+from evenhand.study.intake.setup import RoleOptions, set_up
 from evenhand.study.tasks.shared.protection import promise_of
 from evenhand.study.tasks.shared.report_settings import report_setting
 
@@ -202,7 +202,9 @@ def test_a_table_of_an_inferred_schema_says_so(name, inferred):
 def test_a_study_of_an_inferred_schema_says_so(tmp_path):
     many = pd.concat([FRAME] * 5)
     arrow_csv.write_csv(pa.Table.from_pandas(many, preserve_index=False), tmp_path / "people.csv")
-    words = Words(target="hired", positive="yes", protected="race", privileged="white", sensitive=("race",))
+    words = RoleOptions(
+        target="hired", positive="yes", protected="race", privileged="white", sensitive=("race",)
+    )
     schema = set_up(open_data(tmp_path / "people.csv"), words).schema
 
     assert schema.inferred == ("race", "hired")

@@ -1,4 +1,4 @@
-"""The commands by name. A command's file is imported when the command is run, so that help is quick."""
+"""The commands by name. A command's file is imported here when it is named, so that help is quick."""
 
 from __future__ import annotations
 
@@ -11,16 +11,19 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 from typer.core import TyperGroup, TyperOption
 
+from evenhand import __version__
 from evenhand._shared_folders import remove_left_folders
-from evenhand.cli.terminal.console import FAULT, STOPPED, WRONG, Terminal, unheard
-from evenhand.cli.terminal.ending import heard, stop_code
-from evenhand.cli.terminal.streams import exit_if_output_fails, is_of_output
-from evenhand.errors import EvenhandError, EvenhandWarning, InvalidParameterError
+from evenhand.cli.help import build_command
+from evenhand.cli.terminal.ending import FAULT, STOPPED, WRONG, sigterm_as_interrupt, stop_code
+from evenhand.cli.terminal.streams import exit_if_output_fails, exit_on_broken_pipe, is_of_output
+from evenhand.errors import EvenhandError, EvenhandWarning, UnknownNameError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["COMMANDS", "app", "in_options", "refuse_closed_output"]
+    from evenhand.cli.terminal.console import Terminal
+
+__all__ = ["COMMANDS", "app", "refuse_closed_output"]
 
 COMMANDS = {
     "demo": "Take a tour on built-in data: five protocols, one report.",
@@ -29,28 +32,23 @@ COMMANDS = {
     "privatize": "Randomise the sensitive columns of a file, for release.",
     "estimate": "Estimate frequencies and group gaps from randomised reports.",
     "release": "Publish a table of counts, with what it promises.",
-    "decide": "Who loses a right when it follows from protected counts.",
-    "allocate": "Who gains and who loses when money follows protected counts.",
     "datasets": "List the data sets, show one, or fetch one.",
     "reproduce": "Run a paper's study and show its claims beside our numbers.",
 }
 """Every command and what it does, in the order in which help lists them."""
 
-_OPTIONS = {
-    "ways": "--ways", "gap": "--gap", "strength": "--strength",
-    "epsilons": "--epsilon", "epsilon": "--epsilon", "protocols": "--protocol", "protocol": "--protocol",
-    "splits": "--split", "split": "--split", "strategies": "--strategy", "strategy": "--strategy",
-    "model": "--model", "encoder": "--encoder", "repeats": "--repeats", "rows": "--rows", "seed": "--seed",
-    "workers": "--workers", "max_gap": "--max-gap", "max_accuracy_loss": "--max-accuracy-loss",
-    "columns": "--columns", "keep": "--keep", "simulate": "--simulate", "batch_rows": "--batch-rows",
-    "threshold": "--threshold", "k": "--k", "fraction": "--fraction", "delta": "--delta", "rho": "--rho",
-    "bound": "--bound", "post": "--post", "unit": "--unit", "mechanisms": "--mechanism",
-    "rule": "--rule", "count": "--count", "weight": "--weight", "formula": "--formula", "budget": "--budget",
-    "touches": "--touches", "mitigations": "--mitigate", "draws": "--draws", "currency": "--currency",
-    "level": "--level", "positive": "--positive", "privileged": "--privileged", "by": "--by", "out": "OUT",
-}  # fmt: skip
+_FORMER_COMMANDS = {
+    "decide": "evenhand audit decide DATA --rule FORMULA",
+    "allocate": "evenhand audit decide DATA --allot FORMULA --budget MONEY",
+}
+_FORMER_OPTIONS = {
+    "--task": "name the kind of study after audit, as in: evenhand audit release DATA",
+    "--ways": "it is called --methods now.",
+    "--way": "it is called --methods now.",
+    "--formula": "it is called --allot now.",
+}
 _CLICK_ERROR: type[Exception] = next(
-    each for each in typer.BadParameter.__mro__ if each.__name__ == "ClickException"
+    base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException"
 )
 _CLUMSY = {
     "Input should be a valid integer, unable to parse string as an integer": "it must be a whole number",
@@ -66,7 +64,7 @@ Example:
 
 
 class _Commands(TyperGroup):
-    """The group of all commands, which says every error in one way."""
+    """The group of all commands, which writes every error in one way."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - typer gives it
         return list(COMMANDS)
@@ -87,9 +85,10 @@ class _Commands(TyperGroup):
             formatter.write_dl([(name, COMMANDS[name]) for name in self.list_commands(ctx)])
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args and args[0] in _FORMER_COMMANDS:
+            message = f"The command '{args[0]}' is now a kind of audit. Hint: {_FORMER_COMMANDS[args[0]]}"
+            raise typer.BadParameter(message)
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            from evenhand.errors import UnknownNameError  # noqa: PLC0415 - used here alone
-
             raise UnknownNameError("Command", args[0], COMMANDS, place="known")
         return super().resolve_command(ctx, args)
 
@@ -97,12 +96,16 @@ class _Commands(TyperGroup):
         given = list(sys.argv[1:] if args is None else args)
         extra["standalone_mode"] = False
         remove_left_folders()
-        with exit_if_output_fails(), heard(), _told(as_json="--json" in given):
+        with (
+            exit_if_output_fails(lambda message: _terminal().error(message)),
+            sigterm_as_interrupt(),
+            _report_errors(as_json="--json" in given),
+        ):
             try:
                 code = super().main(given, *rest, **extra)
             except SystemExit:
                 if type(sys.stdout).__name__ == "PacifyFlushWrapper":  # typer's way to say it: nobody reads
-                    unheard()
+                    exit_on_broken_pipe()
                 raise
             if code == STOPPED:
                 raise KeyboardInterrupt
@@ -110,75 +113,64 @@ class _Commands(TyperGroup):
 
 
 def _command(name: str) -> Any:
-    """Return the command of a file: a Typer called `app` in it, or the function of the same name.
-
-    What the file calls `EXAMPLE` stands at the end of the command's help, line by line as it is written.
-    """
+    """Return the command of a file: what its `build` returns, its `app`, or the function of its name."""
     module = import_module(f"evenhand.cli.commands.{name}")
-    made = getattr(module, "app", None)
-    if made is None:
-        made = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-        example = getattr(module, "EXAMPLE", "")
-        made.command(name=name, epilog=f"\b\nExample:\n{example}" if example else None)(getattr(module, name))
-    command = typer.main.get_command(made)
+    if hasattr(module, "build"):
+        return module.build()
+    if not hasattr(module, "app"):
+        return build_command(getattr(module, name), name=name, example=getattr(module, "EXAMPLE", ""))
+    command = typer.main.get_command(module.app)
     command.name = name
     return command
 
 
-@contextmanager
-def _told(*, as_json: bool) -> Iterator[None]:
-    """Say errors and warnings in our words, without a traceback, and end with the right exit code."""
-    said: set[str] = set()
+def _terminal(*, as_json: bool = False) -> Terminal:
+    """Return where messages go."""
+    from evenhand.cli.terminal.console import Terminal  # noqa: PLC0415 - rich, which help does without
 
-    def tell(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-        if issubclass(category, EvenhandWarning) and str(message) not in said:
-            said.add(str(message))
-            Terminal(as_json=as_json).warn(str(message))
+    return Terminal(as_json=as_json)
+
+
+@contextmanager
+def _report_errors(*, as_json: bool) -> Iterator[None]:
+    """Write errors and warnings in our words, without a traceback, and end with the right exit code."""
+    shown: set[str] = set()
+
+    def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        if issubclass(category, EvenhandWarning) and str(message) not in shown:
+            shown.add(str(message))
+            _terminal(as_json=as_json).warn(str(message))
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", EvenhandWarning)
-        warnings.showwarning = tell
+        warnings.showwarning = show
         try:
             yield
         except EvenhandError as error:
-            _end(type(error).__name__, in_options(error), WRONG, as_json=as_json)
+            _end(type(error).__name__, str(error), WRONG, as_json=as_json)
         except _CLICK_ERROR as error:
             _usage(error, as_json=as_json)
         except (KeyboardInterrupt, typer.Abort):
-            Terminal(as_json=as_json).say("Stopped", "nothing is left half written.")
+            _terminal(as_json=as_json).say("Stopped", "nothing is left half written.")
             sys.exit(stop_code())
         except MemoryError:
             hint = "Hint: use fewer rows with --rows, or fewer workers with --workers."
             _end("MemoryError", f"There is not enough memory. {hint}", WRONG, as_json=as_json)
         except BrokenPipeError:
-            unheard()
+            exit_on_broken_pipe()
         except OSError as error:
-            _say_refusal(error, as_json=as_json)
+            _report_refusal(error, as_json=as_json)
         except Exception as error:  # noqa: BLE001 - its message may hold a private value and is not shown
             _end(type(error).__name__, _fault(error), FAULT, as_json=as_json)
 
 
-def _say_refusal(error: OSError, *, as_json: bool) -> None:
-    """Say what the system refused; an error of standard output is said where output ends."""
+def _report_refusal(error: OSError, *, as_json: bool) -> None:
+    """Write what the system refused; an error of standard output is reported where output ends."""
     if is_of_output(error):
         raise error
     where = f" ({error.filename})" if error.filename else ""
     refusal = f"{error.strerror or 'The system refused'}{where}."
     _end(type(error).__name__, refusal, WRONG, as_json=as_json)
-
-
-def in_options(error: EvenhandError) -> str:
-    """Return what an error says, of the option that was typed where it is about a parameter.
-
-    >>> in_options(InvalidParameterError("epsilons", owner="CollectTask", must_be="a number > 0", got="0"))
-    "--epsilon must be a number > 0. Got '0' instead."
-    """
-    said = str(error)
-    if not isinstance(error, InvalidParameterError) or error.parameter not in _OPTIONS:
-        return said
-    return said.replace(
-        f"The '{error.parameter}' parameter of {error.owner} must", f"{_OPTIONS[error.parameter]} must"
-    )
 
 
 def _usage(error: Any, *, as_json: bool) -> None:
@@ -193,6 +185,8 @@ def _usage(error: Any, *, as_json: bool) -> None:
     text = text if text.endswith((".", "?")) or bare else f"{text}."
     context = getattr(error, "ctx", None)
     hint = "" if bare or context is None else f" Hint: see {context.command_path} --help."
+    former = _FORMER_OPTIONS.get(getattr(error, "option_name", ""))
+    hint = f" Hint: {former}" if former else hint
     _end("UsageError", f"{text}{hint}", WRONG, as_json=as_json)
 
 
@@ -210,7 +204,7 @@ def _fault(error: Exception) -> str:
 
 
 def _end(kind: str, message: str, code: int, *, as_json: bool) -> None:
-    terminal = Terminal(as_json=as_json)
+    terminal = _terminal(as_json=as_json)
     terminal.error(message)
     terminal.object({"error": {"kind": kind, "message": message}, "exit": code})
     sys.exit(code)
@@ -218,7 +212,7 @@ def _end(kind: str, message: str, code: int, *, as_json: bool) -> None:
 
 def refuse_closed_output() -> NoReturn:
     """End before any work is done: results would have no place."""
-    Terminal().error(
+    _terminal().error(
         "Standard output is closed, so there is no place for results. Hint: send them to a file, or to "
         "/dev/null."
     )
@@ -237,8 +231,6 @@ app = typer.Typer(
 
 def _version(wanted: bool) -> None:  # noqa: FBT001 - typer calls it so
     if wanted:
-        from evenhand import __version__  # noqa: PLC0415 - used here alone
-
         typer.echo(f"evenhand {__version__}")
         raise typer.Exit
 

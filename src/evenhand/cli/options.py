@@ -1,47 +1,78 @@
-"""Options that several commands share: what they are called, what they say, how their lists are read."""
+"""Options that several commands share: their names, their panels in help, and how their lists are read.
+
+A word in braces in a help text, such as ``{protocols}``, is filled from the registry of that name when help
+is shown; ``{default}`` is filled with what the command does without the option.
+"""
 
 from __future__ import annotations
 
 import csv
+from functools import partial
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
 __all__ = [
-    "MECHANISMS", "AsJson", "Bound", "Data", "Delta", "Drop", "Encoder", "Epsilon", "Fraction",
-    "GuessRoles", "Mechanism", "Model", "OneMechanism", "OpenPage", "Out", "PlanFile", "Positive", "Post",
-    "Privileged", "Protected", "Protocol", "Quasi", "Quiet", "Repeats", "Resume", "Rho", "Rows",
-    "SchemaFile", "Seed", "Sensitive", "SmallestGroup", "Split", "Strategy", "TableColumns", "Target",
-    "Task", "Threshold", "UnitAsked", "UnitOfPrivacy", "Workers", "Yes", "listed",
+    "DATA", "DESIGN", "OUTPUT", "PANELS", "PROTECTION", "REGISTRIES", "ROLES", "ROLE_OPTIONS",
+    "RUN_OPTIONS", "AsJson", "Bound", "Data", "Delta", "Drop", "Epsilons", "Fraction", "GuessRoles",
+    "InferSchema", "OpenPage", "Out", "PlanFile", "Positive", "Post", "Privileged", "Protected",
+    "Quasi", "Quiet", "Repeats", "Resume", "Rho", "Rows", "SchemaFile", "Seed", "Sensitive",
+    "SmallestGroup", "Target", "Threshold", "Unit", "Workers", "Yes", "argument", "complete_data",
+    "complete_name", "data_option", "design_option", "is_typed", "join_names", "names_in",
+    "option_flag", "output_option", "protection_option", "role_option", "split_list",
 ]  # fmt: skip
 
-_PROTOCOLS = ("grr", "blh", "olh", "rappor", "oue", "ss", "the", "optimal")
-_SPLITS = ("uniform", "k-based", "optimal", "sample")
-_STRATEGIES = ("independent", "combined", "single")
-_MODELS = ("gradient-boosting", "lightgbm", "random-forest", "logistic")
-_ENCODERS = ("narrow", "one-hot", "codes")
-MECHANISMS = (
-    "laplace", "discrete-gaussian", "thresholded-laplace", "record-swapping", "generalized-sampling",
-    "suppression", "swapping", "k-anonymity", "noisy-suppression", "random-swapping", "sampled-k-anonymity",
-)  # fmt: skip
-"""The mechanisms of a release, those with a guarantee first."""
+DATA, ROLES, PROTECTION, DESIGN, OUTPUT = PANELS = ("Data", "Roles", "Protection", "Design", "Output")
+"""The panels of a help text, in their order."""
+
+REGISTRIES = {
+    "datasets": "evenhand.datasets:DATASETS",
+    "designs": "evenhand.papers:DESIGNS",
+    "encoders": "evenhand.study.tasks.collect.task:ENCODERS",
+    "kinds": "evenhand.study.tasks.registry:KINDS",
+    "mechanisms": "evenhand.release:MECHANISMS",
+    "methods": "evenhand.study.tasks.learn.methods:WAYS",
+    "mitigations": "evenhand.decide.mitigate.registry:MITIGATIONS",
+    "models": "evenhand.study.tasks.shared.models:MODELS",
+    "noises": "evenhand.study.tasks.decide.names:NOISES",
+    "papers": "evenhand.papers:PAPERS",
+    "protocols": "evenhand.collect:PROTOCOLS",
+    "splits": "evenhand.collect.joint.split:SPLITS",
+    "steps": "evenhand.study.tasks.shared.steps:STEPS",
+    "strategies": "evenhand.collect.privatizer.plan:STRATEGIES",
+    "touches": "evenhand.study.tasks.decide.task:TOUCHES",
+    "units": "evenhand.study.tasks.shared.table_mechanisms:UNITS",
+}
+"""Where the names that an option may have are registered; loaded when help or the shell asks for them."""
 
 
-def _completed(choices: Sequence[str]) -> Callable[[str], list[str]]:
-    """Return what completes the last of several words with commas between them."""
+def names_in(registry: str) -> list[str]:
+    """Return the names in one of :data:`REGISTRIES`, as they are now."""
+    module, _, attribute = REGISTRIES[registry].partition(":")
+    return list(getattr(import_module(module), attribute))
+
+
+def join_names(registry: str) -> str:
+    """Return the names in one of :data:`REGISTRIES`, with commas; those with blanks are quoted."""
+    return ", ".join(f"'{name}'" if " " in name else name for name in names_in(registry))
+
+
+def complete_name(registry: str) -> Callable[[str], list[str]]:
+    """Return a function that completes the last of several names with commas between them."""
 
     def complete(incomplete: str) -> list[str]:
         before, comma, last = incomplete.rpartition(",")
-        return [f"{before}{comma}{choice}" for choice in choices if choice.startswith(last)]
+        return [f"{before}{comma}{name}" for name in names_in(registry) if name.startswith(last)]
 
     return complete
 
 
-def _data(incomplete: str) -> list[str]:
+def complete_data(incomplete: str) -> list[str]:
     """Return the files and folders, and the data sets, whose names begin like this."""
     where = Path(incomplete if incomplete.endswith("/") else incomplete + "*")
     folder, start = where.parent, incomplete.rpartition("/")[2]
@@ -49,173 +80,125 @@ def _data(incomplete: str) -> list[str]:
         folder = where
     try:
         files = sorted(
-            f"{each}/" if each.is_dir() else str(each)
-            for each in folder.iterdir()
-            if each.name.startswith(start)
-            and (each.is_dir() or each.suffix in {".csv", ".gz", ".parquet", ".pq"})
+            f"{path}/" if path.is_dir() else str(path)
+            for path in folder.iterdir()
+            if path.name.startswith(start)
+            and (path.is_dir() or path.suffix in {".csv", ".gz", ".parquet", ".pq"})
         )
     except OSError:
         files = []
-    from evenhand.datasets import names  # noqa: PLC0415 - starts numpy, which only completion needs here
-
-    return files + [name for name in names() if name.startswith(incomplete)]
+    return files + [name for name in names_in("datasets") if name.startswith(incomplete)]
 
 
-def listed(given: Sequence[str] | None, known: Collection[str] = ()) -> tuple[str, ...]:
+def split_list(given: Sequence[str] | None, known: Collection[str] = ()) -> tuple[str, ...]:
     """Return the words of an option that may be given several times, each time with commas.
 
     A name with a comma in it is put in quotation marks, unless it is one of `known` as it stands.
 
-    >>> listed(["age, sex", "race"]), listed(["rent, monthly"], {"rent, monthly"}), listed(['a,"b, c"'])
-    (('age', 'sex', 'race'), ('rent, monthly',), ('a', 'b, c'))
+    >>> split_list(["age, sex", "race"]), split_list(["rent, monthly"], {"rent, monthly"})
+    (('age', 'sex', 'race'), ('rent, monthly',))
+    >>> split_list(['a,"b, c"'])
+    ('a', 'b, c')
     """
     words: list[str] = []
-    for each in given or ():
-        if each in known:
-            words.append(each)
+    for text in given or ():
+        if text in known:
+            words.append(text)
             continue
-        row = next(csv.reader([each], skipinitialspace=True), [])
+        row = next(csv.reader([text], skipinitialspace=True), [])
         words += [word if word in known else word.strip() for word in row if word.strip()]
     return tuple(words)
 
 
+def is_typed(value: object) -> bool:
+    """Whether an option was typed: 0 and an empty text were, None and a flag that was left out were not."""
+    return value is not None and value is not False
+
+
+def option_flag(name: str, annotation: Any) -> str:
+    """Return how an option is typed.
+
+    >>> option_flag("epsilons", Epsilons), option_flag("target", Target)
+    ('--epsilon', '--target')
+    """
+    declared = get_args(annotation)[1].default
+    return declared.partition("/")[0] if isinstance(declared, str) else f"--{name.replace('_', '-')}"
+
+
+def option(panel: str, metavar: str, text: str, *flags: str, choices: str = "", **extra: Any) -> Any:
+    """Return an option in a panel of help; the shell completes its values from the registry `choices`."""
+    complete = complete_name(choices) if choices else None
+    return typer.Option(
+        *flags, metavar=metavar or None, help=text, rich_help_panel=panel, autocompletion=complete, **extra
+    )
+
+
+def argument(panel: str, metavar: str, text: str, complete: Callable[[str], list[str]] | None = None) -> Any:
+    """Return an argument in a panel of help, which the shell completes by a function."""
+    return typer.Argument(metavar=metavar, help=text, rich_help_panel=panel, autocompletion=complete)
+
+
+data_option, role_option, protection_option, design_option, output_option = (
+    partial(option, panel) for panel in PANELS
+)
+
+# --- data and roles -------------------------------------------------------------------------------
+
 Data = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="DATA", help="A CSV or Parquet file, or a data set by name.", autocompletion=_data
-    ),
+    str | None, argument(DATA, "DATA", "A CSV or Parquet file, or a data set: {datasets}.", complete_data)
 ]
-Target = Annotated[str | None, typer.Option(metavar="COLUMN", help="The column that is predicted.")]
-Positive = Annotated[str | None, typer.Option(metavar="VALUE", help="Its value that people hope for.")]
-Protected = Annotated[
-    str | None, typer.Option(metavar="COLUMN", help="The column whose groups are compared.")
+SchemaFile = Annotated[Path | None, data_option("FILE", "Declared domains and roles (TOML).", "--schema")]
+InferSchema = Annotated[
+    bool, data_option("", "Read the domains of --columns from the rows, which leaks.", "--infer-schema")
 ]
-Privileged = Annotated[
-    str | None, typer.Option(metavar="VALUE", help="The group that others are compared with.")
-]
-Sensitive = Annotated[
-    list[str] | None, typer.Option(metavar="COLUMNS", help="What people randomise, with commas.")
-]
-Drop = Annotated[list[str] | None, typer.Option(metavar="COLUMNS", help="Columns to leave out.")]
-SchemaFile = Annotated[
-    Path | None, typer.Option("--schema", metavar="FILE", help="Declared domains and roles (TOML).")
-]
-PlanFile = Annotated[
-    Path | None, typer.Option("--plan", metavar="FILE", help="A plan that was written before.")
-]
-Resume = Annotated[bool, typer.Option("--resume", help="Go on with the study in --out.")]
-GuessRoles = Annotated[bool, typer.Option("--guess", help="Guess the roles that are missing, with reasons.")]
-Epsilon = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--epsilon",
-        "--epsilons",
-        metavar="LIST",
-        help="Privacy parameters of a whole report. [0.5,1,2,4; learn: 1,3]",
-    ),
-]
-Protocol = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="LIST", help=f"Of {', '.join(_PROTOCOLS)}. [grr,oue]", autocompletion=_completed(_PROTOCOLS)
-    ),
-]
-Split = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="LIST", help=f"Of {', '.join(_SPLITS)}. [uniform]", autocompletion=_completed(_SPLITS)
-    ),
-]
-Strategy = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="LIST",
-        help=f"Of {', '.join(_STRATEGIES)}. [independent]",
-        autocompletion=_completed(_STRATEGIES),
-    ),
-]
-Model = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME", help=f"Of {', '.join(_MODELS)}. [the first]", autocompletion=_completed(_MODELS)
-    ),
-]
-Encoder = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME", help=f"Of {', '.join(_ENCODERS)}. [narrow]", autocompletion=_completed(_ENCODERS)
-    ),
-]
-Repeats = Annotated[int | None, typer.Option(metavar="N", help="Runs of each setting. [10; learn: 5]")]
-Rows = Annotated[int | None, typer.Option(metavar="N", help="Use N rows, drawn at random. [all]")]
-Seed = Annotated[int | None, typer.Option(metavar="N", help="What everything drawn derives from. [0]")]
-Workers = Annotated[int | None, typer.Option(metavar="N", help="Cells at a time. [one per processor]")]
-Out = Annotated[Path | None, typer.Option(metavar="FOLDER", help="Where results go. [study]")]
-OpenPage = Annotated[
-    bool, typer.Option("--open/--no-open", help="Show the report in the browser.", show_default=False)
-]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing.")]
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Only the paths of what was written.")]
+PlanFile = Annotated[Path | None, data_option("FILE", "A plan that was written before.", "--plan")]
+Rows = Annotated[int | None, data_option("N", "Use N rows, drawn at random. [all]")]
+Target = Annotated[str | None, role_option("COLUMN", "The column that is predicted.")]
+Positive = Annotated[str | None, role_option("VALUE", "Its value that people hope for.")]
+Protected = Annotated[str | None, role_option("COLUMN", "The column whose groups are compared.")]
+Privileged = Annotated[str | None, role_option("VALUE", "The group that others are compared with.")]
+Sensitive = Annotated[list[str] | None, role_option("COLUMNS", "What people randomise, with commas.")]
+Drop = Annotated[list[str] | None, role_option("COLUMNS", "Columns to leave out.")]
+GuessRoles = Annotated[bool, role_option("", "Guess the roles that are missing, with reasons.", "--guess")]
+Quasi = Annotated[list[str] | None, role_option("COLUMNS", "What others may know. [the schema's]")]
+ROLE_OPTIONS: Mapping[str, Any] = {
+    "target": Target, "positive": Positive, "protected": Protected, "privileged": Privileged,
+    "sensitive": Sensitive, "drop": Drop, "guess": GuessRoles,
+}  # fmt: skip
+"""The roles of a study of people."""
 
-# --- a table that is published --------------------------------------------------------------------
+# --- protection -----------------------------------------------------------------------------------
 
-Task = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        help="collect (train on protected rows), release (publish a table) or learn (train a private "
-        "classifier). [collect]",
-        autocompletion=_completed(("collect", "release", "learn")),
-    ),
-]
-TableColumns = Annotated[
-    list[str] | None, typer.Option("--columns", metavar="COLUMNS", help="Release: what is crossed.")
-]
-Mechanism = Annotated[
+Epsilons = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="LIST",
-        help="Release: mechanisms, see 'evenhand release --help'.",
-        autocompletion=_completed(MECHANISMS),
-    ),
+    protection_option("LIST", "What one person is promised. [{default}]", "--epsilon", "--epsilons"),
 ]
-OneMechanism = Annotated[
-    str,
-    typer.Option(
-        "--mechanism",
-        metavar="NAME",
-        help=f"Of {', '.join(MECHANISMS)}.",
-        autocompletion=_completed(MECHANISMS),
-    ),
-]
-UnitOfPrivacy = Annotated[
-    str, typer.Option("--unit", metavar="WORDS", help="'replace one' or 'add or remove one'.")
-]
-UnitAsked = Annotated[
-    str | None,
-    typer.Option(
-        "--unit",
-        metavar="WORDS",
-        help="'replace one' or 'add or remove one'. [the first; learn: the second]",
-    ),
-]
-Threshold = Annotated[
-    int | None, typer.Option(metavar="N", help="Of suppression: smaller counts are not published.")
-]
-SmallestGroup = Annotated[
-    int | None, typer.Option("--k", metavar="N", help="Of k-anonymity: people who look alike.")
-]
-Fraction = Annotated[float | None, typer.Option(metavar="SHARE", help="Of swapping: records swapped.")]
-Delta = Annotated[str | None, typer.Option(metavar="NUMBER", help="Of Gaussian noise, sampling and learn.")]
-Rho = Annotated[str | None, typer.Option(metavar="NUMBER", help="Of Gaussian noise, instead of epsilon.")]
+Unit = Annotated[str | None, protection_option("WORDS", "Of {units}. [{default}]", "--unit")]
+Threshold = Annotated[int | None, protection_option("N", "Of suppression: smaller counts are not published.")]
+SmallestGroup = Annotated[int | None, protection_option("N", "Of k-anonymity: people who look alike.", "--k")]
+Fraction = Annotated[float | None, protection_option("SHARE", "Of swapping: records swapped.")]
+Delta = Annotated[str | None, protection_option("NUMBER", "Of Gaussian noise and of sampling.")]
+Rho = Annotated[str | None, protection_option("NUMBER", "Of Gaussian noise, instead of epsilon.")]
 Bound = Annotated[
-    int | None, typer.Option(metavar="N", help="A public bound on the count of a cell, never from the rows.")
+    int | None, protection_option("N", "A public bound on the count of a cell, never from the rows.")
 ]
-Post = Annotated[
-    list[str] | None,
-    typer.Option(metavar="LIST", help="Then: nonnegative, integral, sum_to=TOTAL, shrink=T."),
+Post = Annotated[list[str] | None, protection_option("LIST", "Then, in order: {steps}.")]
+
+# --- design and output ----------------------------------------------------------------------------
+
+Repeats = Annotated[int | None, design_option("N", "Runs of each setting. [{default}]")]
+Seed = Annotated[int | None, design_option("N", "What everything drawn derives from. [0]")]
+Workers = Annotated[int | None, design_option("N", "Cells at a time. [one per processor]")]
+Resume = Annotated[bool, design_option("", "Go on with the study in --out.", "--resume")]
+Yes = Annotated[bool, design_option("", "Ask nothing.", "--yes", "-y")]
+Out = Annotated[Path | None, output_option("FOLDER", "Where results go. [study]")]
+OpenPage = Annotated[
+    bool, output_option("", "Show the report in the browser.", "--open/--no-open", show_default=False)
 ]
-Quasi = Annotated[
-    list[str] | None, typer.Option(metavar="COLUMNS", help="What others may know. [the schema's]")
-]
+AsJson = Annotated[bool, output_option("", "One JSON object on standard output.", "--json")]
+Quiet = Annotated[bool, output_option("", "Only the paths of what was written.", "--quiet", "-q")]
+RUN_OPTIONS: Mapping[str, Any] = {
+    "data": Data, "plan": PlanFile, "seed": Seed, "workers": Workers, "resume": Resume, "yes": Yes,
+    "out": Out, "open_page": OpenPage, "as_json": AsJson, "quiet": Quiet,
+}  # fmt: skip
+"""What every audit has, whatever its kind."""

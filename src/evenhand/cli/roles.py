@@ -6,38 +6,57 @@ import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from evenhand.cli.options import listed
-from evenhand.cli.terminal.console import spelled, wrong_use
-from evenhand.cli.terminal.refusals import refuse_other_marks
+from evenhand.cli.options import split_list
+from evenhand.cli.terminal.console import Terminal, quote_names, wrong_use
+from evenhand.cli.terminal.refusals import refuse_other_separators
 from evenhand.errors import SchemaError
-from evenhand.study.intake.setup import ROLES, Words, choices_of, column_named, missing_roles, set_up
+from evenhand.schema import Schema
+from evenhand.study.intake.guess import guess
+from evenhand.study.intake.opening import Opened, open_data
+from evenhand.study.intake.setup import (
+    ROLES,
+    RoleOptions,
+    Setup,
+    choices_of,
+    column_named,
+    missing_roles,
+    set_up,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from evenhand.cli.terminal.console import Terminal
     from evenhand.study.intake.draft import Part
-    from evenhand.study.intake.opening import Opened
-    from evenhand.study.intake.setup import Setup
 
-__all__ = ["INFERRED", "arranged", "told_reading", "with_choices", "words_of"]
+__all__ = [
+    "assign_roles", "open_people", "read_role_options", "refuse_empty_table", "report_inferred",
+    "report_reading", "with_choices",
+]  # fmt: skip
 
-INFERRED = "domains were learnt from the rows, and that is a leak; give --schema with public code lists"
+_INFERRED = "domains were learnt from the rows, and that is a leak; give --schema with public code lists"
 
 
-def words_of(opened: Opened, given: dict[str, Any]) -> Words:
+def read_role_options(opened: Opened, typed: Mapping[str, Any]) -> RoleOptions:
     """Return the roles as they were typed."""
-    return Words(
-        target=given.get("target"),
-        positive=given.get("positive"),
-        protected=given.get("protected"),
-        privileged=given.get("privileged"),
-        sensitive=listed(given.get("sensitive"), opened.names),
-        drop=listed(given.get("drop"), (*opened.names, *opened.unread)),
+    return RoleOptions(
+        target=typed.get("target"),
+        positive=typed.get("positive"),
+        protected=typed.get("protected"),
+        privileged=typed.get("privileged"),
+        sensitive=split_list(typed.get("sensitive"), opened.names),
+        drop=split_list(typed.get("drop"), (*opened.names, *opened.unread)),
     )
 
 
-def told_reading(terminal: Terminal, opened: Opened) -> None:
+def open_people(terminal: Terminal, typed: Mapping[str, Any]) -> Opened:
+    """Return the rows of the data that was named, with the schema that was declared for them."""
+    declared = None if typed["schema"] is None else Schema.load(typed["schema"])
+    opened = open_data(typed["data"], schema=declared)
+    report_reading(terminal, opened)
+    return opened
+
+
+def report_reading(terminal: Terminal, opened: Opened) -> None:
     """Say what was read."""
     label = opened.source.label
     with_nulls = sum(1 for column in opened.frame.columns if column.null_count)
@@ -48,69 +67,76 @@ def told_reading(terminal: Terminal, opened: Opened) -> None:
         terminal.say("Note", opened.note)
 
 
-def arranged(
+def assign_roles(
     terminal: Terminal,
     opened: Opened,
-    words: Words,
+    typed: Mapping[str, Any],
     *,
     command: str,
-    data: str,
-    guess: bool,
     bins_only: bool = False,
     needed: Sequence[str] = tuple(ROLES),
 ) -> Setup:
     """Return the schema with its roles, and say how it came about; others than those needed may lack."""
-    _refuse_what_is_no_table(opened)
+    refuse_empty_table(opened)
+    words = read_role_options(opened, typed)
     guesses: tuple[str, ...] = ()
-    if guess:
-        words, guesses = _guessed(terminal, opened, words)
+    if typed["guess"]:
+        words, guesses = _guess_roles(terminal, opened, words)
     missing = [role for role in missing_roles(words, opened) if role in needed]
     if missing:
-        asked = f"{command} {shlex.quote(data)}"
-        wrong_use(_ask_for(opened, words, missing, command=asked, guessed=guess, needed=needed))
+        typed_command = f"{command} {shlex.quote(typed['data'])}"
+        wrong_use(
+            _ask_for(opened, words, missing, command=typed_command, guessed=typed["guess"], needed=needed)
+        )
     try:
-        made = set_up(opened, words, bins_only=bins_only)
+        setup = set_up(opened, words, bins_only=bins_only)
     except SchemaError as error:
         wrong_use(with_choices(opened, words, error))
-    if made.inferred:
-        terminal.warn(INFERRED)
-    if made.left_out:
-        reasons = [f"{spelled([name])} ({why})" for name, why in list(made.left_out.items())[:6]]
-        more = [f"and {len(made.left_out) - 6} more"] if len(made.left_out) > 6 else []
-        terminal.say("Left out", "; ".join(reasons + more))
-    for note in made.notes:
-        terminal.say("Note", note)
-    schema = made.schema
-    reported = f"; sensitive {spelled(schema.sensitive)}" if "sensitive" in needed else ""
+    report_inferred(terminal, setup)
+    schema = setup.schema
+    sensitive = f"; sensitive {quote_names(schema.sensitive)}" if "sensitive" in needed else ""
     terminal.say(
         "Roles",
         f"target {schema.target} = {schema.positive}; protected {schema.protected}, privileged "
-        f"{schema.privileged}{reported}",
+        f"{schema.privileged}{sensitive}",
     )
-    return replace(made, notes=(*made.notes, *guesses))
+    return replace(setup, notes=(*setup.notes, *guesses))
 
 
-def _refuse_what_is_no_table(opened: Opened) -> None:
+def report_inferred(terminal: Terminal, setup: Setup) -> None:
+    """Say how a schema came about: what was read from the rows and what was left out."""
+    if setup.inferred:
+        terminal.warn(_INFERRED)
+    if setup.left_out:
+        reasons = [f"{quote_names([name])} ({why})" for name, why in list(setup.left_out.items())[:6]]
+        more = [f"and {len(setup.left_out) - 6} more"] if len(setup.left_out) > 6 else []
+        terminal.say("Left out", "; ".join(reasons + more))
+    for note in setup.notes:
+        terminal.say("Note", note)
+
+
+def refuse_empty_table(opened: Opened) -> None:
+    """Refuse data without rows, and a file whose fields are separated by something else than commas."""
     name = opened.source.label
     if not opened.rows:
         wrong_use(f"{name} has column names and no rows. Hint: name a file with people in it.")
-    refuse_other_marks(name, opened.names)
+    refuse_other_separators(name, opened.names)
 
 
-def _guessed(terminal: Terminal, opened: Opened, words: Words) -> tuple[Words, tuple[str, ...]]:
-    from evenhand.study.intake.guess import guess  # noqa: PLC0415 - only if somebody asks
-
-    found = guess(opened, words)
-    for reason in found.reasons:
+def _guess_roles(
+    terminal: Terminal, opened: Opened, words: RoleOptions
+) -> tuple[RoleOptions, tuple[str, ...]]:
+    guessed = guess(opened, words)
+    for reason in guessed.reasons:
         terminal.say("Guess", reason)
-    if found.reasons:
+    if guessed.reasons:
         terminal.say("", "A guess may be wrong: give the option to overrule it.")
-    return found.words, tuple(f"Guessed: {reason}" for reason in found.reasons)
+    return guessed.words, tuple(f"Guessed: {reason}" for reason in guessed.reasons)
 
 
 def _ask_for(
     opened: Opened,
-    words: Words,
+    words: RoleOptions,
     missing: Sequence[str],
     *,
     command: str,
@@ -118,10 +144,8 @@ def _ask_for(
     needed: Sequence[str],
 ) -> str:
     """Say which roles are missing, which columns there are, and show a whole command."""
-    from evenhand.study.intake.guess import guess  # noqa: PLC0415 - as above
-
     wanted = [f"--{role} ({ROLES[role]})" for role in missing]
-    say = "could not be guessed" if guessed else "must be given"
+    problem = "could not be guessed" if guessed else "must be given"
     draft = guess(opened, words).words
     stand_in = replace(
         draft,
@@ -140,9 +164,9 @@ def _ask_for(
             *([f"--sensitive {shlex.quote(_joined(stand_in.sensitive))}"] if "sensitive" in needed else []),
         ]
     )
-    asked = f"{'; '.join(wanted)} {say}."
+    columns = quote_names(opened.names, most=60)
     return (
-        f"{asked}\nColumns: {spelled(opened.names, most=60)}.\nFor example, with what the names suggest "
+        f"{'; '.join(wanted)} {problem}.\nColumns: {columns}.\nFor example, with what the names suggest "
         f"(check it):\n{example}"
     )
 
@@ -151,12 +175,12 @@ def _joined(names: Sequence[str]) -> str:
     return ",".join(f'"{name}"' if "," in name else name for name in names)
 
 
-def with_choices(opened: Opened, words: Words, error: SchemaError) -> str:
+def with_choices(opened: Opened, words: RoleOptions, error: SchemaError) -> str:
     """Add the values that a column of the person's own file holds."""
     owner = {"roles.positive": "target", "roles.privileged": "protected"}.get(error.field)
     if owner is None:
         return str(error)
     name = getattr(words, owner) or getattr(opened.schema, owner)
     part: Part = "target" if owner == "target" else "protected"
-    found = choices_of(opened, column_named(name, opened.names), part)
-    return f"{error}\nValues of {spelled([name])}: {spelled(found)}." if found else str(error)
+    values = choices_of(opened, column_named(name, opened.names), part)
+    return f"{error}\nValues of {quote_names([name])}: {quote_names(values)}." if values else str(error)

@@ -2,14 +2,15 @@
 
 import csv
 import math
-import sys
 import types
-from importlib import import_module
 
 import pytest
 from typer.testing import CliRunner
 
 from evenhand.cli.app import app
+from evenhand.cli.tasks.base import TaskCommand
+from evenhand.cli.tasks.collect import CollectCommand
+from evenhand.cli.tasks.decide import DecideCommand
 from evenhand.study.plan.plan import Plan
 from evenhand.study.results.results import Results
 from evenhand.study.tasks.collect.task import CollectTask
@@ -69,7 +70,10 @@ def finished(plan=None, failures=(), groups=("women", "men"), *, undefined=False
 
 @pytest.fixture
 def fake(monkeypatch):
-    """Put a run and a page in place of the real ones; return what the run was called with."""
+    """Put a run and a page in place of the real ones; return what the run was called with.
+
+    The results are those of a collection, so that studies of other kinds end after the run.
+    """
     calls = []
 
     def run(plan, **options):
@@ -81,11 +85,18 @@ def fake(monkeypatch):
         return finished()
 
     quick = types.SimpleNamespace(workers=1, seconds=lambda rows=None: 42, rows_within=lambda _: None)
-    monkeypatch.setattr(import_module("evenhand.study.run.duration"), "duration", lambda *_, **__: quick)
-    page = types.ModuleType("evenhand.study.page.page")
-    page.answers = lambda results: ("**Everyone pays:** a point.", "At ε = 1 it is −1.0.", "Third.")
-    monkeypatch.setitem(sys.modules, "evenhand.study.page.page", page)
-    monkeypatch.setattr(import_module("evenhand.study.run.whole"), "run", run)
+    monkeypatch.setattr("evenhand.cli.study.duration", lambda *_, **__: quick)
+    sentences = ("**Everyone pays:** a point.", "At ε = 1 it is −1.0.", "Third.")
+    monkeypatch.setattr("evenhand.cli.tasks.base.answers", lambda _: sentences)
+    monkeypatch.setattr("evenhand.cli.study.run_cells", run)
+    monkeypatch.setattr(DecideCommand, "write_more", lambda *_, **__: {})
+    finish = TaskCommand.finish
+
+    def finish_what_was_collected(self, terminal, results, **options):
+        if isinstance(self, CollectCommand):
+            finish(self, terminal, results, **options)
+
+    monkeypatch.setattr(TaskCommand, "finish", finish_what_was_collected)
     monkeypatch.setattr(Results, "report", lambda self, path: path.write_text("page"), raising=False)
     monkeypatch.setattr(Results, "to_csv", lambda self, path: path.write_text("cells"), raising=False)
     return calls

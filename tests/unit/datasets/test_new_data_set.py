@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 import evenhand as eh
 from evenhand.cli.app import app
-from evenhand.cli.options import _data as complete_data
+from evenhand.cli.options import complete_data
 from evenhand.datasets import DATASETS, describe, entries, load, names, registry
 from evenhand.study import DataSource
 

@@ -3,65 +3,47 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
-from evenhand.cli import options as given  # noqa: TC001 - typer reads the annotations
-from evenhand.cli.terminal.console import FAILED, Terminal, wrong_use
-from evenhand.cli.terminal.refusals import refuse_empty
+from evenhand.cli import options as shared
+from evenhand.cli.options import design_option, output_option, protection_option
+from evenhand.cli.roles import assign_roles, open_people
+from evenhand.cli.study import StudyRun, shorten_path, typed_design, write_results
+from evenhand.cli.tasks.base import TaskCommand
+from evenhand.cli.terminal.ending import FAILED
+from evenhand.study.advise.advice import advice_plan, as_lines
+from evenhand.study.advise.recommend import Limits
+from evenhand.study.intake.setup import DEFAULT_EPSILONS, plan_for
+from evenhand.study.profile.profiling import profile
+from evenhand.study.run.prepare import prepare
 
 if TYPE_CHECKING:
-    from evenhand.study.advise.advice import Advice
+    from collections.abc import Mapping
+
+    from evenhand.cli.terminal.console import Terminal
     from evenhand.study.plan.plan import Plan
+    from evenhand.study.results.results import Results
 
-__all__ = ["advise"]
+__all__ = ["AdviseCommand", "build"]
 
-EXAMPLE = """\
-  evenhand advise people.csv --target hired --positive yes \\
-      --protected sex --privileged male --sensitive sex,age --max-gap 0.1
-  evenhand advise causal --max-accuracy-loss 0.02 --epsilon 2
-  evenhand advise --resume --out advice --max-gap 0.05 --repeats 20
-"""
+_REPEATS = 8
+_LIMITS = ("max_gap", "max_accuracy_loss", "epsilon")
 
-Out = Annotated[Path | None, typer.Option(metavar="FOLDER", help="Where results go. [advice]")]
-Repeats = Annotated[int | None, typer.Option(metavar="N", help="Runs of each setting. [8]")]
-MaxGap = Annotated[
-    float | None, typer.Option(metavar="SHARE", help="The widest gap that is accepted, such as 0.1.")
-]
+Out = Annotated[Path | None, output_option("FOLDER", "Where results go. [advice]")]
+Repeats = Annotated[int | None, design_option("N", f"Runs of each setting. [{_REPEATS}]")]
+MaxGap = Annotated[float | None, protection_option("SHARE", "The widest gap that is accepted, such as 0.1.")]
 MaxLoss = Annotated[
     float | None,
-    typer.Option("--max-accuracy-loss", metavar="SHARE", help="The accuracy that may be lost, such as 0.02."),
+    protection_option("SHARE", "The accuracy that may be lost, such as 0.02.", "--max-accuracy-loss"),
 ]
 MostEpsilon = Annotated[
-    float | None, typer.Option("--epsilon", metavar="NUMBER", help="The largest epsilon that is accepted.")
+    float | None, protection_option("NUMBER", "The largest epsilon that is accepted.", "--epsilon")
 ]
 
 
-def advise(  # noqa: PLR0913 - one option each
-    data: given.Data = None,
-    *,
-    target: given.Target = None,
-    positive: given.Positive = None,
-    protected: given.Protected = None,
-    privileged: given.Privileged = None,
-    sensitive: given.Sensitive = None,
-    guess: given.GuessRoles = False,
-    drop: given.Drop = None,
-    schema: given.SchemaFile = None,
-    max_gap: MaxGap = None,
-    max_accuracy_loss: MaxLoss = None,
-    epsilon: MostEpsilon = None,
-    rows: given.Rows = None,
-    repeats: Repeats = None,
-    seed: given.Seed = None,
-    workers: given.Workers = None,
-    out: Out = None,
-    resume: given.Resume = False,
-    yes: given.Yes = False,
-    as_json: given.AsJson = False,
-    quiet: given.Quiet = False,
-) -> None:
+class AdviseCommand(TaskCommand):
     """Which protocol and epsilon for this data, with reasons.
 
     Says what the data lets expect, checks it with a small study, and recommends a setting within your limits;
@@ -69,86 +51,69 @@ def advise(  # noqa: PLR0913 - one option each
     finished is asked again, with other limits or more repeats. A choice made by looking at private rows is
     not covered by the guarantee of what is collected later: use public or pilot data where you can.
     """
-    terminal = Terminal(as_json=as_json, quiet=quiet)
-    if data is None and not resume:
-        wrong_use("DATA is missing: a CSV or Parquet file, or a data set (evenhand datasets lists them).")
-    from evenhand.cli.conduct import checked, conduct, forecast, free_folder, shown_path, written  # noqa: PLC0415 - starts numpy
-    from evenhand.study.advise.recommend import Limits  # noqa: PLC0415 - as above
-    from evenhand.study.profile.profiling import profile  # noqa: PLC0415 - as above
-    from evenhand.study.run.prepare import prepare  # noqa: PLC0415 - as above
 
-    typed = dict(locals())
-    refuse_empty(typed, "sensitive", "drop")
-    Limits(max_gap=max_gap, max_accuracy_loss=max_accuracy_loss, epsilon=None)
-    folder = checked(free_folder(out, name="advice", resume=resume), workers=workers, resume=resume)
-    if data is None:
-        from evenhand.cli.planned import planned  # noqa: PLC0415 - used here alone
+    kind = "collect"
+    name = "advise"
+    folder = "advice"
+    example = """\
+  evenhand advise people.csv --target hired --positive yes \\
+      --protected sex --privileged male --sensitive sex,age --max-gap 0.1
+  evenhand advise causal --max-accuracy-loss 0.02 --epsilon 2
+  evenhand advise --resume --out advice --max-gap 0.05 --repeats 20
+"""
+    run_options: ClassVar[Mapping[str, Any]] = {
+        name: kind for name, kind in shared.RUN_OPTIONS.items() if name not in {"plan", "open_page"}
+    }
+    options: ClassVar[Mapping[str, Any]] = {
+        "schema": shared.SchemaFile, "rows": shared.Rows, **shared.ROLE_OPTIONS, "max_gap": MaxGap,
+        "max_accuracy_loss": MaxLoss, "epsilon": MostEpsilon, "repeats": Repeats, "out": Out,
+    }  # fmt: skip
+    applied = _LIMITS
 
-        plan, frame = planned(terminal, typed, folder / "plan.toml")
-    else:
-        plan, frame = _small_study(terminal, typed)
-    if not resume:
-        plan = forecast(terminal, plan, frame=frame, workers=workers, ask=not yes)
-    results = conduct(
-        terminal,
-        plan,
-        frame=frame,
-        out=folder,
-        workers=workers,
-        resume=resume,
-        command="advise",
-        besides=_limits(typed),
-    )
-    found = results.advise(
-        max_gap=max_gap,
-        max_accuracy_loss=max_accuracy_loss,
-        epsilon=epsilon,
-        profile=profile(prepare(plan, frame=frame)),
-    )
-    files = written(terminal, results, folder)
-    code = FAILED if results.failures else 0
-    _told(terminal, found, {word.lower(): str(path.resolve()) for word, path in files.items()}, code)
-    terminal.files({word: shown_path(path) for word, path in files.items()})
-    raise typer.Exit(code)
+    def check(self, typed: dict[str, Any]) -> None:
+        """Refuse limits that nobody can want."""
+        Limits(max_gap=typed["max_gap"], max_accuracy_loss=typed["max_accuracy_loss"], epsilon=None)
 
+    def new_plan(self, terminal: Terminal, typed: dict[str, Any]) -> tuple[Plan, Any]:
+        """Return the plan of a small study that checks what the data lets expect, and its rows."""
+        opened = open_people(terminal, typed)
+        setup = assign_roles(terminal, opened, typed, command=self.name)
+        plan = plan_for(
+            opened,
+            setup.schema,
+            epsilons=_epsilons(typed["epsilon"]),
+            rows=typed["rows"],
+            notes=setup.sentences,
+            **{"repeats": _REPEATS, **typed_design(typed)},
+        )
+        small = advice_plan(plan, prepare(plan, frame=opened.frame))
+        return small.with_(repeats=plan.repeats), opened.frame
 
-def _small_study(terminal: Terminal, typed: dict[str, Any]) -> tuple[Plan, Any]:
-    """Return the plan that checks what the data lets expect, and its rows."""
-    from evenhand.cli.roles import arranged, told_reading, words_of  # noqa: PLC0415 - starts numpy
-    from evenhand.schema import Schema  # noqa: PLC0415 - as above
-    from evenhand.study.advise.advice import advice_plan  # noqa: PLC0415 - as above
-    from evenhand.study.intake.opening import open_data  # noqa: PLC0415 - as above
-    from evenhand.study.intake.setup import plan_for  # noqa: PLC0415 - as above
-    from evenhand.study.run.prepare import prepare  # noqa: PLC0415 - as above
+    def repeat_options(self, typed: dict[str, Any]) -> str:
+        """Return the limits as they are typed, which the study's folder does not keep.
 
-    declared = None if typed["schema"] is None else Schema.load(typed["schema"])
-    opened = open_data(typed["data"], schema=declared)
-    told_reading(terminal, opened)
-    words = words_of(opened, typed)
-    made = arranged(terminal, opened, words, command="advise", data=typed["data"], guess=typed["guess"])
-    plan = plan_for(
-        opened,
-        made.schema,
-        epsilons=_epsilons(typed["epsilon"]),
-        rows=typed["rows"],
-        repeats=8 if typed["repeats"] is None else typed["repeats"],
-        seed=typed["seed"] or 0,
-        notes=made.sentences,
-    )
-    small = advice_plan(plan, prepare(plan, frame=opened.frame))
-    return small.with_(repeats=plan.repeats), opened.frame
+        >>> AdviseCommand().repeat_options({"max_gap": 0.1, "max_accuracy_loss": None, "epsilon": 2.0})
+        ' --max-gap 0.1 --epsilon 2'
+        """
+        limits = {name.replace("_", "-"): typed[name] for name in _LIMITS if typed[name] is not None}
+        return "".join(f" --{name} {limit:g}" for name, limit in limits.items())
 
-
-def _limits(typed: dict[str, Any]) -> str:
-    """Return the limits as they are typed, which the study's folder does not keep.
-
-    >>> _limits({"max_gap": 0.1, "max_accuracy_loss": None, "epsilon": 2.0})
-    ' --max-gap 0.1 --epsilon 2'
-    """
-    names = ("max_gap", "max_accuracy_loss", "epsilon")
-    return "".join(
-        f" --{name.replace('_', '-')} {typed[name]:g}" for name in names if typed[name] is not None
-    )
+    def conclude(self, run: StudyRun, results: Results) -> None:
+        """Show the advice, line by line, and end with the exit code."""
+        terminal, limits = run.terminal, {name: run.typed[name] for name in _LIMITS}
+        advice = results.advise(**limits, profile=profile(prepare(run.plan, frame=run.frame)))
+        files = write_results(terminal, results, run.folder)
+        code = FAILED if results.failures else 0
+        paths = {word.lower(): str(path.resolve()) for word, path in files.items()}
+        terminal.object({"command": self.name, **advice.to_dict(), "files": paths, "exit": code})
+        terminal.show()
+        for place, (indent, text) in enumerate(as_lines(advice)):
+            terminal.sentence(f"**{text}**" if not place else text, indent=indent)
+            if not text:
+                terminal.show()
+        terminal.show()
+        terminal.files({word: shorten_path(path) for word, path in files.items()})
+        raise typer.Exit(code)
 
 
 def _epsilons(most: float | None) -> list[str]:
@@ -157,21 +122,9 @@ def _epsilons(most: float | None) -> list[str]:
     >>> _epsilons(None), _epsilons(1.5), _epsilons(0.2)
     (['0.5', '1', '2', '4'], ['0.5', '1', '1.5'], ['0.2'])
     """
-    usual = ["0.5", "1", "2", "4"]
     if most is None:
-        return usual
-    within = [each for each in usual if float(each) < most]
-    return [*within, f"{most:g}"]
+        return list(DEFAULT_EPSILONS)
+    return [*(epsilon for epsilon in DEFAULT_EPSILONS if float(epsilon) < most), f"{most:g}"]
 
 
-def _told(terminal: Terminal, advice: Advice, files: dict[str, str], code: int) -> None:
-    """Show the advice, line by line."""
-    from evenhand.study.advise.advice import as_lines  # noqa: PLC0415 - starts numpy
-
-    terminal.object({"command": "advise", **advice.to_dict(), "files": files, "exit": code})
-    terminal.show()
-    for place, (indent, text) in enumerate(as_lines(advice)):
-        terminal.sentence(f"**{text}**" if not place else text, indent=indent)
-        if not text:
-            terminal.show()
-    terminal.show()
+build = AdviseCommand().build

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path  # noqa: TC003 - typer reads the annotations
 from typing import Annotated
 
-import typer
-
-from evenhand.cli import options as given  # noqa: TC001 - typer reads the annotations
+from evenhand.cli import options as shared  # noqa: TC001 - typer reads the annotations
+from evenhand.cli.options import output_option
+from evenhand.cli.study import check_folder, choose_folder, follow_run
+from evenhand.cli.tasks.registry import load_task_command
 from evenhand.cli.terminal.console import Terminal
+from evenhand.study.plan.plan import Plan
+from evenhand.study.plan.source import DataSource
+from evenhand.study.tasks.collect.task import CollectTask
 
 __all__ = ["demo"]
 
@@ -29,25 +33,18 @@ _STORY = (
     "is predicted the good outcome then, and how far apart are the groups?"
 )
 
-Out = Annotated[Path | None, typer.Option(metavar="FOLDER", help="Where results go. [evenhand-demo]")]
-
 
 def demo(
     *,
-    out: Out = None,
-    workers: given.Workers = None,
-    open_page: given.OpenPage = True,
-    as_json: given.AsJson = False,
-    quiet: given.Quiet = False,
+    out: Annotated[Path | None, output_option("FOLDER", "Where results go. [evenhand-demo]")] = None,
+    workers: shared.Workers = None,
+    open_page: shared.OpenPage = True,
+    as_json: shared.AsJson = False,
+    quiet: shared.Quiet = False,
 ) -> None:
     """Take a tour on built-in data: five protocols, one report."""
-    from evenhand.cli.conduct import checked, conduct, finish, free_folder  # noqa: PLC0415 - starts numpy
-    from evenhand.study.plan.plan import Plan  # noqa: PLC0415 - as above
-    from evenhand.study.plan.source import DataSource  # noqa: PLC0415 - as above
-    from evenhand.study.tasks.collect.task import CollectTask  # noqa: PLC0415 - as above
-
     terminal = Terminal(as_json=as_json, quiet=quiet)
-    folder = checked(free_folder(out, name="evenhand-demo"), workers=workers)
+    folder = check_folder(choose_folder(out, name="evenhand-demo"), workers=workers)
     plan = Plan(
         data=DataSource(dataset="causal", options={"n": _PEOPLE}),
         task=CollectTask(_PROTOCOLS, _EPSILONS),
@@ -59,6 +56,7 @@ def demo(
     terminal.say(
         "Plan", f"{len(plan.settings())} settings x {_REPEATS} repeats = {cells} cells, under a minute"
     )
-    results = conduct(terminal, plan, frame=None, out=folder, workers=workers, resume=False)
+    results = follow_run(terminal, plan, frame=None, out=folder, workers=workers, resume=False)
     shown = open_page and terminal.is_interactive
-    finish(terminal, results, command="demo", out=folder, open_page=shown)
+    command = load_task_command(plan.task.kind)
+    command.finish(terminal, results, command="demo", out=folder, open_page=shown)

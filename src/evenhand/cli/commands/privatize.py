@@ -2,18 +2,44 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import json
+import math
+import time
+from pathlib import Path  # noqa: TC003 - typer reads the annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from evenhand.cli import options as given
-from evenhand.cli.terminal.console import Terminal, spelled, wrong_use
-from evenhand.cli.terminal.refusals import refuse_empty, refuse_other_marks, refuse_overwritten
+from evenhand.cli import options as shared  # noqa: TC001 - typer reads the annotations
+from evenhand.cli.options import (
+    DATA,
+    OUTPUT,
+    argument,
+    data_option,
+    design_option,
+    output_option,
+    protection_option,
+    split_list,
+)
+from evenhand.cli.terminal.console import Terminal, quote_names, wrong_use
+from evenhand.cli.terminal.progress import follow_rows
+from evenhand.cli.terminal.refusals import (
+    refuse_empty,
+    refuse_missing_schema,
+    refuse_other_separators,
+    refuse_overwritten,
+)
+from evenhand.collect import GroupOutcomes
+from evenhand.engine.arrow import Privatized, privatize_file
+from evenhand.engine.places import Places
+from evenhand.privacy.rational import exact
+from evenhand.report.words import epsilon_of
+from evenhand.schema import Schema
+from evenhand.schema.toml import MAX_BYTES, parse_toml, read_text
+from evenhand.table.read import STREAM_LIMITS, file_columns, file_form, read
+from evenhand.table.side_files import side_files
 
 if TYPE_CHECKING:
-    from evenhand.engine.arrow import Privatized
-    from evenhand.schema import Schema
+    from collections.abc import Callable
+
 
 __all__ = ["privatize"]
 
@@ -25,77 +51,65 @@ EXAMPLE = """\
       --protocol optimal --outcomes census.toml --columns race
 """
 
-_NO_SCHEMA = (
-    "--schema is missing: a file that declares the values each column may have, from a code list or a "
-    "questionnaire. Hint: write one, or in Python start from Schema.infer(frame).save('schema.toml') and "
-    "replace what it read by what is public; --infer-schema takes the values of these rows, which leaks."
+_DEFAULTS: dict[str, Any] = privatize_file.__kwdefaults__ or {}
+_OPTIMAL = "optimal"
+_MANY_GROUPS = 30  # from which on the linear programs take seconds
+_PAUSE = 2.0  # seconds between two lines about them
+_NEEDED = (
+    "--protocol optimal needs the share and the outcome rate of each group, and they must be public: these "
+    "rows are private. Hint: --outcomes FILE with weights, rates and source; or --weights 0.7,0.3 --rates "
+    "0.2,0.6; in the order of the schema's values. In Python, GroupOutcomes also takes a pilot's reports or "
+    "a budget."
 )
-
-Source = Annotated[Path, typer.Argument(metavar="IN", help="A CSV or Parquet file, one row per person.")]
-Target = Annotated[Path, typer.Argument(metavar="OUT", help="The file to write, by its name CSV or Parquet.")]
-Epsilon = Annotated[str, typer.Option(metavar="NUMBER", help="Of a person's whole row, such as 1 or 1/2.")]
-Protocol = Annotated[
-    str,
-    typer.Option(
-        metavar="NAME", help="grr, blh, olh, rappor, oue, ss, the, best, optimal; or race=grr,age=oue."
-    ),
-]
-Outcomes = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="For optimal: public weights and rates (TOML or JSON), with a source."),
-]
-Weights = Annotated[
-    list[str] | None, typer.Option(metavar="LIST", help="For optimal: the public share of each group.")
-]
-Rates = Annotated[
-    list[str] | None, typer.Option(metavar="LIST", help="For optimal: the public outcome rate of each group.")
-]
-Split = Annotated[str, typer.Option(metavar="NAME", help="uniform, k-based, optimal, or sample.")]
-Strategy = Annotated[str, typer.Option(metavar="NAME", help="independent, combined, or single.")]
-Columns = Annotated[
-    list[str] | None, typer.Option(metavar="COLUMNS", help="What to randomise. [the schema's sensitive ones]")
-]
-Keep = Annotated[
-    list[str] | None, typer.Option(metavar="COLUMNS", help="What to pass on in the clear. [all others]")
-]
-OnlyReports = Annotated[bool, typer.Option("--only-reports", help="Pass nothing on in the clear.")]
-InferSchema = Annotated[
-    bool, typer.Option("--infer-schema", help="Read the domains of --columns from the rows, which leaks.")
-]
-Simulate = Annotated[
-    int | None, typer.Option(metavar="SEED", help="Draw with a seed: marked simulated, no guarantee.")
-]
-KeepOrder = Annotated[
-    bool, typer.Option("--keep-order", help="Write people in the order of IN, which then is in the clear.")
-]
-Overwrite = Annotated[
-    bool, typer.Option("--overwrite", help="Replace files and links that are there, also those beside OUT.")
-]
-BatchRows = Annotated[int | None, typer.Option(metavar="N", help="Rows at a time. [262144]")]
 
 
 def privatize(  # noqa: PLR0913 - one option each
-    source: Source,
-    out: Target,
+    source: Annotated[Path, argument(DATA, "IN", "A CSV or Parquet file, one row per person.")],
+    out: Annotated[Path, argument(OUTPUT, "OUT", "The file to write, by its name CSV or Parquet.")],
     *,
-    epsilon: Epsilon,
-    schema: given.SchemaFile = None,
-    protocol: Protocol = "grr",
-    outcomes: Outcomes = None,
-    weights: Weights = None,
-    rates: Rates = None,
-    split: Split = "optimal",
-    strategy: Strategy = "independent",
-    columns: Columns = None,
-    keep: Keep = None,
-    only_reports: OnlyReports = False,
-    infer_schema: InferSchema = False,
-    simulate: Simulate = None,
-    keep_order: KeepOrder = False,
-    overwrite: Overwrite = False,
-    batch_rows: BatchRows = None,
-    as_json: given.AsJson = False,
-    quiet: given.Quiet = False,
+    epsilon: Annotated[str, protection_option("NUMBER", "Of a person's whole row, such as 1 or 1/2.")],
+    schema: shared.SchemaFile = None,
+    protocol: Annotated[
+        str, protection_option("NAME", "{protocols}, or best; or race=grr,age=oue.", choices="protocols")
+    ] = _DEFAULTS["protocol"],
+    outcomes: Annotated[
+        Path | None,
+        protection_option("FILE", "For optimal: public weights and rates (TOML or JSON), with a source."),
+    ] = None,
+    weights: Annotated[
+        list[str] | None, protection_option("LIST", "For optimal: the public share of each group.")
+    ] = None,
+    rates: Annotated[
+        list[str] | None, protection_option("LIST", "For optimal: the public outcome rate of each group.")
+    ] = None,
+    split: Annotated[str, protection_option("NAME", "Of {splits}.", choices="splits")] = _DEFAULTS["split"],
+    strategy: Annotated[
+        str, protection_option("NAME", "Of {strategies}.", choices="strategies")
+    ] = "independent",
+    columns: Annotated[
+        list[str] | None, data_option("COLUMNS", "What to randomise. [the schema's sensitive ones]")
+    ] = None,
+    keep: Annotated[
+        list[str] | None, data_option("COLUMNS", "What to pass on in the clear. [all others]")
+    ] = None,
+    only_reports: Annotated[
+        bool, data_option("", "Pass no column on in the clear.", "--only-reports")
+    ] = False,
+    infer_schema: shared.InferSchema = False,
+    simulate: Annotated[
+        int | None, design_option("SEED", "Draw with a seed: marked simulated, no guarantee.")
+    ] = None,
+    keep_order: Annotated[
+        bool,
+        output_option("", "Write people in the order of IN, which then is in the clear.", "--keep-order"),
+    ] = False,
+    overwrite: Annotated[
+        bool,
+        output_option("", "Replace files and links that are there, also those beside OUT.", "--overwrite"),
+    ] = False,
+    batch_rows: Annotated[int, design_option("N", "Rows at a time.")] = _DEFAULTS["batch_rows"],
+    as_json: shared.AsJson = False,
+    quiet: shared.Quiet = False,
 ) -> None:
     """Randomise the sensitive columns of a file, for release.
 
@@ -103,24 +117,18 @@ def privatize(  # noqa: PLR0913 - one option each
     random order. OUT.schema.toml and OUT.guarantee.json stand beside the result; 'evenhand estimate' needs
     them.
     """
-    from evenhand.cli.outcomes import outcomes_of, solving_told  # noqa: PLC0415 - used here alone
-    from evenhand.cli.terminal.rows_progress import rows_followed  # noqa: PLC0415 - as above
-    from evenhand.engine.arrow import privatize_file  # noqa: PLC0415 - starts numpy
-    from evenhand.table.read import BATCH_ROWS  # noqa: PLC0415 - as above
-    from evenhand.table.side_files import side_files  # noqa: PLC0415 - as above
-
     terminal = Terminal(as_json=as_json, quiet=quiet)
     if only_reports and keep:
         wrong_use("--only-reports and --keep contradict each other.")
-    refuse_empty({"columns": columns}, "columns")
-    refuse_empty({"keep": keep}, "keep", hint="--only-reports passes nothing on in the clear.")
+    refuse_empty({"--columns": columns})
+    refuse_empty({"--keep": keep}, hint="--only-reports passes nothing on in the clear.")
     _refuse_early(source, out, epsilon, overwrite=overwrite)
-    chosen = given.listed(columns) or None
+    chosen = split_list(columns) or None
     refuse_overwritten({"--schema": schema, "--outcomes": outcomes}, (out, *side_files(out)), other="OUT")
     declared = _schema(source, schema, chosen, infer=infer_schema)
-    public = outcomes_of(outcomes, weights, rates, protocol)
-    with rows_followed(terminal, "Drawing") as progress:
-        made = privatize_file(
+    public = read_outcomes(outcomes, weights, rates, protocol)
+    with follow_rows(terminal, "Drawing") as progress:
+        privatized = privatize_file(
             source,
             out,
             schema=declared,
@@ -129,43 +137,32 @@ def privatize(  # noqa: PLR0913 - one option each
             split=split,
             strategy=strategy,
             columns=chosen,
-            keep=() if only_reports else given.listed(keep) or None,
+            keep=() if only_reports else split_list(keep) or None,
             simulate=simulate,
             keep_order=keep_order,
             overwrite=overwrite,
-            batch_rows=BATCH_ROWS if batch_rows is None else batch_rows,
+            batch_rows=batch_rows,
             progress=progress,
-            solving=None if public is None else solving_told(terminal, groups=public.k),
+            solving=None if public is None else report_solving(terminal, groups=public.k),
         )
-    _tell(terminal, made)
+    _report(terminal, privatized)
 
 
 def _refuse_early(source: Path, out: Path, epsilon: str, *, overwrite: bool) -> None:
     """Refuse what can be refused before the rows are read, which may take long."""
-    from evenhand.engine.places import Places  # noqa: PLC0415 - starts numpy
-    from evenhand.privacy.rational import exact  # noqa: PLC0415 - as above
-    from evenhand.table.read import STREAM_LIMITS, file_columns, file_form  # noqa: PLC0415 - as above
-
     file_form(out, owner="privatize_file", parameter="out")
     exact(epsilon, name="epsilon", owner="privatize_file", above=0, most=1_000_000)
-    refuse_other_marks(source.name, file_columns(source, limits=STREAM_LIMITS))
+    refuse_other_separators(source.name, file_columns(source, limits=STREAM_LIMITS))
     Places.of(out, taken_by=source, overwrite=overwrite)
 
 
 def _schema(source: Path, path: Path | None, columns: tuple[str, ...] | None, *, infer: bool) -> Schema:
     """Return the schema that was declared or, if that was asked for, one that is read from the rows."""
-    from evenhand.schema import Schema  # noqa: PLC0415 - starts numpy
-
-    if path is not None and infer:
-        wrong_use("--schema and --infer-schema contradict each other.")
+    refuse_missing_schema(path, infer=infer)
     if path is not None:
         return Schema.load(path)
-    if not infer:
-        wrong_use(_NO_SCHEMA)
     if columns is None:
         wrong_use("--infer-schema needs --columns: what to randomise is for you to say.")
-    from evenhand.table.read import read  # noqa: PLC0415 - as above
-
     rows = read(source, columns=columns)
     if not len(rows):
         wrong_use(f"{source.name} has column names and no rows. Hint: name a file with people in it.")
@@ -176,41 +173,93 @@ def _protocol(text: str) -> Any:
     """Return the name of a protocol, or the names for single columns."""
     if "=" not in text:
         return text
-    pairs = [each.partition("=") for each in given.listed([text])]
+    pairs = [pair.partition("=") for pair in split_list([text])]
     return {column.strip(): name.strip() for column, _, name in pairs}
 
 
-def _tell(terminal: Terminal, made: Privatized) -> None:
-    from evenhand.report.words import epsilon_of  # noqa: PLC0415 - used here alone
+def read_outcomes(
+    path: Path | None, weights: list[str] | None, rates: list[str] | None, protocol: str
+) -> GroupOutcomes | None:
+    """Return what the optimal channel is made from; None where another protocol is asked for."""
+    typed = [name for name, words in (("--weights", weights), ("--rates", rates)) if words]
+    options = [*(["--outcomes"] if path is not None else []), *typed]
+    if protocol.lower() != _OPTIMAL:
+        if options:
+            wrong_use(f"{' and '.join(options)}: only --protocol optimal takes them.")
+        return None
+    if path is not None and typed:
+        wrong_use("--outcomes and --weights or --rates contradict each other.")
+    if path is None and len(typed) != 2:
+        wrong_use(_NEEDED)
+    if path is not None:
+        return GroupOutcomes.from_table(_read_table(path), source=path.name)
+    table = {"weights": _read_numbers("--weights", weights), "rates": _read_numbers("--rates", rates)}
+    return GroupOutcomes.from_table(table, source="as given on the command line")
 
-    record = made.record
+
+def _read_numbers(option: str, words: list[str] | None) -> list[float]:
+    try:
+        return [float(word) for word in split_list(words)]
+    except ValueError:
+        wrong_use(f"{option} must be numbers with commas between them.")
+
+
+def _read_table(path: Path) -> Any:
+    """Return what a TOML or JSON file holds."""
+    text = read_text(path, max_bytes=MAX_BYTES, what="table of outcomes")
+    if path.suffix.lower() != ".json":
+        return parse_toml(text, max_bytes=MAX_BYTES, what="table of outcomes")
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        wrong_use(f"{path.name} is not valid JSON.")
+
+
+def report_solving(terminal: Terminal, *, groups: int) -> Callable[[int, int], None] | None:
+    """Return what says now and then how far the programs are; None for few groups, or if nobody watches."""
+    if groups < _MANY_GROUPS or terminal.quiet or terminal.as_json or not terminal.notices.is_terminal:
+        return None
+    last = -math.inf
+
+    def report(done: int, about: int) -> None:
+        nonlocal last
+        if time.monotonic() - last >= _PAUSE:
+            last = time.monotonic()
+            terminal.say("Solving", f"{groups} groups: {done} of about {max(done, about)} linear programs")
+
+    return report
+
+
+def _report(terminal: Terminal, privatized: Privatized) -> None:
+    record = privatized.record
     if record.simulated:
         terminal.warn("These reports are simulated: drawn with a seed, so no guarantee holds for them.")
-    if made.in_clear:
+    if privatized.in_clear:
         terminal.warn(
-            f"In the clear, and so not protected: {spelled(made.in_clear)}. They may tell what the reports "
-            "hide. Hint: --only-reports leaves them out, --keep names those to pass on."
+            f"In the clear, and so not protected: {quote_names(privatized.in_clear)}. They may tell what the "
+            "reports hide. Hint: --only-reports leaves them out, --keep names those to pass on."
         )
-    if made.keeps_order:
+    if privatized.keeps_order:
         terminal.warn(
             "The order of the rows is in the clear: where the input is sorted by what the reports hide, it "
             "tells nearly every value. Hint: without --keep-order people come out in a random order."
         )
-    if made.follow_order:
+    if privatized.follow_order:
         terminal.warn(
-            f"The order of the input is in the clear: it can be read from {spelled(made.follow_order)}, so "
-            "whoever sorts the reports by that has it back. Hint: leave it out, by --keep or --only-reports."
+            "The order of the input is in the clear: it can be read from "
+            f"{quote_names(privatized.follow_order)}, so whoever sorts the reports by that has "
+            "it back. Hint: leave it out, by --keep or --only-reports."
         )
-    if made.left_out:
-        terminal.say("Left out", spelled(made.left_out))
-    terminal.fact("Reports", f"{made.rows:,} of {spelled(record.strategy.columns)}")
+    if privatized.left_out:
+        terminal.say("Left out", quote_names(privatized.left_out))
+    terminal.fact("Reports", f"{privatized.rows:,} of {quote_names(record.strategy.columns)}")
     for name in record.strategy.columns:
         law, part = record.strategy.protocols[name], record.strategy.epsilon_within_report(name)
         kind = "grr, combined" if record.strategy.name == "combined" else law.name
         terminal.fact("", f"{name}: {kind}, {law.k:,} values, epsilon {epsilon_of(part, 6)} within a row")
-    if made.guarantee is not None:
-        terminal.fact("Promise", str(made.guarantee))
-    places = made.places
+    if privatized.guarantee is not None:
+        terminal.fact("Promise", str(privatized.guarantee))
+    places = privatized.places
     terminal.files({"Wrote": str(places.out), "Schema": str(places.schema), "Terms": str(places.record)})
     terminal.object(
         {
@@ -218,15 +267,15 @@ def _tell(terminal: Terminal, made: Privatized) -> None:
             "out": str(places.out),
             "schema": str(places.schema),
             "guarantee": str(places.record),
-            "rows": made.rows,
+            "rows": privatized.rows,
             "epsilon": str(record.strategy.epsilon),
             "simulated": record.simulated,
             "reported": list(record.strategy.columns),
             "in_clear": list(record.in_clear),
             "inferred": list(record.inferred),
-            "left_out": list(made.left_out),
-            "order": "kept" if made.keeps_order else "shuffled",
-            "follow_order": list(made.follow_order),
+            "left_out": list(privatized.left_out),
+            "order": "kept" if privatized.keeps_order else "shuffled",
+            "follow_order": list(privatized.follow_order),
             "exit": 0,
         }
     )

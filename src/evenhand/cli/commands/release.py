@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
-import typer
-
-from evenhand.cli import options as given
-from evenhand.cli.terminal.console import Terminal, spelled, wrong_use
-from evenhand.cli.terminal.refusals import refuse_empty, refuse_other_marks, refuse_overwritten
-
-if TYPE_CHECKING:
-    from evenhand.release.mechanisms.mechanism import ReleaseMechanism
-    from evenhand.release.table.histogram import Histogram
-    from evenhand.release.table.released import Release
-    from evenhand.schema import Schema
-    from evenhand.study.intake.opening import Opened
+from evenhand.cli import options as shared  # noqa: TC001 - typer reads the annotations
+from evenhand.cli.mechanisms import require_parameters
+from evenhand.cli.options import DATA, argument, data_option, output_option, protection_option, split_list
+from evenhand.cli.terminal.console import Terminal, quote_names, wrong_use
+from evenhand.cli.terminal.refusals import (
+    refuse_empty,
+    refuse_missing_schema,
+    refuse_other_separators,
+    refuse_overwritten,
+)
+from evenhand.privacy.rational import exact
+from evenhand.release import Histogram, Release, ReleaseMechanism
+from evenhand.schema import Schema
+from evenhand.schema.infer import open_frame
+from evenhand.study.intake.opening import Opened, open_data
+from evenhand.study.page.wording import counted, delta_text
+from evenhand.study.tasks.shared.claims import rounded_up
+from evenhand.study.tasks.shared.steps import checked_step, steps_of
+from evenhand.study.tasks.shared.table_mechanisms import NO_GUARANTEE, UNITS, TableMechanism, title_of
+from evenhand.table.side_files import classes_path, note_path, refuse_tables_beside, side_files
 
 __all__ = ["release"]
 
@@ -30,11 +38,6 @@ EXAMPLE = """\
       --mechanism discrete-gaussian --epsilon 1 --delta 1e-9 --out table.csv
 """
 
-_NO_SCHEMA = (
-    "--schema is missing: a file that declares the values each column may have, from a code list or a "
-    "questionnaire. Hint: write one, or in Python start from Schema.infer(frame).save('schema.toml') and "
-    "replace what it read by what is public; --infer-schema takes the values of these rows, which leaks."
-)
 _INFERRED = (
     "The values of the columns were read from the rows, not from a public list: that somebody has a value "
     "shows in the table, and the guarantee does not cover it."
@@ -43,39 +46,35 @@ _ENDINGS = (".csv", ".parquet")
 COUNT = "count"
 """How the column of counts is called in the table."""
 
-Source = Annotated[str, typer.Argument(metavar="IN", help="A CSV or Parquet file, one row per person.")]
-Target = Annotated[Path, typer.Option("--out", metavar="FILE", help="Where to: .csv or .parquet.")]
-Epsilon = Annotated[str | None, typer.Option(metavar="NUMBER", help="Of the whole table, such as 1 or 1/2.")]
-Columns = Annotated[list[str], typer.Option(metavar="COLUMNS", help="What is crossed, with commas.")]
-InferSchema = Annotated[
-    bool, typer.Option("--infer-schema", help="Read the domains of --columns from the rows, which leaks.")
-]
-Overwrite = Annotated[
-    bool, typer.Option("--overwrite", help="Replace files and links that are there, also those beside FILE.")
-]
-
 
 def release(  # noqa: PLR0913 - one option each
-    source: Source,
+    source: Annotated[str, argument(DATA, "IN", "A CSV or Parquet file, one row per person.")],
     *,
-    mechanism: given.OneMechanism,
-    columns: Columns,
-    out: Target,
-    epsilon: Epsilon = None,
-    schema: given.SchemaFile = None,
-    unit: given.UnitOfPrivacy = "replace one",
-    threshold: given.Threshold = None,
-    k: given.SmallestGroup = None,
-    fraction: given.Fraction = None,
-    delta: given.Delta = None,
-    rho: given.Rho = None,
-    bound: given.Bound = None,
-    post: given.Post = None,
-    quasi: given.Quasi = None,
-    infer_schema: InferSchema = False,
-    overwrite: Overwrite = False,
-    as_json: given.AsJson = False,
-    quiet: given.Quiet = False,
+    mechanism: Annotated[
+        str, protection_option("NAME", "Of {mechanisms}.", "--mechanism", choices="mechanisms")
+    ],
+    columns: Annotated[list[str], data_option("COLUMNS", "What is crossed, with commas.")],
+    out: Annotated[Path, output_option("FILE", "Where to: .csv or .parquet.", "--out")],
+    epsilon: Annotated[
+        str | None, protection_option("NUMBER", "Of the whole table, such as 1 or 1/2.")
+    ] = None,
+    schema: shared.SchemaFile = None,
+    unit: Annotated[str, protection_option("WORDS", "Of {units}.")] = UNITS[0],
+    threshold: shared.Threshold = None,
+    k: shared.SmallestGroup = None,
+    fraction: shared.Fraction = None,
+    delta: shared.Delta = None,
+    rho: shared.Rho = None,
+    bound: shared.Bound = None,
+    post: shared.Post = None,
+    quasi: shared.Quasi = None,
+    infer_schema: shared.InferSchema = False,
+    overwrite: Annotated[
+        bool,
+        output_option("", "Replace files and links that are there, also those beside FILE.", "--overwrite"),
+    ] = False,
+    as_json: shared.AsJson = False,
+    quiet: shared.Quiet = False,
 ) -> None:
     """Publish a table of counts, with what it promises.
 
@@ -84,28 +83,24 @@ def release(  # noqa: PLR0913 - one option each
     """
     terminal = Terminal(as_json=as_json, quiet=quiet)
     typed = dict(locals())
-    refuse_empty(typed, "columns", "post", "quasi")
-    made = _mechanism(typed)
-    steps = _steps(post)
-    if COUNT in given.listed(columns):
-        said = f"--columns names '{COUNT}', as the column of counts is called in the table."
-        wrong_use(f"{said} Hint: rename it in the file and in the schema.")
+    refuse_empty({"--columns": columns, "--post": post, "--quasi": quasi})
+    chosen = _mechanism(typed)
+    steps = steps_of([checked_step(step) for step in split_list(post)])
+    if COUNT in split_list(columns):
+        message = f"--columns names '{COUNT}', as the column of counts is called in the table."
+        wrong_use(f"{message} Hint: rename it in the file and in the schema.")
     _refuse_early(source, schema, out, overwrite=overwrite)
-    opened, declared = _opened(terminal, typed)
-    histogram = _counted(opened, declared, typed)
-    published = made.release(histogram, post=steps)
+    opened, declared = _open_table(terminal, typed)
+    histogram = _count_people(opened, declared, typed)
+    published = chosen.release(histogram, post=steps)
     published.write(out, warnings=[_INFERRED] if declared.inferred else [])
-    _tell(terminal, published, out)
+    _report(terminal, published, out)
 
 
 def _mechanism(typed: dict[str, Any]) -> ReleaseMechanism:
     """Return the mechanism that was asked for; what it lacks, and what does not go with it, is refused."""
-    from evenhand.cli.tasks.release_options import parameters_of  # noqa: PLC0415 - starts numpy
-    from evenhand.privacy.rational import exact  # noqa: PLC0415 - as above
-    from evenhand.study.tasks.shared.table_mechanisms import TableMechanism  # noqa: PLC0415 - as above
-
     name = typed["mechanism"].strip().lower()
-    parameters = parameters_of(name, typed)
+    parameters = require_parameters(name, typed)
     chosen = TableMechanism(name, parameters)
     epsilon = typed["epsilon"]
     if chosen.takes_epsilon and epsilon is None:
@@ -116,16 +111,8 @@ def _mechanism(typed: dict[str, Any]) -> ReleaseMechanism:
     return chosen.build(epsilon=amount, unit=typed["unit"])
 
 
-def _steps(post: list[str] | None) -> list[Any]:
-    from evenhand.study.tasks.shared.steps import checked_step, steps_of  # noqa: PLC0415 - starts numpy
-
-    return steps_of([checked_step(step) for step in given.listed(post)])
-
-
 def _refuse_early(source: str, schema: Path | None, out: Path, *, overwrite: bool) -> None:
     """Refuse what can be refused before the rows are read, which may take long."""
-    from evenhand.table.side_files import refuse_tables_beside, side_files  # noqa: PLC0415 - starts numpy
-
     if out.suffix.lower() not in _ENDINGS:
         wrong_use(f"--out must end with {' or '.join(_ENDINGS)}. Got {out.name!r} instead.")
     written = (out, *side_files(out))
@@ -136,70 +123,57 @@ def _refuse_early(source: str, schema: Path | None, out: Path, *, overwrite: boo
         wrong_use(f"The folder {out.parent} is not there. Hint: make it, or name another place with --out.")
     there = [file for file in written if os.path.lexists(file)]  # a link that leads nowhere too
     if there and not overwrite:
-        said = f"There is a file {there[0]} already."
-        wrong_use(f"{said} Hint: choose another name, or replace it with --overwrite.")
+        message = f"There is a file {there[0]} already."
+        wrong_use(f"{message} Hint: choose another name, or replace it with --overwrite.")
     refuse_tables_beside(out)
 
 
-def _opened(terminal: Terminal, typed: dict[str, Any]) -> tuple[Opened, Schema]:
+def _open_table(terminal: Terminal, typed: dict[str, Any]) -> tuple[Opened, Schema]:
     """Return the rows, and the schema that was declared or, if that was asked for, is read from them."""
-    from evenhand.schema import Schema  # noqa: PLC0415 - starts numpy
-    from evenhand.study.intake.opening import open_data  # noqa: PLC0415 - as above
-
     path, infer = typed["schema"], typed["infer_schema"]
-    if path is not None and infer:
-        wrong_use("--schema and --infer-schema contradict each other.")
-    if path is None and not infer and Path(typed["source"]).exists():
-        wrong_use(_NO_SCHEMA)  # a data set brings its own
+    if path is not None or infer or Path(typed["source"]).exists():  # a data set brings its own
+        refuse_missing_schema(path, infer=infer)
     declared = None if path is None else Schema.load(path)
     if declared is not None:
-        declared = declared.select(given.listed(typed["columns"], declared.names))
+        declared = declared.select(split_list(typed["columns"], declared.names))
     opened = open_data(typed["source"], schema=declared)
-    refuse_other_marks(opened.source.label, opened.names)
-    terminal.say("Reading", f"{opened.source.label}, {spelled(opened.names)}")
-    found = opened.schema if declared is None and not infer else declared
-    names = given.listed(typed["columns"], opened.names)
-    if found is None:
-        from evenhand.schema.infer import open_frame  # noqa: PLC0415 - as above
-
+    refuse_other_separators(opened.source.label, opened.names)
+    terminal.say("Reading", f"{opened.source.label}, {quote_names(opened.names)}")
+    schema = opened.schema if declared is None and not infer else declared
+    names = split_list(typed["columns"], opened.names)
+    if schema is None:
         if not opened.rows:
             wrong_use(f"{opened.source.label} has column names and no rows.")
-        found = Schema.infer(open_frame(opened.frame).select(list(names)).to_native())
-    return opened, found.select(names)
+        schema = Schema.infer(open_frame(opened.frame).select(list(names)).to_native())
+    return opened, schema.select(names)
 
 
-def _counted(opened: Opened, schema: Schema, typed: dict[str, Any]) -> Histogram:
-    from evenhand.release.table.histogram import Histogram  # noqa: PLC0415 - starts numpy
-
-    quasi = given.listed(typed["quasi"], schema.names)
+def _count_people(opened: Opened, schema: Schema, typed: dict[str, Any]) -> Histogram:
+    quasi = split_list(typed["quasi"], schema.names)
     if quasi:
         schema = schema.with_roles(quasi_identifiers=quasi)
     return Histogram.count(opened.frame, schema, bound=typed["bound"])
 
 
-def _tell(terminal: Terminal, published: Release, out: Path) -> None:
-    from evenhand.study.page.wording import counted, delta_text  # noqa: PLC0415 - as above
-    from evenhand.study.tasks.shared.claims import rounded_up  # noqa: PLC0415 - as above
-    from evenhand.study.tasks.shared.table_mechanisms import NO_GUARANTEE, title_of  # noqa: PLC0415 - starts numpy
-
+def _report(terminal: Terminal, published: Release, out: Path) -> None:
     guarantee, histogram, name = published.guarantee, published.histogram, published.mechanism.name
-    nothing = str(guarantee.trust) == "none" or guarantee.delta >= NO_GUARANTEE
+    meaningless = str(guarantee.trust) == "none" or guarantee.delta >= NO_GUARANTEE
     delta = rounded_up(guarantee.delta)
-    if nothing:
+    if meaningless:
         terminal.warn(
             f"No meaningful guarantee: delta = {delta_text(delta)}. With about this chance the "
             "table tells one person's record from another's, whatever epsilon says."
         )
-    if guarantee.in_clear and not nothing:
-        said = f"In the clear, and so not protected: {spelled(guarantee.in_clear)}."
-        terminal.warn(said)
-    columns = " x ".join(spelled([each]) for each in histogram.columns)
+    if guarantee.in_clear and not meaningless:
+        message = f"In the clear, and so not protected: {quote_names(guarantee.in_clear)}."
+        terminal.warn(message)
+    columns = " x ".join(quote_names([column]) for column in histogram.columns)
     cells = counted(histogram.size, "cell")
     terminal.fact("Table", f"{columns}: {cells}, by {title_of(name)}")
     if published.postprocessing:
         terminal.fact("Then", "; ".join(published.postprocessing))
     terminal.fact("Promise", str(guarantee))
-    note = _told_files(terminal, published, out)
+    note = _report_files(terminal, published, out)
     terminal.object(
         {
             "command": "release",
@@ -212,7 +186,7 @@ def _tell(terminal: Terminal, published: Release, out: Path) -> None:
             "delta": delta,
             "rho": None if guarantee.rho is None else str(guarantee.rho),
             "unit": str(guarantee.unit),
-            "meaningful": not nothing,
+            "meaningful": not meaningless,
             "postprocessing": list(published.postprocessing),
             "simulated": published.simulated,
             "exit": 0,
@@ -220,10 +194,8 @@ def _tell(terminal: Terminal, published: Release, out: Path) -> None:
     )
 
 
-def _told_files(terminal: Terminal, published: Release, out: Path) -> Path:
-    """Tell which files were written, and return where the terms are."""
-    from evenhand.table.side_files import classes_path, note_path  # noqa: PLC0415 - starts numpy
-
+def _report_files(terminal: Terminal, published: Release, out: Path) -> Path:
+    """Say which files were written, and return where the terms are."""
     note = note_path(out)
     files = {"Wrote": str(out), "Terms": str(note)}
     if published.classes is not None:

@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from evenhand.cli import options as given  # noqa: TC001 - typer reads the annotations
-from evenhand.cli.terminal.console import FAILED, Terminal
-from evenhand.cli.terminal.ending import stop_code
+from evenhand import papers
+from evenhand.cli import options as shared  # noqa: TC001 - typer reads the annotations
+from evenhand.cli.options import DATA, argument, complete_name, design_option, output_option, split_list
+from evenhand.cli.terminal.console import Terminal
+from evenhand.cli.terminal.ending import FAILED, stop_code
+from evenhand.cli.terminal.progress import follow_study
 
 if TYPE_CHECKING:
     from evenhand.papers.reproduction import Reproduction
@@ -26,43 +29,28 @@ EXAMPLE = """\
 _STYLES = {"agrees": "green", "differs": "yellow", "cannot be checked": "dim"}
 
 
-def _named(incomplete: str) -> list[str]:
-    from evenhand.papers import PAPERS  # noqa: PLC0415 - starts numpy
-
-    return [name for name in PAPERS if name.startswith(incomplete)]
-
-
-Paper = Annotated[
-    str | None,
-    typer.Argument(metavar="PAPER", help="A paper; without one they are listed.", autocompletion=_named),
-]
-Full = Annotated[
-    bool, typer.Option("--full", help="The whole design: hours, and it goes on where it stopped.")
-]
-Design = Annotated[str | None, typer.Option(metavar="NAME", help="quick, reduced or full. [quick]")]
-Only = Annotated[list[str] | None, typer.Option(metavar="STUDIES", help="Some studies of the design. [all]")]
-Folder = Annotated[Path | None, typer.Option("--out", metavar="FOLDER", help="Where results go. [the paper]")]
-
-
 def reproduce(
-    paper: Paper = None,
+    paper: Annotated[
+        str | None,
+        argument(DATA, "PAPER", "Of {papers}; without one they are listed.", complete_name("papers")),
+    ] = None,
     *,
-    full: Full = False,
-    design: Design = None,
-    only: Only = None,
-    out: Folder = None,
-    workers: given.Workers = None,
-    as_json: given.AsJson = False,
-    quiet: given.Quiet = False,
+    full: Annotated[
+        bool, design_option("", "The whole design: hours, and it goes on where it stopped.", "--full")
+    ] = False,
+    design: Annotated[
+        str | None, design_option("NAME", "Of {designs}. [the first]", choices="designs")
+    ] = None,
+    only: Annotated[list[str] | None, design_option("STUDIES", "Some studies of the design. [all]")] = None,
+    out: Annotated[Path | None, output_option("FOLDER", "Where results go. [the paper]", "--out")] = None,
+    workers: shared.Workers = None,
+    as_json: shared.AsJson = False,
+    quiet: shared.Quiet = False,
 ) -> None:
     """Run a paper's study and show its claims beside our numbers.
 
     Finished cells are kept in the folder, and the same command goes on where it was stopped.
     """
-    from evenhand import papers  # noqa: PLC0415 - starts numpy
-    from evenhand.cli.options import listed  # noqa: PLC0415 - a list
-    from evenhand.cli.terminal.progress import followed  # noqa: PLC0415 - only where something runs
-
     terminal = Terminal(as_json=as_json, quiet=quiet)
     if paper is None:
         terminal.object({"command": "reproduce", "papers": dict(papers.PAPERS), "exit": 0})
@@ -70,47 +58,47 @@ def reproduce(
             terminal.sentence(f"**{name}**  {title}")
         return
     folder = Path(paper) if out is None else out
-    wanted: dict[str, Any] = {"full": full, "design": design, "only": listed(only) or None}
+    wanted: dict[str, Any] = {"full": full, "design": design, "only": split_list(only) or None}
     try:
-        with followed(terminal) as follow:
-            found = papers.reproduce(paper, **wanted, out=folder, workers=workers, progress=follow)
+        with follow_study(terminal) as follow:
+            reproduction = papers.reproduce(paper, **wanted, out=folder, workers=workers, progress=follow)
     except KeyboardInterrupt:
         design_typed = ["--full"] if full else ["--design", design] if design else []
         again = shlex.join(["evenhand", "reproduce", paper, *design_typed, "--out", str(folder)])
         terminal.say("Stopped", f"finished cells are kept. Go on with: {again}")
         terminal.object({"stopped": True, "resume": again, "exit": stop_code()})
         sys.exit(stop_code())
-    found.write(folder)
-    _told(terminal, paper, found, folder)
+    reproduction.write(folder)
+    _show(terminal, paper, reproduction, folder)
 
 
-def _told(terminal: Terminal, paper: str, found: Reproduction, folder: Path) -> None:
+def _show(terminal: Terminal, paper: str, reproduction: Reproduction, folder: Path) -> None:
     """Show every claim with its verdict and the numbers behind it."""
-    failed = sum(len(results.failures) for results in found.studies.values())
+    failed = sum(len(results.failures) for results in reproduction.studies.values())
     code = FAILED if failed else 0
     files = {"Claims": folder / "claims.md", "Table": folder / "claims.csv"}
     terminal.object(
         {
             "command": "reproduce",
             "paper": paper,
-            "design": found.design,
-            "claims": [vars(each) for each in found.claims],
-            "counts": found.counts,
-            "missing": dict(found.missing),
+            "design": reproduction.design,
+            "claims": [vars(claim) for claim in reproduction.claims],
+            "counts": reproduction.counts,
+            "missing": dict(reproduction.missing),
             "failed": failed,
             "files": {word.lower(): str(path.resolve()) for word, path in files.items()},
             "exit": code,
         }
     )
     terminal.show()
-    for row in found.claims:
+    for row in reproduction.claims:
         terminal.mark(row.verdict, f"{row.claim} {row.why}", style=_STYLES[row.verdict], width=18)
     terminal.show()
-    for name, why in found.missing.items():
+    for name, why in reproduction.missing.items():
         terminal.warn(f"{name} was not run. {why}")
     if failed:
         terminal.warn(f"{failed:,} cells failed; claims are checked with the others.")
-    terminal.sentence(f"**{_counted(found.counts)}** in the {found.design} design.")
+    terminal.sentence(f"**{_counted(reproduction.counts)}** in the {reproduction.design} design.")
     terminal.show()
     terminal.files({word: str(path) for word, path in files.items()})
     raise typer.Exit(code)

@@ -7,27 +7,23 @@ import json
 import re
 import sys
 import textwrap
-from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeGuard
 
 import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
-from evenhand.cli.terminal.streams import silence
+from evenhand.cli.terminal.streams import exit_on_broken_pipe, silence
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from rich.console import Console
-    from rich.text import Text
-
-__all__ = [
-    "ENDED", "FAILED", "FAULT", "STOPPED", "WRONG", "Terminal", "fit", "spelled", "unheard", "wrong_use",
-]  # fmt: skip
-
-FAILED, WRONG, FAULT, STOPPED, UNHEARD, ENDED = 1, 2, 70, 130, 141, 143
-"""Exit codes: cells failed; wrong use; a fault of evenhand; stopped by Ctrl-C; nobody reads the output; ended
-by the system."""
+__all__ = ["WIDEST", "Column", "Terminal", "fit", "quote_names", "wrong_use"]
 
 WIDEST = 100
+"""The most characters of a line."""
+
 _WORD = 9
 _PLAIN = {
     "ε": "eps", "δ": "delta", "−": "-", "–": "-", "—": "-", "×": "x", "≤": "<=", "≥": ">=", "→": "->",
@@ -69,23 +65,25 @@ def _is_known(encoding: str | None) -> TypeGuard[str]:
     return True
 
 
-def unheard() -> NoReturn:
-    """End as programs do whose output goes to one that has ended, such as ``head``; 1 would mean cells."""
-    for stream in (sys.stdout, sys.stderr):
-        silence(stream)
-    sys.exit(UNHEARD)
-
-
-def spelled(names: Any, *, most: int = 12) -> str:
+def quote_names(names: Any, *, most: int = 12) -> str:
     """Return names with commas, those with blanks or quotation marks in quotation marks; at most so many.
 
-    >>> print(spelled(["age", "native country", "it's"]))
+    >>> print(quote_names(["age", "native country", "it's"]))
     age, 'native country', "it's"
     """
-    listed = [str(each) for each in names]
-    shown = [each if re.fullmatch(r"[^\s'\",]+", each) else repr(each) for each in listed[:most]]
-    more = [f"and {len(listed) - most:,} more"] if len(listed) > most else []
+    texts = [str(name) for name in names]
+    shown = [text if re.fullmatch(r"[^\s'\",]+", text) else repr(text) for text in texts[:most]]
+    more = [f"and {len(texts) - most:,} more"] if len(texts) > most else []
     return ", ".join(shown + more)
+
+
+class Column(NamedTuple):
+    """A column of a table: its title, and how its cells are set."""
+
+    title: str
+    numeric: bool = False
+    wraps: bool = False
+    min_width: int | None = None
 
 
 class Terminal:
@@ -105,7 +103,7 @@ class Terminal:
         self.as_json = as_json
         self.quiet = quiet
         self.notices = _console(sys.stderr, when_unread=lambda: silence(sys.stderr))
-        self.results = _console(sys.stdout, when_unread=unheard)
+        self.results = _console(sys.stdout, when_unread=exit_on_broken_pipe)
 
     @property
     def is_interactive(self) -> bool:
@@ -135,8 +133,6 @@ class Terminal:
 
     def ask(self, question: str) -> bool:
         """Ask whether to go on; only where :attr:`is_interactive`."""
-        from rich.text import Text  # noqa: PLC0415 - rich loads when a command speaks
-
         asked = fit(f"{'':<{_WORD}}{question} [y/N] ", self.notices.encoding)
         try:
             answer = self.notices.input(Text(asked))
@@ -164,6 +160,30 @@ class Terminal:
         for line in _wrapped(fit(text, self.results.encoding), width - len(indent)):
             line.pad_left(len(indent))
             self.results.print(line, soft_wrap=True)
+
+    def table(
+        self,
+        columns: Sequence[Column],
+        rows: Iterable[Sequence[tuple[str, str]]],
+        *,
+        header_style: str = "bold",
+    ) -> None:
+        """Show a table without lines; each cell is a text and its style."""
+        if not self.shows:
+            return
+        encoding = self.results.encoding
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style=header_style)
+        for column in columns:
+            table.add_column(
+                Text(fit(column.title, encoding)),
+                justify="right" if column.numeric else "left",
+                no_wrap=not column.wraps,
+                min_width=column.min_width,
+                overflow="fold" if column.wraps else "ellipsis",
+            )
+        for row in rows:
+            table.add_row(*(Text(fit(text, encoding), style) for text, style in row))
+        self.results.print(table)
 
     def fact(self, word: str, text: str) -> None:
         """Show a leading word and what belongs to it."""
@@ -195,7 +215,6 @@ class Terminal:
 
 def _console(stream: Any, *, when_unread: Callable[[], None]) -> Console:
     """Return a console that calls `when_unread` once the program that read it has ended."""
-    from rich.console import Console  # noqa: PLC0415 - as above
 
     class Speaking(Console):
         """A console that ends the command only if results go there; left to itself it always would."""
@@ -227,8 +246,6 @@ _WHOLE_WORDS: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": F
 
 
 def _print(console: Console, line: str, styled: int, style: str) -> None:
-    from rich.text import Text  # noqa: PLC0415 - as above
-
     text = Text(line)
     text.stylize(style, 0, styled)
     console.print(text, soft_wrap=True)
@@ -236,8 +253,6 @@ def _print(console: Console, line: str, styled: int, style: str) -> None:
 
 def _wrapped(text: str, width: int) -> list[Text]:
     """Return the lines of a sentence, bold where it says so."""
-    from rich.text import Text  # noqa: PLC0415 - as above
-
     pieces = text.split("**")
     whole = Text()
     for place, piece in enumerate(pieces):
@@ -254,9 +269,9 @@ def _wrapped(text: str, width: int) -> list[Text]:
 def _finite(value: Any) -> Any:
     """Return `value` in JSON's types; what is not a number is null."""
     if isinstance(value, dict):
-        return {str(key): _finite(each) for key, each in value.items()}
+        return {str(key): _finite(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(each) for each in value]
+        return [_finite(part) for part in value]
     if isinstance(value, float) and (value != value or value in {float("inf"), float("-inf")}):  # noqa: PLR0124 - NaN
         return None
     return value if isinstance(value, str | int | float | bool | None) else str(value)

@@ -1,4 +1,4 @@
-"""The system's wish that the program ends is heard like Ctrl-C, so that nothing private is left behind."""
+"""How a command ends: its exit codes, and that an end by the system is handled like Ctrl-C."""
 
 from __future__ import annotations
 
@@ -7,23 +7,34 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from evenhand.cli.terminal.console import ENDED, STOPPED
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["heard", "stop_code"]
+__all__ = [
+    "BROKEN_PIPE",
+    "FAILED",
+    "FAULT",
+    "STOPPED",
+    "TERMINATED",
+    "WRONG",
+    "sigterm_as_interrupt",
+    "stop_code",
+]
 
-_wished = threading.Event()
+FAILED, WRONG, FAULT, STOPPED, BROKEN_PIPE, TERMINATED = 1, 2, 70, 130, 141, 143
+"""Exit codes: cells failed; wrong use; a fault of evenhand; stopped by Ctrl-C; nobody reads the output; ended
+by the system."""
+
+_terminated = threading.Event()
 
 
 def stop_code() -> int:
     """Return the exit code of a command that was stopped: by Ctrl-C, or by the system."""
-    return ENDED if _wished.is_set() else STOPPED
+    return TERMINATED if _terminated.is_set() else STOPPED
 
 
 @contextmanager
-def heard() -> Iterator[None]:
+def sigterm_as_interrupt() -> Iterator[None]:
     """Stop as after Ctrl-C when the system ends the program (SIGTERM).
 
     A file that is half written and the rows that worker processes share are then removed, and finished cells
@@ -31,11 +42,11 @@ def heard() -> Iterator[None]:
     """
 
     def stop(*_: object) -> None:
-        if not _wished.is_set():  # asked twice, it is cleaning up already
-            _wished.set()
+        if not _terminated.is_set():  # asked twice, it is cleaning up already
+            _terminated.set()
             raise KeyboardInterrupt
 
-    if threading.current_thread() is not threading.main_thread():  # where the system is not heard
+    if threading.current_thread() is not threading.main_thread():  # no other thread may handle signals
         yield
         return
     before = signal.signal(signal.SIGTERM, stop)
@@ -43,4 +54,4 @@ def heard() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
-        _wished.clear()
+        _terminated.clear()

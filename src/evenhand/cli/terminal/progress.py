@@ -1,4 +1,4 @@
-"""One line that shows how a study goes: bar, done, rate, time left, failed. In a log, a few lines."""
+"""One line that shows how far a study or a long file is: bar, rate, time left. In a log, a few lines."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from rich.progress import BarColumn, Progress, TextColumn
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from evenhand.cli.terminal.console import Terminal
 
-__all__ = ["followed", "spell_seconds"]
+__all__ = ["follow_rows", "follow_study", "spell_pace", "spell_seconds"]
 
 _LINES = 4
 
@@ -33,7 +35,7 @@ def spell_seconds(seconds: float) -> str:
 
 
 @contextmanager
-def followed(terminal: Terminal) -> Iterator[Callable[[Any], None]]:
+def follow_study(terminal: Terminal) -> Iterator[Callable[[Any], None]]:
     """Yield what a runner calls with each event."""
     if terminal.quiet:
         yield lambda _: None
@@ -46,8 +48,6 @@ def followed(terminal: Terminal) -> Iterator[Callable[[Any], None]]:
 
 @contextmanager
 def _bar(terminal: Terminal) -> Iterator[Callable[[Any], None]]:
-    from rich.progress import BarColumn, Progress, TextColumn  # noqa: PLC0415 - rich loads when a command speaks
-
     columns = (
         TextColumn("Running ", style="dim"),
         BarColumn(bar_width=36, complete_style="blue", finished_style="blue"),
@@ -78,7 +78,7 @@ class _Pace:
         self._before: int | None = None
 
     def of(self, event: Any) -> tuple[float, float]:
-        """Return cells per second and seconds left; noughts while nothing is known."""
+        """Return cells per second and seconds left; zeros while nothing is known."""
         if self._before is None:
             self._start, self._before = time.monotonic(), event.done
         done, took = event.done - self._before, time.monotonic() - self._start
@@ -102,3 +102,37 @@ class _Log:
             rest = f", about {spell_seconds(left)} left" if left else ""
             failed = f", {event.failed} failed" if event.failed else ""
             self._terminal.say("Running", f"{event.done:,} of {event.total:,} cells{rest}{failed}")
+
+
+@contextmanager
+def follow_rows(terminal: Terminal, word: str) -> Iterator[Callable[[int, float], None] | None]:
+    """Yield what is called with the rows and the share of the file read so far; None where nobody watches."""
+    if terminal.quiet or terminal.as_json or not terminal.notices.is_terminal:
+        yield None
+        return
+    columns = (
+        TextColumn(f"{word:<8}", style="dim"),
+        BarColumn(bar_width=36, complete_style="blue", finished_style="blue"),
+        TextColumn(" {task.fields[rows]}"),
+    )
+    progress = Progress(*columns, console=terminal.notices, transient=True)
+    task = progress.add_task("", total=1.0, rows="")
+    start = time.monotonic()
+
+    def follow(rows: int, share: float) -> None:
+        progress.update(task, completed=share, rows=spell_pace(rows, share, time.monotonic() - start))
+
+    with progress:
+        yield follow
+
+
+def spell_pace(rows: int, share: float, seconds: float) -> str:
+    """Return rows, rate and time left in few words.
+
+    >>> spell_pace(2_000_000, 0.25, 4.0)
+    '2,000,000 rows, 500,000/s, 0:12 left'
+    """
+    if seconds <= 0 or share <= 0:
+        return f"{rows:,} rows"
+    left = round(seconds * (1 - share) / share)
+    return f"{rows:,} rows, {rows / seconds:,.0f}/s, {left // 60}:{left % 60:02d} left"

@@ -1,36 +1,51 @@
-"""What is refused before any work: options with nothing in them, files without commas between the fields."""
+"""What is refused before any work: empty lists, files without commas, files to write over."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evenhand.cli.options import listed
+from evenhand.cli.options import split_list
 from evenhand.cli.terminal.console import wrong_use
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-__all__ = ["refuse_empty", "refuse_other_marks", "refuse_overwritten"]
+__all__ = ["refuse_empty", "refuse_missing_schema", "refuse_other_separators", "refuse_overwritten"]
 
-_OTHER_MARKS = ";\t|"
+_OTHER_SEPARATORS = ";\t|"
 
 
-def refuse_empty(typed: Mapping[str, Any], *names: str, hint: str = "leave it out, or say what.") -> None:
-    """Refuse an option that was typed and names nothing, such as a variable of a script that was never set.
+def refuse_empty(lists: Mapping[str, Any], *, hint: str = "leave it out, or say what.") -> None:
+    """Refuse a list that was typed and is empty, such as a variable of a script that was never set.
+
+    The lists are given by how their options are typed.
 
     It would count as left out, and then other columns are passed on, or other settings tried, than meant.
     """
-    for name in names:
-        if typed[name] and not listed(typed[name]):
-            wrong_use(f"--{name} is empty. Hint: {hint}")
+    for flag, words in lists.items():
+        if words and not split_list(words):
+            wrong_use(f"{flag} is empty. Hint: {hint}")
 
 
-def refuse_other_marks(label: str, names: Sequence[str]) -> None:
+def refuse_missing_schema(path: Path | None, *, infer: bool) -> None:
+    """Refuse rows whose values nobody declared, unless they are to be read from the rows themselves."""
+    if path is not None and infer:
+        wrong_use("--schema and --infer-schema contradict each other.")
+    if path is None and not infer:
+        wrong_use(
+            "--schema is missing: a file that declares the values each column may have, from a code list or "
+            "a questionnaire. Hint: write one, or in Python start from Schema.infer(frame).save("
+            "'schema.toml') and replace what it read by what is public; --infer-schema takes the values of "
+            "these rows, which leaks."
+        )
+
+
+def refuse_other_separators(label: str, names: Sequence[str]) -> None:
     """Refuse a file that seems to have one column because its fields are separated by something else."""
-    if len(names) == 1 and any(mark in names[0] for mark in _OTHER_MARKS):
-        said = f"{label} has one column, and its name looks like several with other marks between them."
-        wrong_use(f"{said} Hint: save the file with commas between the fields, and points in numbers.")
+    if len(names) == 1 and any(separator in names[0] for separator in _OTHER_SEPARATORS):
+        message = f"{label} has one column, and its name looks like several with other marks between them."
+        wrong_use(f"{message} Hint: save the file with commas between the fields, and points in numbers.")
 
 
 def refuse_overwritten(read: Mapping[str, Path | None], written: Iterable[Path], *, other: str) -> None:
@@ -38,5 +53,5 @@ def refuse_overwritten(read: Mapping[str, Path | None], written: Iterable[Path],
     places = {file.resolve() for file in written}
     for option, file in read.items():
         if file is not None and file.resolve() in places:
-            said = f"{option} is {file.name}, which would be written over or removed."
-            wrong_use(f"{said} Hint: choose another {other}.")
+            message = f"{option} is {file.name}, which would be written over or removed."
+            wrong_use(f"{message} Hint: choose another {other}.")

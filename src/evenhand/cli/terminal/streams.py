@@ -6,12 +6,14 @@ import os
 import sys
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from evenhand.cli.terminal.ending import BROKEN_PIPE, WRONG
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-__all__ = ["exit_if_output_fails", "is_of_output", "open_closed_streams", "silence"]
+__all__ = ["exit_if_output_fails", "exit_on_broken_pipe", "is_of_output", "open_closed_streams", "silence"]
 
 _SPEAKERS = ("evenhand.cli.", "rich.", "typer", "click")
 
@@ -50,22 +52,30 @@ def is_of_output(error: OSError) -> bool:
     return trace is not None and str(trace.tb_frame.f_globals.get("__name__", "")).startswith(_SPEAKERS)
 
 
-@contextmanager
-def exit_if_output_fails() -> Iterator[None]:
-    """End with an error where standard output cannot be written, at the latest when the command ends."""
-    from evenhand.cli.terminal.console import WRONG, Terminal, unheard  # noqa: PLC0415 - it uses this file
+def exit_on_broken_pipe() -> NoReturn:
+    """End as programs do whose output goes to one that has ended, such as ``head``; 1 would mean cells."""
+    for stream in (sys.stdout, sys.stderr):
+        silence(stream)
+    sys.exit(BROKEN_PIPE)
 
+
+@contextmanager
+def exit_if_output_fails(report: Callable[[str], None]) -> Iterator[None]:
+    """End with an error where standard output cannot be written, at the latest when the command ends.
+
+    The error is passed to `report`, which writes it to standard error.
+    """
     try:
         try:
             yield
         finally:
             sys.stdout.flush()
     except BrokenPipeError:
-        unheard()
+        exit_on_broken_pipe()
     except OSError as error:
         silence(sys.stdout)
         reason = error.strerror or "the system refused"
-        Terminal().error(
+        report(
             f"Standard output cannot be written: {reason}. Files that the command wrote before are complete."
         )
         sys.exit(WRONG)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.schema.infer import open_frame
 from evenhand.study.intake.draft import FEW, drafted
-from evenhand.study.intake.setup import Words, column_named, columns_to_drop, value_of
+from evenhand.study.intake.setup import RoleOptions, column_named, columns_to_drop, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -60,18 +60,18 @@ class Guess:
 
     Parameters
     ----------
-    words : Words
+    words : RoleOptions
         What was given, with what could be guessed added to it.
     reasons : tuple of str
         A sentence for each role that was guessed. They name values, so they are for the person whose data it
         is.
     """
 
-    words: Words
+    words: RoleOptions
     reasons: tuple[str, ...] = ()
 
 
-def guess(opened: Opened, words: Words | None = None) -> Guess:
+def guess(opened: Opened, words: RoleOptions | None = None) -> Guess:
     """Guess the roles that are missing, from names of columns and from the rows.
 
     Whether a guess is right is for a person to say: a name tells little, and the privileged group is guessed
@@ -80,7 +80,7 @@ def guess(opened: Opened, words: Words | None = None) -> Guess:
     Parameters
     ----------
     opened : Opened
-    words : Words, optional
+    words : RoleOptions, optional
         What is known already; it stays as it is.
 
     Examples
@@ -95,7 +95,7 @@ def guess(opened: Opened, words: Words | None = None) -> Guess:
     >>> print(found.reasons[0])
     target is 'hired': it has two values and is named like an outcome.
     """
-    given = _named(opened, words or Words())
+    given = _named(opened, words or RoleOptions())
     frame = open_frame(opened.frame)
     domains = _domains(frame, opened, set(given.drop))
     reasons: list[str] = []
@@ -119,7 +119,7 @@ def guess(opened: Opened, words: Words | None = None) -> Guess:
     return Guess(known, tuple(reasons))
 
 
-def _named(opened: Opened, given: Words) -> Words:
+def _named(opened: Opened, given: RoleOptions) -> RoleOptions:
     """Return the words with names as the data has them."""
     known, others = opened.names, opened.unread
     return replace(
@@ -131,7 +131,7 @@ def _named(opened: Opened, given: Words) -> Words:
     )
 
 
-def _declared(opened: Opened, given: Words) -> Words:
+def _declared(opened: Opened, given: RoleOptions) -> RoleOptions:
     """Return the words with the roles that a declared schema has."""
     schema = opened.schema
     if schema is None:
@@ -159,7 +159,9 @@ def _domains(frame: nw.DataFrame[Any], opened: Opened, drop: set[str]) -> dict[s
     return {name: column.domain for name, column in drafts.items() if column is not None}
 
 
-def _target(frame: nw.DataFrame[Any], domains: dict[str, Domain], known: Words) -> tuple[str, str] | None:
+def _target(
+    frame: nw.DataFrame[Any], domains: dict[str, Domain], known: RoleOptions
+) -> tuple[str, str] | None:
     taken = {known.protected, *known.sensitive}
     two = [name for name, domain in domains.items() if domain.size == 2 and name not in taken]
     outcomes = [name for name in two if _tokens(name).intersection(_OUTCOMES)]
@@ -174,7 +176,7 @@ def _target(frame: nw.DataFrame[Any], domains: dict[str, Domain], known: Words) 
 def _positive(
     frame: nw.DataFrame[Any],  # noqa: ARG001 - each guess is given the same
     domains: dict[str, Domain],
-    known: Words,
+    known: RoleOptions,
 ) -> tuple[str, str] | None:
     domain = domains.get(known.target or "")
     if domain is None or domain.size != 2:
@@ -196,7 +198,7 @@ def _positive(
 def _protected(
     frame: nw.DataFrame[Any],  # noqa: ARG001 - as above
     domains: dict[str, Domain],
-    known: Words,
+    known: RoleOptions,
 ) -> tuple[str, str] | None:
     for word in _COMPARED:
         for name, domain in domains.items():
@@ -205,7 +207,9 @@ def _protected(
     return None
 
 
-def _privileged(frame: nw.DataFrame[Any], domains: dict[str, Domain], known: Words) -> tuple[str, str] | None:
+def _privileged(
+    frame: nw.DataFrame[Any], domains: dict[str, Domain], known: RoleOptions
+) -> tuple[str, str] | None:
     """Return the group with the most positive outcomes, small groups apart."""
     protected, target = domains.get(known.protected or ""), domains.get(known.target or "")
     if protected is None or target is None or known.positive is None or protected.kind != "categorical":
@@ -231,7 +235,7 @@ def _privileged(frame: nw.DataFrame[Any], domains: dict[str, Domain], known: Wor
 def _sensitive(
     frame: nw.DataFrame[Any],  # noqa: ARG001 - as above
     domains: dict[str, Domain],
-    known: Words,
+    known: RoleOptions,
 ) -> tuple[tuple[str, ...], str] | None:
     personal = [
         name

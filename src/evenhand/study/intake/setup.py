@@ -23,9 +23,11 @@ if TYPE_CHECKING:
     from evenhand.study.intake.opening import Opened
 
 __all__ = [
+    "DEFAULT_EPSILONS",
+    "DEFAULT_PROTOCOLS",
     "ROLES",
+    "RoleOptions",
     "Setup",
-    "Words",
     "choices_of",
     "column_named",
     "columns_to_drop",
@@ -44,8 +46,8 @@ ROLES = {
 }
 """What a person has to say before anything can be compared."""
 
-_DEFAULT_PROTOCOLS = ("grr", "oue")
-_DEFAULT_EPSILONS = ("0.5", "1", "2", "4")
+DEFAULT_PROTOCOLS = ("grr", "oue")
+DEFAULT_EPSILONS = ("0.5", "1", "2", "4")
 _MOST_REASONS = 6
 _MISSING = frozenset({"?", "-", ".", "na", "n/a", "nan", "null", "none", "missing"})
 _INFERRED = Note(
@@ -56,7 +58,7 @@ _INFERRED = Note(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Words:
+class RoleOptions:
     """The roles as a person says them: names of columns, and values as they are written in the file.
 
     Parameters
@@ -106,11 +108,11 @@ class Setup:
         return (*said, *self.notes)
 
 
-def missing_roles(words: Words, opened: Opened) -> tuple[str, ...]:
+def missing_roles(words: RoleOptions, opened: Opened) -> tuple[str, ...]:
     """Return the roles that neither the person nor a declared schema gives.
 
     >>> from evenhand.study.intake.opening import open_data
-    >>> missing_roles(Words(), open_data("causal", options={"n": 1000}))
+    >>> missing_roles(RoleOptions(), open_data("causal", options={"n": 1000}))
     ()
     """
     return tuple(
@@ -120,7 +122,7 @@ def missing_roles(words: Words, opened: Opened) -> tuple[str, ...]:
     )
 
 
-def _declares(schema: Schema | None, role: str, words: Words, undeclared: Sequence[str]) -> bool:
+def _declares(schema: Schema | None, role: str, words: RoleOptions, undeclared: Sequence[str]) -> bool:
     """Tell whether a declared schema gives a role; its values are those of its own columns."""
     if schema is None or getattr(schema, role) in (None, ()):
         return False
@@ -129,7 +131,7 @@ def _declares(schema: Schema | None, role: str, words: Words, undeclared: Sequen
     return named is None or column_named(named, schema.names, undeclared) == getattr(schema, str(owner))
 
 
-def set_up(opened: Opened, words: Words, *, bins_only: bool = False) -> Setup:
+def set_up(opened: Opened, words: RoleOptions, *, bins_only: bool = False) -> Setup:
     """Return the schema for a study of `opened` with the roles that `words` say.
 
     A declared schema is used as it is, with the roles that are given. Without one the domain of each column
@@ -138,7 +140,7 @@ def set_up(opened: Opened, words: Words, *, bins_only: bool = False) -> Setup:
     Parameters
     ----------
     opened : Opened
-    words : Words
+    words : RoleOptions
     bins_only : bool, default False
         Put whole numbers in the clear into bins too, for an encoder that makes a feature of each value.
 
@@ -154,7 +156,7 @@ def set_up(opened: Opened, words: Words, *, bins_only: bool = False) -> Setup:
     --------
     >>> from evenhand.study.intake.opening import open_data
     >>> opened = open_data("causal", options={"n": 1000})
-    >>> set_up(opened, Words(sensitive=("A",))).schema.sensitive
+    >>> set_up(opened, RoleOptions(sensitive=("A",))).schema.sensitive
     ('A',)
     """
     known = opened.names if opened.schema is None else opened.schema.names
@@ -279,7 +281,7 @@ def _few(names: Sequence[str]) -> str:
 
 
 def _with_roles(
-    made: Setup, words: Words, named: Mapping[str, str | None], sensitive: Sequence[str]
+    made: Setup, words: RoleOptions, named: Mapping[str, str | None], sensitive: Sequence[str]
 ) -> Setup:
     schema, notes = made.schema, list(made.notes)
     changes: dict[str, Any] = {role: name for role, name in named.items() if name is not None}
@@ -392,8 +394,8 @@ def plan_for(  # noqa: PLR0913 - one keyword for each choice
         data=replace(opened.source, rows=rows),
         schema=schema,
         task=(task or CollectTask()).with_(
-            protocols=list(protocols) or list(_DEFAULT_PROTOCOLS),
-            epsilons=list(epsilons) or list(_DEFAULT_EPSILONS),
+            protocols=list(protocols) or list(DEFAULT_PROTOCOLS),
+            epsilons=list(epsilons) or list(DEFAULT_EPSILONS),
             splits=list(splits) or ["uniform"],
             strategies=list(strategies) or ["independent"],
         ),

@@ -2,10 +2,10 @@
 
 import json
 import shlex
-from importlib import import_module
 
 import pytest
 
+from evenhand.cli import study
 from evenhand.study.results.results import Results
 from unit._study_results import failed
 from unit.cli.conftest import ROLES, finished
@@ -16,7 +16,7 @@ WHOLE = [*ROLES, "--sensitive", "sex", "--workers", 1]
 @pytest.fixture(autouse=True)
 def _no_profile(monkeypatch):
     """The made-up results are of other people than the file holds."""
-    monkeypatch.setattr(import_module("evenhand.study.profile.profiling"), "profile", lambda prepared: None)
+    monkeypatch.setattr("evenhand.cli.commands.advise.profile", lambda prepared: None)
 
 
 def test_a_small_study_is_run_and_the_advice_shown_with_its_caveat(call, file, fake):
@@ -51,9 +51,7 @@ def test_the_advice_for_machines(call, file, fake):
 def test_a_schema_file_and_failed_cells(call, file, fake, monkeypatch):
     call("audit", file, *WHOLE)
     fake[0]["plan"].schema.save("schema.toml")
-    monkeypatch.setattr(
-        import_module("evenhand.study.run.whole"), "run", lambda plan, **_: finished(failures=[(1, failed)])
-    )
+    monkeypatch.setattr("evenhand.cli.study.run_cells", lambda plan, **_: finished(failures=[(1, failed)]))
     (file.parent / "advice").mkdir()
     done = call("advise", file, "--schema", "schema.toml", "--quiet")
 
@@ -120,7 +118,7 @@ def test_a_real_study_that_was_stopped_is_finished_and_gives_the_advice_of_one_t
     """Advice that depended on whether somebody pressed Ctrl-C would be worth nothing."""
     monkeypatch.setattr(Results, "report", lambda self, path: path.write_text("page"))
     words = [file, *WHOLE, "--epsilon", 1, "--repeats", 2]
-    real = import_module("evenhand.study.run.whole").run
+    real = study.run_cells
     seen = []
 
     def stopped(plan, *, progress, **options):
@@ -133,7 +131,7 @@ def test_a_real_study_that_was_stopped_is_finished_and_gives_the_advice_of_one_t
         return real(plan, progress=follow, **options)
 
     with monkeypatch.context() as patch:
-        patch.setattr(import_module("evenhand.study.run.whole"), "run", stopped)
+        patch.setattr(study, "run_cells", stopped)
         first = call("advise", *words, "--out", "s", "--json")
     again = shlex.split(json.loads(first.stdout)["resume"])[1:]
     rest = json.loads(call(*again, "--workers", 1, "--json").stdout)

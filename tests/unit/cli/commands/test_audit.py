@@ -2,7 +2,6 @@
 
 import json
 import os
-from importlib import import_module
 from types import SimpleNamespace
 
 import pyarrow as pa
@@ -51,7 +50,7 @@ def test_it_says_what_it_does_and_ends_with_table_answers_and_paths(call, file, 
 
 
 def test_where_no_groups_fit_into_the_table_nothing_is_said_of_them(call, file, fake, monkeypatch):
-    monkeypatch.setattr("evenhand.cli.conduct.shown_groups", lambda *_: ())
+    monkeypatch.setattr("evenhand.cli.tasks.collect.choose_groups", lambda *_: ())
 
     assert "Last, for each group" not in call("audit", file, *WHOLE).stdout
 
@@ -72,7 +71,7 @@ def test_a_folder_somewhere_else_is_said_whole(call, file, fake, tmp_path_factor
 
 
 def test_many_rows_are_timed_in_part_and_that_is_said(call, file, fake, monkeypatch):
-    monkeypatch.setattr("evenhand.cli.conduct._MANY", 100)
+    monkeypatch.setattr("evenhand.cli.study.MANY_ROWS", 100)
 
     assert "Timing   a few cells on a part of the rows" in call("audit", file, *WHOLE).stderr
 
@@ -109,7 +108,7 @@ def test_nothing_in_a_pipe_is_a_control_character(call, file, fake):
 def test_failed_cells_are_said_and_are_exit_code_1(call, file, fake, monkeypatch):
     """A script that goes on after half of the cells failed would publish the other half."""
     broken = finished(failures=[(1, failed), (2, failed)])
-    monkeypatch.setattr(import_module("evenhand.study.run.whole"), "run", lambda plan, **_: broken)
+    monkeypatch.setattr("evenhand.cli.study.run_cells", lambda plan, **_: broken)
     os.makedirs("study")  # noqa: PTH103 - what the run makes
     done = call("audit", file, *WHOLE)
 
@@ -121,7 +120,7 @@ def test_ctrl_c_says_how_to_go_on(call, file, fake, monkeypatch):
     def stopped(plan, **_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(import_module("evenhand.study.run.whole"), "run", stopped)
+    monkeypatch.setattr("evenhand.cli.study.run_cells", stopped)
     done = call("audit", file, *WHOLE, "--out", "my study")
 
     assert done.exit_code == 130
@@ -305,7 +304,7 @@ def test_a_long_study_offers_fewer_rows(call, file, fake, monkeypatch, answer):
     slow = SimpleNamespace(
         workers=2, seconds=lambda rows=None: 7_200 if rows is None else 540, rows_within=lambda _: 60
     )
-    monkeypatch.setattr(import_module("evenhand.study.run.duration"), "duration", lambda *_, **__: slow)
+    monkeypatch.setattr("evenhand.cli.study.duration", lambda *_, **__: slow)
     monkeypatch.setattr("evenhand.cli.terminal.console.Terminal.is_interactive", True)
     done = call("audit", file, *WHOLE, input=answer)
 
@@ -318,7 +317,7 @@ def test_without_anybody_to_ask_a_long_study_goes_on_with_a_notice(call, file, f
     slow = SimpleNamespace(
         workers=2, seconds=lambda rows=None: 7_200 if rows is None else 540, rows_within=lambda _: 60
     )
-    monkeypatch.setattr(import_module("evenhand.study.run.duration"), "duration", lambda *_, **__: slow)
+    monkeypatch.setattr("evenhand.cli.study.duration", lambda *_, **__: slow)
     done = call("audit", file, *WHOLE, "--yes")
 
     assert "going on with all rows" in " ".join(done.stderr.split())
@@ -337,13 +336,15 @@ DECLARED = Schema(
 
 
 @pytest.mark.parametrize(
-    "words", [["audit"], ["audit", "--task", "learn"], ["audit", "--guess"], ["advise"]], ids=" ".join
+    "words", [["audit"], ["audit learn"], ["audit", "--guess"], ["advise"]], ids=" ".join
 )
 @pytest.mark.parametrize("name", ["id", " id", "age,id"])
 def test_a_column_that_the_schema_does_not_declare_may_be_dropped(call, file, fake, words, name):
     """It is in the file, and it is left out already: what is asked for is what happens."""
     DECLARED.save("s.toml")
-    done = call(words[0], file, *words[1:], "--schema", "s.toml", "--drop", name, "--epsilon", 1, "--yes")
+    done = call(
+        *words[0].split(), file, *words[1:], "--schema", "s.toml", "--drop", name, "--epsilon", 1, "--yes"
+    )
 
     assert "is not in the data" not in done.stderr
     assert fake[0]["plan"].schema.names == ("sex", "job", "hired")
@@ -357,7 +358,6 @@ def test_a_column_that_the_schema_does_not_declare_may_be_dropped(call, file, fa
         (["--protected", "age"], "Column 'age' is not in the schema."),
         (["--sensitive", "age"], "Column 'age' is not in the schema."),
         (["--guess", "--sensitive", "age"], "Column 'age' is not in the schema."),
-        (["--task", "release", "--columns", "sex,age"], "Column 'age' is not in the schema."),
     ],
 )
 def test_a_column_of_the_file_is_not_said_to_be_missing_from_it(call, file, words, said):
@@ -366,3 +366,10 @@ def test_a_column_of_the_file_is_not_said_to_be_missing_from_it(call, file, word
 
     assert done.exit_code == 2
     assert said in " ".join(done.stderr.split())
+
+
+def test_nor_is_a_column_of_a_table(call, file):
+    DECLARED.save("s.toml")
+    done = call("audit", "release", file, "--schema", "s.toml", "--columns", "sex,age")
+
+    assert "Column 'age' is not in the schema." in " ".join(done.stderr.split())

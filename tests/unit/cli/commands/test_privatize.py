@@ -7,13 +7,16 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+import typer
 
+from evenhand.cli.commands.privatize import read_outcomes, report_solving
 from evenhand.cli.terminal.console import Terminal
-from evenhand.cli.terminal.rows_progress import rows_followed, spelled_pace
+from evenhand.cli.terminal.progress import follow_rows, spell_pace
 from evenhand.engine.arrow import privatize_file
 from evenhand.report.words import epsilon_of
 from evenhand.schema import Column, Domain, Schema
 
+TOML = 'weights = [0.7, 0.3]\nrates = [0.2, 0.6]\nsource = "census 2020"\n'
 OUT = ["out.csv", "out.csv.guarantee.json", "out.csv.schema.toml"]
 
 
@@ -246,14 +249,14 @@ def test_help_has_an_example(call):
 
 
 def test_progress_is_shown_on_a_terminal_only(monkeypatch):
-    with rows_followed(Terminal(), "Drawing") as follow:
+    with follow_rows(Terminal(), "Drawing") as follow:
         assert follow is None
 
     terminal = Terminal()
     shown = []
     monkeypatch.setattr("rich.progress.Progress.update", lambda self, task, **told: shown.append(told))
     terminal.notices._force_terminal = True
-    with rows_followed(terminal, "Drawing") as follow:
+    with follow_rows(terminal, "Drawing") as follow:
         follow(1_000, 0.5)
 
     assert shown[0]["completed"] == 0.5
@@ -261,13 +264,13 @@ def test_progress_is_shown_on_a_terminal_only(monkeypatch):
 
 
 def test_a_pace_is_said_once_it_is_known():
-    assert spelled_pace(5, 0.0, 1.0) == "5 rows"
-    assert spelled_pace(5, 0.5, 0.0) == "5 rows"
-    assert spelled_pace(6_000, 0.5, 90.0) == "6,000 rows, 67/s, 1:30 left"
+    assert spell_pace(5, 0.0, 1.0) == "5 rows"
+    assert spell_pace(5, 0.5, 0.0) == "5 rows"
+    assert spell_pace(6_000, 0.5, 90.0) == "6,000 rows, 67/s, 1:30 left"
 
 
 @pytest.mark.parametrize("name", ["out.csv", "out.csv.schema.toml", "out.csv.guarantee.json"])
-def test_a_link_that_leads_nowhere_is_not_followed(call, file, schema, name):
+def test_a_link_that_leads_nowhere_is_not_follow_study(call, file, schema, name):
     """To follow it would write reports into a folder that nobody named."""
     Path(name).symlink_to("elsewhere")
     again = ["privatize", file, "out.csv", "--schema", schema, "--epsilon", 1]
@@ -277,3 +280,67 @@ def test_a_link_that_leads_nowhere_is_not_followed(call, file, schema, name):
     assert "there is a file of that name" in " ".join(refused.stderr.split())
     assert not Path("elsewhere").exists()
     assert not Path(name).is_symlink()
+
+
+# --- public numbers for the optimal protocol -----------------------------------------------------
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "census.toml").write_text(TOML)
+    (tmp_path / "census.json").write_text(json.dumps({"weights": [7, 3], "rates": [0.2, 0.6]}))
+    (tmp_path / "torn.json").write_text("{")
+    return tmp_path
+
+
+def test_numbers_are_typed_with_commas():
+    found = read_outcomes(None, ["0.7, 0.3"], ["0.2", "0.6"], "Optimal")
+
+    assert (found.weights, found.rates, found.origin) == ((0.7, 0.3), (0.2, 0.6), "public")
+
+
+def test_numbers_are_read_from_toml_and_json(files):
+    assert read_outcomes(files / "census.toml", None, None, "optimal").source == "census 2020"
+    assert read_outcomes(files / "census.json", None, None, "optimal").source == "census.json"
+
+
+def test_other_protocols_take_none():
+    assert read_outcomes(None, None, None, "grr") is None
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (("census.toml", None, None, "grr"), "only --protocol optimal"),
+        ((None, ["1,2"], None, "oue"), "only --protocol optimal"),
+        ((None, None, None, "optimal"), "needs the share and the outcome rate of each group"),
+        ((None, ["1,2"], None, "optimal"), "needs the share and the outcome rate of each group"),
+        (("census.toml", ["1,2"], None, "optimal"), "contradict each other"),
+        ((None, ["1,x"], ["0,1"], "optimal"), "--weights must be numbers"),
+        (("torn.json", None, None, "optimal"), "not valid JSON"),
+    ],
+)
+def test_wrong_use_says_what_is_needed(files, given, said):
+    path, *rest = given
+    with pytest.raises(typer.BadParameter, match=said):
+        read_outcomes(None if path is None else files / path, *rest)
+
+
+def test_a_file_of_endless_brackets_is_refused(tmp_path):
+    (tmp_path / "deep.json").write_text("[" * 100_000)
+    with pytest.raises(typer.BadParameter, match=r"deep\.json is not valid JSON"):
+        read_outcomes(tmp_path / "deep.json", None, None, "optimal")
+
+
+def test_a_long_solve_says_how_far_it_is(monkeypatch):
+    """A hundred groups take a minute, in which nothing else is shown; few groups take no time."""
+    terminal, lines = Terminal(), []
+    terminal.notices._force_terminal = True
+    monkeypatch.setattr(terminal, "say", lambda *words: lines.append(words))
+    report = report_solving(terminal, groups=100)
+    report(1, 10)
+    report(2, 10)
+
+    assert lines == [("Solving", "100 groups: 1 of about 10 linear programs")]
+    assert report_solving(terminal, groups=5) is None
+    assert report_solving(Terminal(quiet=True), groups=100) is None

@@ -272,7 +272,7 @@ def test_a_column_of_the_name_of_the_counts_is_refused_before_the_rows_are_read(
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.csv.json", "t.classes.csv"])
-def test_a_link_that_leads_nowhere_is_not_followed(call, file, declared, tmp_path, name):
+def test_a_link_that_leads_nowhere_is_not_follow_study(call, file, declared, tmp_path, name):
     """To follow it would write a table into a folder that nobody named."""
     words = [*COLUMNS, *LAPLACE, "--schema", declared, "--out", "t.csv"]
     (tmp_path / name).symlink_to(tmp_path / "elsewhere")
@@ -293,3 +293,13 @@ def test_the_input_is_not_taken_for_the_classes_beside_the_table(call, file, dec
 
     assert refused.exit_code == 2
     assert "written over" in refused.stderr
+
+
+def test_a_data_set_may_have_a_schema_of_its_own(call, tmp_path):
+    """A data set brings a schema, and one that is typed replaces it."""
+    Schema([Column("A", Domain.categorical([0, 1]))]).save("s.toml")
+    words = ["--columns", "A", "--mechanism", "laplace", "--epsilon", 1, "--out", "t.csv"]
+    done = call("release", "causal", "--schema", "s.toml", *words)
+
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "t.csv").exists()

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from evenhand.cli.options import complete_name
 from evenhand.papers import PAPERS, ClaimRow
 from unit._study_results import failed
 from unit.cli.conftest import finished
@@ -117,6 +118,4 @@ def test_an_unknown_paper_is_refused(call):
 
 
 def test_names_of_papers_are_completed():
-    from evenhand.cli.commands.reproduce import _named
-
-    assert _named("m") == ["makhlouf2024"]
+    assert complete_name("papers")("m") == ["makhlouf2024"]

@@ -5,7 +5,8 @@ import json
 
 import pytest
 
-from evenhand.cli.terminal.console import Terminal, fit, spelled, unheard
+from evenhand.cli.terminal.console import Terminal, fit, quote_names
+from evenhand.cli.terminal.streams import exit_on_broken_pipe
 
 
 class _Stream(io.TextIOWrapper):
@@ -150,9 +151,9 @@ def test_nobody_is_asked_where_nobody_is_there(streams, monkeypatch):
     assert not Terminal(as_json=True).is_interactive
 
 
-def test_names_are_spelled_so_that_blanks_are_seen():
-    assert spelled(["a", " b", 'c"d']) == "a, ' b', 'c\"d'"
-    assert spelled(range(14)).endswith("11, and 2 more")
+def test_names_are_quoted_so_that_blanks_are_seen():
+    assert quote_names(["a", " b", 'c"d']) == "a, ' b', 'c\"d'"
+    assert quote_names(range(14)).endswith("11, and 2 more")
 
 
 def test_a_lone_pair_of_stars_is_no_bold(streams):
@@ -182,7 +183,7 @@ def test_after_nobody_reads_nothing_is_written_any_more(files, tmp_path):
     """The interpreter writes what is left when it ends, and would complain of the pipe once more."""
     streams = files()
     with pytest.raises(SystemExit) as ended:
-        unheard()
+        exit_on_broken_pipe()
     for stream in streams:
         stream.write("late")
         stream.flush()
@@ -204,4 +205,4 @@ def test_streams_that_are_no_files_are_left_as_they_are(streams):
     streams()
 
     with pytest.raises(SystemExit):
-        unheard()
+        exit_on_broken_pipe()

@@ -4,12 +4,11 @@ import json
 import os
 import signal
 import threading
-from importlib import import_module
 
 import pytest
 
 import evenhand.engine.arrow as arrow
-from evenhand.cli.terminal.ending import heard, stop_code
+from evenhand.cli.terminal.ending import sigterm_as_interrupt, stop_code
 from unit.cli.conftest import ROLES
 
 PRIVATIZE = ["privatize", "people.csv", "r.csv", "--epsilon", "1", "--columns", "sex", "--infer-schema"]
@@ -56,7 +55,7 @@ def test_what_a_killed_run_left_is_removed_by_the_next(call, file, tmp_path):
 
 @pytest.mark.parametrize("command", ["audit", "advise"])
 def test_a_study_that_is_ended_by_the_system_says_how_to_go_on(call, file, fake, monkeypatch, command):
-    monkeypatch.setattr(import_module("evenhand.study.run.whole"), "run", _ended)
+    monkeypatch.setattr("evenhand.cli.study.run_cells", _ended)
     done = call(command, file, *ROLES, "--sensitive", "sex", "--out", "s", "--workers", 1, "--json")
 
     told = json.loads(done.stdout)
@@ -66,7 +65,7 @@ def test_a_study_that_is_ended_by_the_system_says_how_to_go_on(call, file, fake,
 
 def test_a_second_wish_does_not_disturb_the_cleaning_up():
     reached = []
-    with heard():
+    with sigterm_as_interrupt():
         with pytest.raises(KeyboardInterrupt):
             _ended()
         _ended()
@@ -81,7 +80,7 @@ def test_in_a_thread_commands_run_without_hearing_the_system():
     reached = []
 
     def work():
-        with heard():
+        with sigterm_as_interrupt():
             reached.append(stop_code())
 
     thread = threading.Thread(target=work)

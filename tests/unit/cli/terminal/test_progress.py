@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from evenhand.cli.terminal.console import Terminal
-from evenhand.cli.terminal.progress import followed, spell_seconds
+from evenhand.cli.terminal.progress import follow_study, spell_seconds
 from evenhand.study.run.events import Started
 
 
@@ -28,7 +28,7 @@ def test_a_time_is_said_as_people_say_it(seconds, words):
 
 
 def test_a_log_has_a_line_at_each_quarter(capsys, clock):
-    with followed(Terminal()) as follow:
+    with follow_study(Terminal()) as follow:
         for done in range(41):
             follow(Started(done=done, failed=done // 20, total=40))
 
@@ -41,7 +41,7 @@ def test_a_log_has_a_line_at_each_quarter(capsys, clock):
 
 def test_cells_of_an_earlier_run_do_not_count_for_the_pace(capsys, clock):
     """Otherwise a resumed study would promise to end at once."""
-    with followed(Terminal()) as follow:
+    with follow_study(Terminal()) as follow:
         follow(Started(done=30, failed=0, total=40))
         follow(Started(done=31, failed=0, total=40))
         follow(Started(done=40, failed=0, total=40))
@@ -50,7 +50,7 @@ def test_cells_of_an_earlier_run_do_not_count_for_the_pace(capsys, clock):
 
 
 def test_quiet_shows_nothing(capsys):
-    with followed(Terminal(quiet=True)) as follow:
+    with follow_study(Terminal(quiet=True)) as follow:
         follow(Started(done=1, failed=0, total=40))
 
     assert capsys.readouterr().err == ""
@@ -61,7 +61,7 @@ def test_a_terminal_has_a_bar_with_done_rate_left_and_failed(monkeypatch, clock)
     monkeypatch.setenv("TERM", "xterm")
     terminal.notices = Console(file=io.StringIO(), force_terminal=True, width=100, color_system=None)
     monkeypatch.setattr("rich.progress.get_console", lambda: terminal.notices)
-    with followed(terminal) as follow:
+    with follow_study(terminal) as follow:
         follow(Started(done=0, failed=0, total=40))
         follow(Started(done=20, failed=2, total=40))
 

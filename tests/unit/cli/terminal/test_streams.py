@@ -30,8 +30,6 @@ WORDS = {
         "release", "people.csv", "--infer-schema", "--columns", "sex", "--mechanism", "laplace",
         "--epsilon", "1", "--out", "table.csv", "--overwrite",
     ],
-    "decide": ["decide", "people.csv"],
-    "allocate": ["allocate", "people.csv"],
     "datasets": ["datasets"],
     "reproduce": ["reproduce"],
 }  # fmt: skip

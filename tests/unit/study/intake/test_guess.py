@@ -7,7 +7,7 @@ from evenhand.datasets import load
 from evenhand.schema import Domain, Schema
 from evenhand.study.intake.guess import guess
 from evenhand.study.intake.opening import Opened
-from evenhand.study.intake.setup import Words
+from evenhand.study.intake.setup import RoleOptions
 from evenhand.study.plan.source import DataSource
 
 
@@ -27,7 +27,7 @@ def test_a_plain_file_is_guessed_whole():
         )
     )  # fmt: skip
 
-    assert found.words == Words(
+    assert found.words == RoleOptions(
         target="approved", positive="yes", protected="Gender", privileged="m", sensitive=("Gender", "age")
     )
     assert [reason.split()[0] for reason in found.reasons] == [
@@ -36,7 +36,7 @@ def test_a_plain_file_is_guessed_whole():
 
 
 def test_what_is_given_stays_and_is_no_guess():
-    given = Words(target="b", positive="0", protected="c", privileged="y", sensitive=("a",))
+    given = RoleOptions(target="b", positive="0", protected="c", privileged="y", sensitive=("a",))
     found = guess(opened(a=many(1, 2), b=many(0, 1), c=many("x", "y")), given)
 
     assert found.words == given
@@ -66,7 +66,9 @@ def test_the_welcome_value_is_read_from_words(name, values, positive):
 
 
 def test_names_are_taken_as_a_person_means_them():
-    found = guess(opened(sex=many("f", "m"), **{"Hired ": many("no", "yes", "yes")}), Words(target="Hired"))
+    found = guess(
+        opened(sex=many("f", "m"), **{"Hired ": many("no", "yes", "yes")}), RoleOptions(target="Hired")
+    )
 
     assert found.words.target == "Hired "
     assert found.words.positive == "yes"
@@ -74,7 +76,8 @@ def test_names_are_taken_as_a_person_means_them():
 
 def test_bins_have_no_positive_value_that_could_be_guessed():
     found = guess(
-        opened(sex=many("f", "m"), pay=[row / 7 for row in range(60)]), Words(target="pay", positive="5")
+        opened(sex=many("f", "m"), pay=[row / 7 for row in range(60)]),
+        RoleOptions(target="pay", positive="5"),
     )
 
     assert found.words.protected == "sex"
@@ -91,7 +94,7 @@ def test_nothing_is_guessed_from_nothing():
     """A guess out of the blue would be believed."""
     found = guess(opened(a=many(1, 2, 3), b=many(1, 2, 3, 4)))
 
-    assert found.words == Words()
+    assert found.words == RoleOptions()
     assert found.reasons == ()
 
 
@@ -105,7 +108,7 @@ def test_the_privileged_group_has_the_most_positive_outcomes_and_is_not_tiny():
 
 def test_a_column_that_is_left_out_is_not_guessed():
     found = guess(
-        opened(sex=many("f", "m"), race=many("x", "y"), hired=many(0, 1, 1, 1)), Words(drop=("sex",))
+        opened(sex=many("f", "m"), race=many("x", "y"), hired=many(0, 1, 1, 1)), RoleOptions(drop=("sex",))
     )
 
     assert found.words.protected == "race"
@@ -113,14 +116,14 @@ def test_a_column_that_is_left_out_is_not_guessed():
 
 
 def test_many_groups_or_bins_have_no_privileged_one():
-    found = guess(opened(age=list(range(60)), ok=many("no", "yes")), Words(protected="age"))
+    found = guess(opened(age=list(range(60)), ok=many("no", "yes")), RoleOptions(protected="age"))
 
     assert found.words.privileged is None
 
 
 def test_what_a_schema_declares_is_no_guess():
     people = load("causal", n=200, backend="pyarrow")
-    found = guess(Opened(DataSource(dataset="causal"), people.frame, people.schema), Words(target="Y"))
+    found = guess(Opened(DataSource(dataset="causal"), people.frame, people.schema), RoleOptions(target="Y"))
 
     assert found.reasons == ()
     assert (found.words.protected, found.words.privileged, found.words.positive) == ("A", "1", "1")

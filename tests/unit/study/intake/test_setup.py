@@ -8,12 +8,20 @@ import pytest
 from evenhand.errors import ColumnNotFoundError, SchemaError, UnknownNameError, UnreadableFileError
 from evenhand.schema import Domain, Schema
 from evenhand.study.intake.opening import Opened, open_data, room
-from evenhand.study.intake.setup import Setup, Words, choices_of, missing_roles, plan_for, set_up, value_of
+from evenhand.study.intake.setup import (
+    RoleOptions,
+    Setup,
+    choices_of,
+    missing_roles,
+    plan_for,
+    set_up,
+    value_of,
+)
 from evenhand.study.plan.source import DataSource
 from evenhand.study.run.prepare import prepare
 from evenhand.study.tasks.collect.task import CollectTask
 
-ALL = Words(target="ok", positive="yes", protected="sex", privileged="m", sensitive=("sex", "age"))
+ALL = RoleOptions(target="ok", positive="yes", protected="sex", privileged="m", sensitive=("sex", "age"))
 
 
 def opened(schema=None, **columns):
@@ -67,7 +75,7 @@ def test_a_column_that_cannot_be_a_feature_is_left_out_with_its_reason(values, w
     ],
 )
 def test_a_domain_fits_what_the_column_is_for(values, part, domain):
-    words = Words(sensitive=("more",)) if part == "sensitive" else Words()
+    words = RoleOptions(sensitive=("more",)) if part == "sensitive" else RoleOptions()
     made = set_up(opened(more=values), words)
 
     assert made.schema["more"].domain == domain
@@ -143,7 +151,7 @@ def test_bins_of_a_role_are_said():
     ],
 )
 def test_words_that_do_not_fit_are_refused_without_a_value_of_the_rows(changes, error, said):
-    given = Words(**{**vars(ALL), **changes})
+    given = RoleOptions(**{**vars(ALL), **changes})
     with pytest.raises(error) as refused:
         set_up(opened(same=["secret"] * 120), given)
 
@@ -154,13 +162,13 @@ def test_words_that_do_not_fit_are_refused_without_a_value_of_the_rows(changes, 
 def test_a_file_without_two_columns_is_refused():
     lonely = Opened(DataSource(path="x.csv"), pa.table({"a": [1, 2], "b": [1, 1]}))
     with pytest.raises(SchemaError, match="Fewer than two columns"):
-        set_up(lonely, Words())
+        set_up(lonely, RoleOptions())
 
 
 def test_blanks_around_names_and_values_do_not_count():
     made = set_up(
         Opened(DataSource(path="x.csv"), pa.table({" sex": [" m", " f"] * 60, "ok ": ["yes", "no"] * 60})),
-        Words(target="ok", positive="yes", protected="sex", privileged="m", sensitive=("sex",)),
+        RoleOptions(target="ok", positive="yes", protected="sex", privileged="m", sensitive=("sex",)),
     )
 
     assert made.schema.protected == " sex"
@@ -170,17 +178,22 @@ def test_blanks_around_names_and_values_do_not_count():
 
 def test_a_declared_schema_is_used_as_it_is():
     declared = Schema.from_toml(set_up(opened(), ALL).schema.to_toml())
-    made = set_up(opened(declared), Words(sensitive=("age",), drop=()))
+    made = set_up(opened(declared), RoleOptions(sensitive=("age",), drop=()))
 
     assert not made.inferred
     assert made.schema.sensitive == ("age",)
     assert made.schema.target == "ok"
-    assert "age" not in set_up(opened(declared), Words(sensitive=("sex",), drop=("age",))).schema
+    assert "age" not in set_up(opened(declared), RoleOptions(sensitive=("sex",), drop=("age",))).schema
 
 
 def test_missing_roles_are_those_nobody_gives():
-    assert missing_roles(Words(target="ok"), opened()) == ("positive", "protected", "privileged", "sensitive")
-    assert missing_roles(Words(), opened(set_up(opened(), ALL).schema)) == ()
+    assert missing_roles(RoleOptions(target="ok"), opened()) == (
+        "positive",
+        "protected",
+        "privileged",
+        "sensitive",
+    )
+    assert missing_roles(RoleOptions(), opened(set_up(opened(), ALL).schema)) == ()
 
 
 @pytest.mark.parametrize(
@@ -280,7 +293,7 @@ def test_a_file_read_with_its_drafted_schema_gives_the_same_codes(tmp_path):
             town = ['Aix, en "Provence"', "", " Lyon", "N/A"][row % 4]
             lines.writerow(["m" if row % 2 else "f", f"0{row % 3}", town, [1.5, "", 2e3, row / 7][row % 4],
                             ["1", "0", ""][row % 3]])  # fmt: skip
-    words = Words(target="ok", positive="1", protected="sex", privileged="m", sensitive=("sex", "town"))
+    words = RoleOptions(target="ok", positive="1", protected="sex", privileged="m", sensitive=("sex", "town"))
     first = open_data(path)
     plan = plan_for(first, set_up(first, words).schema)
 

@@ -1,11 +1,11 @@
-"""evenhand decide and allocate: three sentences and a report; wrong use ends with 2 and says what to do."""
+"""evenhand audit decide: three sentences and a report; wrong use ends with 2 and says what to do."""
 
 import csv
 import json
 
 import pytest
 
-from evenhand.cli.tasks.decide_options import mitigations_of
+from evenhand.cli.tasks.decide import read_mitigations
 from evenhand.report.drawing import Drawing
 from evenhand.study.plan.plan import Plan
 from evenhand.study.results.results import Results
@@ -56,7 +56,7 @@ def said(done):
 
 @pytest.mark.usefixtures("whole_page")
 def test_a_rule_is_answered_in_three_sentences_with_a_report(call, towns, tmp_path):
-    done = call("decide", towns, *RULE, "--name", "town", "--groups", "young,old", "--out", "study")
+    done = call("audit", "decide", towns, *RULE, "--name", "town", "--groups", "young,old", "--out", "study")
     folder = tmp_path / "study"
 
     assert done.exit_code == 0, done.output
@@ -74,7 +74,7 @@ def test_a_rule_is_answered_in_three_sentences_with_a_report(call, towns, tmp_pa
 @pytest.mark.usefixtures("whole_page")
 def test_the_plan_of_the_folder_runs_again(call, towns, tmp_path):
     """What a report says makes it again must do so."""
-    assert call("decide", towns, *RULE, "--epsilon", "1", "--out", "study").exit_code == 0
+    assert call("audit", "decide", towns, *RULE, "--epsilon", "1", "--out", "study").exit_code == 0
     plan = tmp_path / "study" / "plan.toml"
     again = call("audit", "--plan", plan, "--out", "again", "--workers", "1", "--json")
     refused = call("audit", "--plan", plan, "--epsilon", "2", "--out", "third")
@@ -84,14 +84,16 @@ def test_the_plan_of_the_folder_runs_again(call, towns, tmp_path):
     assert json.loads(again.stdout)["command"] == "audit"
     assert "evenhand audit --plan plan.toml" in (tmp_path / "study" / "report.html").read_text()
     assert (refused.exit_code, resumed.exit_code) == (2, 0)
-    assert "--epsilon cannot be given with a plan of the task decide" in said(refused)
+    assert "--epsilon cannot be given with a plan, which says it already" in said(refused)
 
 
 def test_json_is_one_object(call, towns):
-    done = call("decide", towns, *RULE, "--name", "town", "--groups", "young", "--epsilon", "0.5", "--json")
+    done = call(
+        "audit", "decide", towns, *RULE, "--name", "town", "--groups", "young", "--epsilon", "0.5", "--json"
+    )
     told = json.loads(done.stdout)
 
-    assert told["command"] == "decide"
+    assert (told["command"], told["task"]) == ("audit", "decide")
     assert told["entities"] == 5
     assert "people" not in told
     assert told["summary"][0]["notes"] == []
@@ -108,8 +110,8 @@ def test_a_total_that_may_be_nought_is_told_with_its_chance(call, tmp_path):
     """Where the noise can swallow the total, shares mean nothing, whatever their averages are."""
     path = tmp_path / "few.csv"
     path.write_text("town,poor\nAsh,2\nBay,1\n")
-    done = call("allocate", path, "--count", "poor", "--epsilon", "0.5,20", "--out", "study")
-    many = call("allocate", path, "--count", "poor", "--epsilon", "0.5,0.6,0.7,0.8,0.9", "--json")
+    done = call("audit", "decide", path, "--count", "poor", "--epsilon", "0.5,20", "--out", "study")
+    many = call("audit", "decide", path, "--count", "poor", "--epsilon", "0.5,0.6,0.7,0.8,0.9", "--json")
     told = json.loads(many.stdout)
 
     assert "Warning Laplace noise at ε = 0.5: The noisy total is 0 or less with probability 0.3" in said(done)
@@ -119,7 +121,7 @@ def test_a_total_that_may_be_nought_is_told_with_its_chance(call, tmp_path):
 
 
 def test_quiet_prints_paths_alone(call, towns):
-    done = call("decide", towns, *RULE, "--out", "study", "--quiet")
+    done = call("audit", "decide", towns, *RULE, "--out", "study", "--quiet")
 
     assert done.stdout.split()[0] == "study/report.html"
     assert all("study/" in line for line in done.stdout.split())
@@ -147,7 +149,7 @@ def test_quiet_prints_paths_alone(call, towns):
     ],
 )
 def test_wrong_use_says_which_option(call, towns, words, expected):
-    done = call("decide", towns, *words, "--out", "study")
+    done = call("audit", "decide", towns, *words, "--out", "study")
 
     assert done.exit_code == 2, done.output
     assert expected in said(done)
@@ -155,7 +157,7 @@ def test_wrong_use_says_which_option(call, towns, words, expected):
 
 
 def test_a_rule_that_cannot_be_read_is_pointed_at(call, towns):
-    done = call("decide", towns, "--rule", "(poor/people > 0.2 and poor >= 20")
+    done = call("audit", "decide", towns, "--rule", "(poor/people > 0.2 and poor >= 20")
     lines = done.output.splitlines()
     caret = next(line for line in lines if line.strip() == "^")
     line = lines[lines.index(caret) - 1]
@@ -171,12 +173,12 @@ def test_blanks_around_a_name_in_the_file_are_told(call, tmp_path):
     path = tmp_path / "blanks.csv"
     path.write_text("people, poor\n10,3\n")
 
-    assert "--rule: write ` poor`" in said(call("decide", path, "--rule", "poor > 3"))
+    assert "--rule: write ` poor`" in said(call("audit", "decide", path, "--rule", "poor > 3"))
 
 
 def test_a_folder_with_a_study_is_not_written_over(call, towns):
-    assert call("decide", towns, *RULE, "--epsilon", "1", "--out", "study").exit_code == 0
-    done = call("decide", towns, *RULE, "--epsilon", "1", "--out", "study")
+    assert call("audit", "decide", towns, *RULE, "--epsilon", "1", "--out", "study").exit_code == 0
+    done = call("audit", "decide", towns, *RULE, "--epsilon", "1", "--out", "study")
 
     assert done.exit_code == 2
     assert "There is a study in study already" in said(done)
@@ -186,7 +188,7 @@ def test_a_file_without_rows_is_refused(call, tmp_path):
     path = tmp_path / "empty.csv"
     path.write_text("poor,people\n")
 
-    assert "has column names and no rows" in said(call("decide", path, *RULE))
+    assert "has column names and no rows" in said(call("audit", "decide", path, *RULE))
 
 
 def test_cells_that_fail_end_with_one(call, towns, monkeypatch):
@@ -197,19 +199,19 @@ def test_cells_that_fail_end_with_one(call, towns, monkeypatch):
         raise ZeroDivisionError
 
     monkeypatch.setattr(decide_compute, "noise_for", fail)
-    done = call("decide", towns, *RULE, "--out", "study")
+    done = call("audit", "decide", towns, *RULE, "--out", "study")
 
     assert done.exit_code == 1
     assert "2 of 3 cells failed: ZeroDivisionError" in said(done)
     assert "entities.csv" not in done.output
 
 
-# --- allocate ---------------------------------------------------------------------------------------
+# --- money ------------------------------------------------------------------------------------------
 
 
 def test_money_is_answered_in_three_sentences_with_a_report(call, towns):
     words = ["--name", "town", "--groups", "young,old", "--mitigate", "sum-constraint=2639", "--out", "study"]
-    done = call("allocate", towns, *MONEY, *words)
+    done = call("audit", "decide", towns, *MONEY, *words)
 
     assert done.exit_code == 0, done.output
     assert "of $1.0 million is expected to move" in said(done)
@@ -223,19 +225,19 @@ def test_money_is_answered_in_three_sentences_with_a_report(call, towns):
     [
         (["--count", "poor"], "poor", None),
         (["--count", "poor", "--weight", "cost index"], "poor", "`cost index`"),
-        (["--formula", "poor"], "poor", None),
-        (["--formula", "poor * `cost index` / 100"], "poor", "`cost index` / 100"),
-        (["--formula", "`cost index` * poor", "--count", "poor"], "poor", "`cost index`"),
+        (["--allot", "poor"], "poor", None),
+        (["--allot", "poor * `cost index` / 100"], "poor", "`cost index` / 100"),
+        (["--allot", "`cost index` * poor", "--count", "poor"], "poor", "`cost index`"),
         (
-            ["--formula", "(poor + poor / 2) * (`cost index` + people)"],
+            ["--allot", "(poor + poor / 2) * (`cost index` + people)"],
             "poor",
             "(`cost index` + people) * (1 + 0.5)",
         ),
-        (["--formula", "100 / people * poor"], "poor", "100 / people"),
+        (["--allot", "100 / people * poor"], "poor", "100 / people"),
     ],
 )
 def test_the_share_is_a_count_and_a_weight_or_a_formula(call, towns, tmp_path, words, count, weight):
-    done = call("allocate", towns, *words, "--epsilon", "1", "--currency", "EUR", "--out", "study")
+    done = call("audit", "decide", towns, *words, "--epsilon", "1", "--currency", "EUR", "--out", "study")
     plan = Plan.load(tmp_path / "study" / "plan.toml")
 
     assert done.exit_code == 0, done.output
@@ -245,19 +247,22 @@ def test_the_share_is_a_count_and_a_weight_or_a_formula(call, towns, tmp_path, w
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ([], "--count is missing: the column of counts that money follows, or --formula. Columns: town,"),
+        (
+            ["--budget", "5"],
+            "--count is missing: the column of counts that money follows, or --allot. Columns: town,",
+        ),
         (["--count", "rich"], "--count: Column 'rich'"),
         (["--count", "poor", "--weight", "rich"], "--weight: Column 'rich'"),
-        (["--formula", "poor", "--weight", "people"], "--formula and --weight contradict"),
-        (["--formula", "poor + people"], "--formula must be one column of counts times a public weight"),
-        (["--formula", "poor + 5"], "a count with a number added, has to be a column of its own"),
-        (["--formula", "poor * max(people)"], "column 11 must hold one of + - * /, or the end"),
-        (["--formula", "poor * (people"], "column 15 must hold one of + - * /, or )"),
-        (["--formula", "rich * poor"], "--formula: Column 'rich'"),
-        (["--formula", "poor * poor"], "--formula must be one column of counts times"),
-        (["--formula", "poor / poor"], "--formula must be one column of counts times"),
-        (["--formula", "1 / poor"], "--formula must be one column of counts times"),
-        (["--formula", "people", "--count", "poor"], "--formula must be a column of counts, poor, times"),
+        (["--allot", "poor", "--weight", "people"], "--allot and --weight contradict"),
+        (["--allot", "poor + people"], "--allot must be one column of counts times a public weight"),
+        (["--allot", "poor + 5"], "a count with a number added, has to be a column of its own"),
+        (["--allot", "poor * max(people)"], "column 11 must hold one of + - * /, or the end"),
+        (["--allot", "poor * (people"], "column 15 must hold one of + - * /, or )"),
+        (["--allot", "rich * poor"], "--allot: Column 'rich'"),
+        (["--allot", "poor * poor"], "--allot must be one column of counts times"),
+        (["--allot", "poor / poor"], "--allot must be one column of counts times"),
+        (["--allot", "1 / poor"], "--allot must be one column of counts times"),
+        (["--allot", "people", "--count", "poor"], "--allot must be a column of counts, poor, times"),
         (["--count", "poor", "--budget", "much"], "--budget must be a number"),
         (["--count", "poor", "--budget", "-5"], "--budget must be a number > 0"),
         (["--count", "poor", "--weight", "town"], "cannot weigh the entities"),
@@ -276,7 +281,7 @@ def test_the_share_is_a_count_and_a_weight_or_a_formula(call, towns, tmp_path, w
     ],
 )
 def test_wrong_use_of_allocate_says_which_option(call, towns, words, expected):
-    done = call("allocate", towns, *words, "--out", "study")
+    done = call("audit", "decide", towns, *words, "--out", "study")
 
     assert done.exit_code == 2, done.output
     assert expected in said(done)
@@ -284,14 +289,14 @@ def test_wrong_use_of_allocate_says_which_option(call, towns, words, expected):
 
 def test_a_gaussian_may_have_its_delta(call, towns, tmp_path):
     words = ["--mechanism", "discrete-gaussian", "--delta", "1e-9", "--epsilon", "1", "--out", "study"]
-    assert call("allocate", towns, *MONEY, *words).exit_code == 0
+    assert call("audit", "decide", towns, *MONEY, *words).exit_code == 0
 
     [mechanism] = Plan.load(tmp_path / "study" / "plan.toml").task.mechanisms
     assert mechanism.parameters == {"delta": "1e-9"}
 
 
 def test_what_follows_a_mitigation_is_its_number():
-    found = mitigations_of(["piecewise-proxy=5", "fairness-payment=3", "linear-proxy"])
+    found = read_mitigations(["piecewise-proxy=5", "fairness-payment=3", "linear-proxy"])
 
     assert found == [{"name": "piecewise-proxy", "groups": 5}, "fairness-payment=3", "linear-proxy"]
 
@@ -302,7 +307,7 @@ def test_what_follows_a_mitigation_is_its_number():
 @pytest.mark.parametrize("word", ["piecewise-proxy=inf", "piecewise-proxy=2.7", "shrink=nan", "shrink=1e999"])
 def test_a_number_of_a_mitigation_must_be_one(call, towns, word):
     """What cannot be computed with is wrong use, not a fault of the program; 2.7 groups are not 2."""
-    done = call("decide", towns, *RULE, "--mitigate", word, "--out", "study")
+    done = call("audit", "decide", towns, *RULE, "--mitigate", word, "--out", "study")
 
     assert done.exit_code == 2, done.output
     assert "--mitigate must have a" in said(done)
@@ -311,7 +316,7 @@ def test_a_number_of_a_mitigation_must_be_one(call, towns, word):
 @pytest.mark.parametrize("budget", ["6,5", "1,2,3", "1_0,00", ",5", "1e30"])
 def test_a_budget_that_may_mean_something_else_is_refused(call, towns, budget):
     """In much of the world 6,5 is six and a half: to read 65 is to be wrong without a word."""
-    done = call("allocate", towns, "--count", "poor", "--budget", budget, "--out", "study")
+    done = call("audit", "decide", towns, "--count", "poor", "--budget", budget, "--out", "study")
 
     assert done.exit_code == 2, done.output
     assert "--budget must be" in said(done)
@@ -319,25 +324,24 @@ def test_a_budget_that_may_mean_something_else_is_refused(call, towns, budget):
 
 @pytest.mark.parametrize("budget", ["6,500,000.5", "6_500_000.5", "6500000.5", "6.5000005e6"])
 def test_a_budget_may_have_marks_between_thousands(call, towns, budget, tmp_path):
-    done = call("allocate", towns, "--count", "poor", "--budget", budget, "--out", "study")
+    done = call("audit", "decide", towns, "--count", "poor", "--budget", budget, "--out", "study")
 
     assert done.exit_code == 0, done.output
     assert Plan.load(tmp_path / "study" / "plan.toml").task.budget == 6_500_000.5
 
 
-def test_a_folder_with_a_study_is_gone_on_with_by_a_command_that_can(call, towns, tmp_path):
-    """There is no --resume here, so that a hint to it would end in another refusal."""
+def test_a_folder_with_a_study_is_met_with_how_to_go_on(call, towns, tmp_path):
     (tmp_path / "study").mkdir()
     (tmp_path / "study" / "study.db").write_text("")
-    done = call("decide", towns, *RULE, "--out", "study")
+    done = call("audit", "decide", towns, *RULE, "--out", "study")
 
     assert done.exit_code == 2
-    assert "evenhand audit --resume --out study" in said(done)
+    assert "go on with it (--resume)" in said(done)
 
 
 def test_one_entity_is_one(call, tmp_path):
     (tmp_path / "one.csv").write_text("town,poor\nAsh,10\n")
-    done = call("allocate", "one.csv", "--count", "poor", "--epsilon", "1", "--out", "study")
+    done = call("audit", "decide", "one.csv", "--count", "poor", "--epsilon", "1", "--out", "study")
 
     assert done.exit_code == 0, done.output
     assert "1 setting for 1 entity" in said(done)

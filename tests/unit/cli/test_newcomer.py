@@ -4,11 +4,10 @@ import json
 import os
 import subprocess
 import sys
-from importlib import import_module
 
 import pytest
 
-from evenhand.cli.app import in_options
+from evenhand.cli.help import name_option
 from evenhand.cli.terminal.console import fit
 from evenhand.errors import EvenhandError, InvalidParameterError
 from unit.cli.conftest import ROLES, people
@@ -28,7 +27,7 @@ def unused(monkeypatch):
     def never(*_, **__):
         raise AssertionError("a cell was run")
 
-    monkeypatch.setattr(import_module("evenhand.study.run.duration"), "duration", never)
+    monkeypatch.setattr("evenhand.cli.study.duration", never)
 
 
 def test_the_command_that_is_shown_names_the_file_as_it_was_typed(call, tmp_path):
@@ -99,8 +98,8 @@ def test_other_errors_keep_their_words():
     """A parameter that no option has is a matter of a file, which the message names."""
     wrong = InvalidParameterError("edges", owner="Domain", must_be="in order", got="others")
 
-    assert in_options(wrong) == str(wrong)
-    assert in_options(EvenhandError("As it is.")) == "As it is."
+    assert name_option(wrong, {"epsilons": "--epsilon"}) == str(wrong)
+    assert name_option(EvenhandError("As it is."), {}) == "As it is."
 
 
 @pytest.mark.parametrize("count", ["0", "-3"])
@@ -191,14 +190,15 @@ def test_values_that_differ_by_blanks_and_words_for_missing_are_pointed_out(call
     ("command", "said"),
     [
         ("demo", "[evenhand-demo]"),
-        ("audit", "[study]"),
+        ("audit collect", "[study]"),
+        ("audit learn", "Runs of each setting. [5]"),
         ("advise", "[advice]"),
         ("advise", "Runs of each setting. [8]"),
         ("datasets", "Only the names."),
     ],
 )
 def test_help_states_the_defaults_that_hold(call, command, said):
-    assert said in " ".join(call(command, "--help").stdout.split())
+    assert said in " ".join(call(*command.split(), "--help").stdout.split())
 
 
 def test_json_says_the_command_and_the_exit_code(call, file, tmp_path):

@@ -9,6 +9,7 @@ import warnings
 
 import pytest
 import typer
+from typer.core import TyperGroup
 
 from evenhand import __version__
 from evenhand.cli import main
@@ -52,10 +53,17 @@ def test_the_examples_in_help_are_commands_that_the_app_can_parse(call, name):
     assert examples
     for example in examples:
         words = shlex.split(example)
-        with group.make_context("evenhand", words) as context:
-            command_name, command, rest = group.resolve_command(context, words)
-            command.make_context(command_name, rest, parent=context).close()
-        assert command_name == name
+        assert parse_names(group, words)[0] == name
+
+
+def parse_names(group, words):
+    """Return the names of the commands that the words run through, each of which parses its own."""
+    names, context = [], group.make_context("evenhand", list(words))
+    while isinstance(context.command, TyperGroup) and (rest := [*context._protected_args, *context.args]):
+        name, command, rest = context.command.resolve_command(context, rest)
+        context = command.make_context(name, rest, parent=context)
+        names.append(name)
+    return names
 
 
 def test_the_version_is_said(call):
@@ -95,7 +103,7 @@ def test_an_error_is_an_object_for_machines_too(call):
 
 
 def _command_that(call, monkeypatch, act):
-    monkeypatch.setattr("evenhand.datasets.load", act)
+    monkeypatch.setattr("evenhand.cli.commands.datasets.load", act)
     return call("datasets", "fetch", "adult")
 
 
@@ -184,6 +192,9 @@ def test_the_shell_completes_commands_and_choices():
 
     assert completed("evenhand au", 1) == ["audit"]
     assert completed("evenhand audit --protocol grr,o", 3) == ["grr,olh", "grr,oue", "grr,optimal"]
+    assert completed("evenhand audit c", 2) == ["collect", "causal", "compas", "counties", "credit_default"]
+    assert completed("evenhand audit release --mechanism lap", 4) == ["laplace"]
+    assert completed("evenhand audit learn --meth", 3) == ["--methods", "--method"]
 
 
 @pytest.mark.parametrize("how", ["error", "typer"])
@@ -204,11 +215,11 @@ def test_a_pipe_that_is_closed_is_141_however_it_is_noticed(monkeypatch, how):
 
     ended = []
 
-    def unheard():
+    def end():
         ended.append(True)
         raise SystemExit(141)
 
-    monkeypatch.setattr("evenhand.cli.app.unheard", unheard)
+    monkeypatch.setattr("evenhand.cli.app.exit_on_broken_pipe", end)
     monkeypatch.setattr("evenhand.cli.app.TyperGroup.main", closed)
     with pytest.raises(SystemExit) as caught:
         app([])

@@ -1,4 +1,4 @@
-"""evenhand audit --task learn: a table, three sentences, a report; wrong use ends with 2 and says why."""
+"""evenhand audit learn: a table, three sentences, a report; wrong use ends with 2 and says why."""
 
 import csv
 import json
@@ -6,14 +6,12 @@ import random
 
 import pytest
 
-from evenhand.cli.tasks import learn_audit
-from evenhand.cli.tasks.learn_options import WAYS as TYPED
-from evenhand.cli.tasks.learn_options import completed_way
-from evenhand.cli.tasks.learn_summary import _cells, _heads
+from evenhand.cli.options import complete_name
+from evenhand.cli.tasks import learn
+from evenhand.cli.tasks.learn import _cells, _columns
 from evenhand.report.drawing import Drawing
 from evenhand.study.plan.plan import Plan
 from evenhand.study.results.results import Results
-from evenhand.study.tasks.learn.methods import WAYS
 from evenhand.study.tasks.learn.reading import LearnReading
 from unit.study._learn_studies import made, measures
 
@@ -56,8 +54,8 @@ def said(done):
 
 @pytest.mark.usefixtures("whole_page")
 def test_a_file_and_its_roles_give_a_table_sentences_and_a_report(call, people, tmp_path):
-    ways = ["--ways", "plain+parity,dp", "--ways", "dp + projection"]
-    done = call("audit", people, "--task", "learn", *ROLES, *ways, *SMALL, "--out", "study")
+    ways = ["--methods", "plain+parity,dp", "--methods", "dp + projection"]
+    done = call("audit", "learn", people, *ROLES, *ways, *SMALL, "--out", "study")
     folder = tmp_path / "study"
     page = (folder / "report.html").read_text(encoding="utf-8")
 
@@ -72,11 +70,11 @@ def test_a_file_and_its_roles_give_a_table_sentences_and_a_report(call, people, 
 
 
 def test_the_same_command_gives_the_same_bytes_and_resume_adds_to_them(call, people, tmp_path):
-    typed = ["audit", people, "--task", "learn", *ROLES, "--ways", "dp", *SMALL]
+    typed = ["audit", "learn", people, *ROLES, "--methods", "dp", *SMALL]
     for folder in ("one", "two"):
         assert call(*typed, "--out", folder).exit_code == 0
     one, two = (Results.load(tmp_path / folder) for folder in ("one", "two"))
-    more = call("audit", "--resume", "--out", "one", "--ways", "dp,plain+parity", "--workers", "1")
+    more = call("audit", "--resume", "--out", "one", "--methods", "dp,plain+parity", "--workers", "1")
 
     assert one.canonical() == two.canonical()
     assert more.exit_code == 0, said(more)
@@ -84,8 +82,10 @@ def test_the_same_command_gives_the_same_bytes_and_resume_adds_to_them(call, peo
 
 
 def test_machines_get_every_number_and_what_it_rests_on(call, people):
-    typed = ["--task", "learn", *ROLES, "--ways", "dp+parity", *SMALL, "--json", "--delta", "1e-6"]
-    done = call("audit", people, *typed, "--gap", "0.02", "--group-as-input", "--unit", "replace one")
+    typed = [*ROLES, "--methods", "dp+parity", *SMALL, "--json", "--delta", "1e-6"]
+    done = call(
+        "audit", "learn", people, *typed, "--gap", "0.02", "--group-as-input", "--unit", "replace one"
+    )
     found = json.loads(done.stdout)
     plain, parity = found["summary"]
 
@@ -99,7 +99,7 @@ def test_machines_get_every_number_and_what_it_rests_on(call, people):
 
 
 def test_local_reports_take_sensitive_columns(call, people):
-    typed = ["audit", people, "--task", "learn", *ROLES, "--ways", "local", *SMALL, "--out", "study"]
+    typed = ["audit", "learn", people, *ROLES, "--methods", "local", *SMALL, "--out", "study"]
     missing, given = call(*typed), call(*typed, "--sensitive", "town")
 
     assert missing.exit_code == 2
@@ -112,40 +112,40 @@ def test_a_narrow_terminal_has_intervals_below():
     results = made(lambda setting, repeat: measures(0.8 + repeat / 100, 0.2, epsilon=setting.epsilon))
     cells = _cells(LearnReading.of(results), results.settings[0], beside=False)
 
-    assert len(cells) == len(_heads(beside=False)) == 6
+    assert len(cells) == len(_columns(beside=False)) == 6
     assert cells[2][0].startswith("81.0\n77.3 to 84.7")
-    assert len(_heads(beside=True)) == 8
+    assert len(_columns(beside=True)) == 8
 
 
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--ways", "dp,svm"], "--ways must be of plain, plain+parity, dp, dp+parity, fermi"),
-        (["--ways", ""], "--ways is empty"),
+        (["--methods", "dp,svm"], "--methods must be of plain, plain+parity, dp, dp+parity, fermi"),
+        (["--methods", ""], "--methods is empty"),
         (["--epsilon", "1,zero"], "--epsilon must be a number > 0"),
         (["--epsilons", "-1"], "--epsilon must be a number > 0"),
         (["--delta", "0.01"], "--delta must be a number > 0 and < 0.01, from which on nothing"),
         (["--delta", "tiny"], "--delta must be a number > 0 and < 0.01, from which on nothing"),
         (["--gap", "2"], "--gap must be a number from 0 to 1"),
-        (["--protocol", "grr"], "--protocol belongs to --task collect; this is --task learn"),
-        (["--columns", "sex", "--k", "3"], "--columns, --k belong to --task release; this is --task learn"),
-        (["--ways", "dp", "--sensitive", "age"], "--sensitive is of use to the way local only"),
+        (["--protocol", "grr"], "No such option: --protocol"),
+        (["--columns", "sex", "--k", "3"], "No such option: --columns"),
+        (["--methods", "dp", "--sensitive", "age"], "--sensitive is of use to the method local only"),
         (["--unit", "one row"], "--unit must be one of"),
     ],
 )
 def test_wrong_words_are_refused_before_anything_runs(call, people, words, told):
-    done = call("audit", people, "--task", "learn", *ROLES, *words)
+    done = call("audit", "learn", people, *ROLES, *words)
 
     assert done.exit_code == 2
     assert told in said(done)
 
 
 def test_roles_that_lack_are_asked_for_with_a_whole_command(call, people):
-    done = call("audit", people, "--task", "learn", "--target", "hired", "--protected", "sex")
+    done = call("audit", "learn", people, "--target", "hired", "--protected", "sex")
 
     assert done.exit_code == 2
     assert "--positive (the value of it that people hope for)" in said(done)
-    assert "evenhand audit --task learn" in said(done)
+    assert "evenhand audit learn" in said(done)
     assert "--sensitive" not in said(done)
 
 
@@ -155,15 +155,15 @@ def test_a_protected_column_with_one_group_is_refused(call, tmp_path):
         "age,sex,hired\n" + "".join(f"{20 + i},f,{'yes' if i % 2 else 'no'}\n" for i in range(40))
     )
     roles = [*ROLES[:-1], "f"]
-    done = call("audit", path, "--task", "learn", *roles)
+    done = call("audit", "learn", path, *roles)
 
     assert done.exit_code == 2
     assert "holds one value only" in said(done)
 
 
 def test_a_missing_package_is_named_with_its_extra(call, people, monkeypatch):
-    monkeypatch.setattr(learn_audit, "find_spec", lambda _: None)
-    done = call("audit", people, "--task", "learn", *ROLES, "--ways", "dp")
+    monkeypatch.setattr(learn, "find_spec", lambda _: None)
+    done = call("audit", "learn", people, *ROLES, "--methods", "dp")
 
     assert done.exit_code == 2
     assert "pip install 'evenhand[dp]'" in said(done)
@@ -172,11 +172,9 @@ def test_a_missing_package_is_named_with_its_extra(call, people, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--ways", "dp"], "--ways belongs to --task learn; this is --task collect"),
-        (
-            ["--task", "release", "--columns", "sex", "--group-as-input"],
-            "--group-as-input belongs to --task learn",
-        ),
+        (["--methods", "dp"], "No such option: --methods"),
+        (["--gap", "0"], "No such option: --gap"),
+        (["--group-as-input"], "No such option: --group-as-input"),
     ],
 )
 def test_options_of_learning_belong_to_no_other_task(call, people, words, told):
@@ -187,10 +185,10 @@ def test_options_of_learning_belong_to_no_other_task(call, people, words, told):
 
 
 def test_help_shows_an_example(call):
-    done = call("audit", "--help")
+    done = call("audit", "learn", "--help")
 
-    assert "--task learn" in said(done)
-    assert "--ways" in said(done)
+    assert "evenhand audit learn people.csv" in said(done)
+    assert "--methods" in said(done)
 
 
 def test_cells_that_failed_have_no_promise_and_no_numbers():
@@ -198,7 +196,7 @@ def test_cells_that_failed_have_no_promise_and_no_numbers():
     cells = {str(each): _cells(LearnReading.of(results), each, beside=True) for each in results.settings}
 
     assert cells["DP, ε = 1"][1:3] == [("unknown (ε = 1)", "dim"), ("undefined", "")]
-    assert cells["unprotected"][1] == ("nothing", "dim")
+    assert cells["unprotected"][1] == ("no guarantee", "dim")
 
 
 def test_the_table_says_what_a_promise_covers_and_leaves_out_a_bound_that_says_nothing():
@@ -211,10 +209,5 @@ def test_the_table_says_what_a_promise_covers_and_leaves_out_a_bound_that_says_n
     assert cells["DP + parity, ε = 1"][-1] == ("none", "")
 
 
-def test_a_way_is_completed_after_a_comma():
-    assert completed_way("dp,fer") == ["dp,fermi", "dp,fermi+parity"]
-
-
-def test_the_ways_that_are_offered_are_those_there_are():
-    """They are written twice, since completing a word must not start numpy."""
-    assert tuple(WAYS) == TYPED
+def test_a_method_is_completed_after_a_comma():
+    assert complete_name("methods")("dp,fer") == ["dp,fermi", "dp,fermi+parity"]

@@ -4,7 +4,7 @@ import io
 
 from rich.console import Console
 
-from evenhand.cli.tasks.collect_summary import shown_settings, summary_table
+from evenhand.cli.tasks.collect import CollectCommand, choose_settings
 from evenhand.cli.terminal.console import Terminal
 from evenhand.study.plan.plan import Plan
 from evenhand.study.tasks.collect.task import CollectTask
@@ -15,9 +15,11 @@ def shown(results, width=100, encoding="utf-8"):
     terminal = Terminal()
     stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
     terminal.results = Console(file=stream, width=width, color_system=None)
-    terminal.results.print(summary_table(terminal, results))
+    CollectCommand().show_table(terminal, results)
     stream.flush()
-    return stream.buffer.getvalue().decode(encoding)
+    lines = stream.buffer.getvalue().decode(encoding).splitlines()
+    heads = [place for place, line in enumerate(lines) if line.startswith("Protocol")]
+    return "\n".join(lines[heads[0] :])
 
 
 def test_a_wide_terminal_has_intervals_and_groups():
@@ -72,11 +74,11 @@ def test_one_repeat_has_no_interval():
 
 def test_many_settings_are_cut_to_the_middle_epsilon_and_that_is_said():
     plan = Plan(task=CollectTask(["grr", "oue", "ss"], [0.25, 0.5, 1, 2, 4, 5, 6, 7, 8]), repeats=2)
-    settings, left_out = shown_settings(finished(plan))
+    settings, left_out = choose_settings(finished(plan))
 
     assert {float(each.epsilon) for each in settings} == {1.0}
     assert left_out == "3 of 27 settings are shown; the report has all"
-    assert shown_settings(finished())[1] == ""
+    assert choose_settings(finished())[1] == ""
 
 
 def test_long_names_of_groups_make_no_columns():

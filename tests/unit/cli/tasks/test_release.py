@@ -1,15 +1,18 @@
-"""evenhand audit --task release: from a file to a report on who is lost, in one command."""
+"""evenhand audit release: from a file to a report on who is lost, in one command."""
 
 import json
 
 import pytest
 
+from evenhand.cli.tasks.release import ReleaseCommand, choose_groups
+from evenhand.cli.terminal.console import Terminal
 from evenhand.schema import Column, Domain, Schema
 from evenhand.study.plan.plan import Plan
 from evenhand.study.results.results import Results
+from evenhand.study.tasks.release.reading import ReleaseReading
 from unit.study._release_studies import by_name, made
 
-TABLE = ["--task", "release", "--columns", "sex,job,hired", "--protected", "sex"]
+TABLE = ["--columns", "sex,job,hired", "--protected", "sex"]
 QUICK = ["--repeats", "2", "--workers", "1", "--epsilon", "1", "--out", "study"]
 MODEL = ["--target", "hired", "--positive", "yes", "--privileged", "male"]
 
@@ -23,7 +26,9 @@ def no_page(monkeypatch):
 @pytest.mark.usefixtures("no_page")
 def test_a_table_is_studied_and_what_came_of_it_is_shown(call, file, tmp_path):
     """The whole way, without a schema and without a model."""
-    found = call("audit", file, *TABLE, *QUICK, "--mechanism", "laplace,suppression", "--threshold", "4")
+    found = call(
+        "audit", "release", file, *TABLE, *QUICK, "--mechanism", "laplace,suppression", "--threshold", "4"
+    )
     plan = Plan.load(tmp_path / "study" / "plan.toml")
 
     assert found.exit_code == 0, found.output
@@ -39,7 +44,7 @@ def test_a_table_is_studied_and_what_came_of_it_is_shown(call, file, tmp_path):
 @pytest.mark.usefixtures("no_page")
 def test_with_a_target_a_model_is_trained_and_a_plan_runs_again(call, file):
     words = [*TABLE, *MODEL, *QUICK, "--mechanism", "laplace", "--post", "nonnegative"]
-    first = call("audit", file, *words, "--json")
+    first = call("audit", "release", file, *words, "--json")
     told = json.loads(first.stdout)
     again = call("audit", "--plan", "study/plan.toml", "--out", "two", "--workers", "1", "--json")
     more = call(
@@ -55,9 +60,20 @@ def test_with_a_target_a_model_is_trained_and_a_plan_runs_again(call, file):
 
 def test_mechanisms_are_chosen_by_whether_others_know_columns(call, file, fake):
     """Without quasi-identifiers nothing that needs them is tried by default."""
-    call("audit", file, *TABLE, *QUICK)
+    call("audit", "release", file, *TABLE, *QUICK)
     call(
-        "audit", file, *TABLE, *QUICK[:-1], "two", "--quasi", "sex", "--bound", "500", "--unit", "replace one"
+        "audit",
+        "release",
+        file,
+        *TABLE,
+        *QUICK[:-1],
+        "two",
+        "--quasi",
+        "sex",
+        "--bound",
+        "500",
+        "--unit",
+        "replace one",
     )
     plain, known = (each["plan"].task for each in fake)
 
@@ -69,42 +85,40 @@ def test_mechanisms_are_chosen_by_whether_others_know_columns(call, file, fake):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--task", "publish"], "--task must be collect, release or learn"),
-        (["--task", "release"], "--columns is missing"),
-        (["--task", "release", "--columns", "sex,jb"], "did you mean 'job'"),
-        (["--task", "release", "--columns", "sex,job"], "--protected is missing"),
-        (["--task", "release", "--columns", "job", "--protected", "sex"], "not in --columns"),
+        ([], "--columns is missing"),
+        (["--columns", "sex,jb"], "did you mean 'job'"),
+        (["--columns", "sex,job"], "--protected is missing"),
+        (["--columns", "job", "--protected", "sex"], "not in --columns"),
         ([*TABLE, "--mechanism", "laplac"], "did you mean 'laplace'"),
         ([*TABLE, "--mechanism", "k-anonymity"], "--quasi is missing"),
         ([*TABLE, "--target", "hired"], "--positive and --privileged must be given"),
         ([*TABLE, *MODEL[:2], "--positive", "maybe", "--privileged", "male"], "Values of hired: no, yes"),
-        ([*TABLE, "--protocol", "grr"], "--protocol belongs to --task collect"),
+        ([*TABLE, "--protocol", "grr"], "No such option: --protocol"),
         ([*TABLE, "--epsilon", "0"], "--epsilon must be"),
-        (["--columns", "sex", "--bound", "3", *MODEL], "--columns, --bound belong to --task release"),
+        ([*TABLE, "--unit", "one row"], "--unit must be one of 'replace one', 'add or remove one'"),
         ([*TABLE, "--post", ","], "--post is empty"),
-        ([*TABLE, "--drop", "job"], "--drop belongs to --task collect"),
-        ([*TABLE, "--fraction", "0.1"], "--fraction goes with no mechanism that is tried"),
+        ([*TABLE, "--drop", "job"], "No such option: --drop"),
+        ([*TABLE, "--fraction", "0.1"], "None of the chosen mechanisms takes --fraction"),
         ([*TABLE, "--mechanism", "laplace", "--threshold", "4"], "it belongs to suppression, noisy-supp"),
         (
             [*TABLE, "--mechanism", "suppression", "--epsilon", "1"],
-            "--epsilon goes with no mechanism that is",
+            "None of the chosen mechanisms takes --epsilon",
         ),
     ],
 )
 def test_wrong_use_is_told_and_ends_with_two(call, file, words, said):
-    found = call("audit", file, *words)
+    found = call("audit", "release", file, *words)
 
     assert found.exit_code == 2
     assert said in " ".join(found.stderr.split())
 
 
 def test_a_plan_of_a_release_refuses_what_it_says_already(call, file, fake):
-    call("audit", file, *TABLE, *QUICK)
+    call("audit", "release", file, *TABLE, *QUICK)
     path = "study/plan.toml"
     wrong = [
         (["--columns", "sex"], "cannot be given with a plan"),
-        (["--task", "collect"], "the plan says release"),
-        (["--model", "logistic"], "belongs to --task collect"),
+        (["--model", "logistic"], "No such option: --model"),
     ]
     for words, said in wrong:
         found = call("audit", "--plan", path, "--out", "other", *words)
@@ -120,36 +134,37 @@ def test_a_plan_of_a_release_refuses_what_it_says_already(call, file, fake):
 
 def test_a_parameter_for_no_mechanism_is_refused_with_a_plan_too(call, file, fake):
     """To pass it over would run the plan's own threshold under another name."""
-    call("audit", file, *TABLE, *QUICK, "--mechanism", "suppression,laplace")
+    call("audit", "release", file, *TABLE, *QUICK, "--mechanism", "suppression,laplace")
     fake[0]["plan"].save("plan.toml")
     alone = call("audit", "--plan", "plan.toml", "--out", "two", "--threshold", "3")
     named = call("audit", "--plan", "plan.toml", "--out", "two", "--threshold", "3", "--mechanism", "laplace")
 
     assert (alone.exit_code, named.exit_code) == (2, 2)
-    assert "--threshold goes with no mechanism that --mechanism names" in " ".join(alone.stderr.split())
-    assert "--threshold goes with no mechanism that is tried" in " ".join(named.stderr.split())
+    changed = "--threshold changes no mechanism of a plan unless --mechanism names one"
+    assert changed in " ".join(alone.stderr.split())
+    assert "None of the chosen mechanisms takes --threshold" in " ".join(named.stderr.split())
 
 
 def test_a_file_of_no_people_is_refused(call, tmp_path):
     (tmp_path / "empty.csv").write_text("sex,job,hired\n")
 
-    assert call("audit", "empty.csv", *TABLE).exit_code == 2
+    assert call("audit", "release", "empty.csv", *TABLE).exit_code == 2
 
 
-def test_groups_are_shown_only_where_they_fit():
+def test_groups_are_shown_only_where_they_fit(capsys):
     """A table that is wider than the screen cannot be read."""
-    from evenhand.cli.tasks.release_summary import release_rows, release_table, release_title
-    from evenhand.cli.terminal.console import Terminal
-
-    terminal = Terminal()
+    terminal, command = Terminal(), ReleaseCommand()
     few = made(by_name({}, lost=(-0.1, 0.1)))
     many = made(by_name({}, lost=(0.0,) * 9), groups=tuple(f"a long name of a group {n}" for n in range(9)))
+    shown = []
+    for results in (few, many):
+        command.show_table(terminal, results)
+        shown.append(" ".join(capsys.readouterr().out.split()))
 
-    assert "for each group" in release_title(terminal, few)
-    assert "for each group" not in release_title(terminal, many)
-    assert len(release_table(terminal, few).columns) == 7
-    assert len(release_table(terminal, many).columns) == 5
-    assert len(release_rows(few)) == len(few.settings)
+    assert len(choose_groups(terminal, ReleaseReading.of(few))) == 2
+    assert choose_groups(terminal, ReleaseReading.of(many)) == []
+    assert ["for each group" in text for text in shown] == [True, False]
+    assert len(command.summarize(few)) == len(few.settings)
 
 
 @pytest.mark.parametrize("columns", ["sex,job", "job,sex,hired"])
@@ -162,8 +177,6 @@ def test_a_schema_may_have_roles_outside_the_table(call, file, fake, columns):
         "s.toml"
     )
     words = [
-        "--task",
-        "release",
         "--schema",
         "s.toml",
         "--columns",
@@ -172,7 +185,7 @@ def test_a_schema_may_have_roles_outside_the_table(call, file, fake, columns):
         "--mechanism",
         "laplace",
     ]
-    done = call("audit", file, *words)
+    done = call("audit", "release", file, *words)
     plan = fake[0]["plan"]
 
     assert "is to be left out too" not in done.stderr
@@ -183,8 +196,8 @@ def test_a_schema_may_have_roles_outside_the_table(call, file, fake, columns):
 
 def test_a_target_that_was_typed_must_be_in_the_table(call, file):
     """The twin: what a person asks for is not passed over."""
-    words = ["--task", "release", "--columns", "sex,job", "--protected", "sex", "--target", "hired"]
-    done = call("audit", file, *words)
+    words = ["--columns", "sex,job", "--protected", "sex", "--target", "hired"]
+    done = call("audit", "release", file, *words)
 
     assert done.exit_code == 2
     assert "--target names hired, which is not in --columns" in " ".join(done.stderr.split())

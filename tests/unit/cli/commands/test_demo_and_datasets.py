@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from evenhand.cli.options import complete_name
 from evenhand.datasets import DATASETS
 from evenhand.errors import MissingExtraError
 from evenhand.study.results.results import Results
@@ -85,6 +86,4 @@ def test_a_data_set_is_fetched(call):
 
 @pytest.mark.parametrize("words", ["fetch c", "show c"])
 def test_names_of_data_sets_are_completed(words):
-    from evenhand.cli.commands.datasets import _named
-
-    assert _named(words.split()[1])[:2] == ["causal", "compas"]
+    assert complete_name("datasets")(words.split()[1])[:2] == ["causal", "compas"]

@@ -2,7 +2,8 @@
 
 import pytest
 
-from evenhand.cli.options import _completed, _data, listed
+from evenhand.cli import options
+from evenhand.cli.options import REGISTRIES, complete_data, complete_name, names_in, split_list
 
 
 @pytest.mark.parametrize(
@@ -19,11 +20,12 @@ from evenhand.cli.options import _completed, _data, listed
     ],
 )
 def test_a_list_is_read_as_a_person_means_it(given, known, meant):
-    assert listed(given, known) == meant
+    assert split_list(given, known) == meant
 
 
-def test_the_last_of_several_words_is_completed():
-    complete = _completed(["grr", "oue", "olh"])
+def test_the_last_of_several_words_is_completed(monkeypatch):
+    monkeypatch.setattr(options, "names_in", lambda _: ["grr", "oue", "olh"])
+    complete = complete_name("protocols")
 
     assert complete("") == ["grr", "oue", "olh"]
     assert complete("grr,o") == ["grr,oue", "grr,olh"]
@@ -36,6 +38,11 @@ def test_files_folders_and_data_sets_are_offered(tmp_path, monkeypatch):
     (tmp_path / "ad.csv").touch()
     (tmp_path / "ad.txt").touch()
 
-    assert _data("ad") == ["ad.csv", "adults/", "adult"]
-    assert _data("adults/") == ["adults/x.parquet"]
-    assert _data("nowhere/x") == []
+    assert complete_data("ad") == ["ad.csv", "adults/", "adult"]
+    assert complete_data("adults/") == ["adults/x.parquet"]
+    assert complete_data("nowhere/x") == []
+
+
+@pytest.mark.parametrize("registry", REGISTRIES)
+def test_every_registry_is_where_the_table_says(registry):
+    assert all(isinstance(name, str) for name in names_in(registry))

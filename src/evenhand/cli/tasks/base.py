@@ -1,0 +1,314 @@
+"""What every kind of study has on the command line: options, plan, forecast, table and summary."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import replace
+from inspect import Parameter, Signature
+from numbers import Rational
+from typing import TYPE_CHECKING, Any, ClassVar, get_args
+
+import typer
+
+from evenhand.cli import options as shared
+from evenhand.cli.help import PanelCommand, build_command
+from evenhand.cli.options import is_typed, option_flag
+from evenhand.cli.study import (
+    StudyRun,
+    check_folder,
+    choose_folder,
+    follow_run,
+    forecast_duration,
+    load_plan,
+    shorten_path,
+    write_results,
+)
+from evenhand.cli.terminal.console import Column, Terminal, wrong_use
+from evenhand.cli.terminal.ending import FAILED
+from evenhand.cli.terminal.refusals import refuse_empty
+from evenhand.report.words import number
+from evenhand.study.page.page import answers
+from evenhand.study.plan.plan import Plan
+from evenhand.study.results.estimates import Estimated, estimate, paired_change
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from evenhand.study.plan.cells import Setting
+    from evenhand.study.results.results import Results
+
+__all__ = [
+    "TaskCommand",
+    "defaults_of",
+    "hundredths",
+    "interval_words",
+    "numbers_of",
+    "value_cells",
+    "value_columns",
+]
+
+_COMMON = frozenset({*shared.RUN_OPTIONS, "rows", "repeats"})
+
+
+class TaskCommand:
+    """Run a plan that was written before.
+
+    One kind of study is a subclass of this, and its docstring is the help of ``evenhand audit KIND``. A kind
+    without one runs its plans, and ends with the three sentences of its report.
+
+    Attributes
+    ----------
+    kind : str
+        As a plan and the command line have it.
+    name : str
+        Of a command of its own; empty for a kind of audit.
+    folder : str
+        Where results go unless a folder is named.
+    example : str
+        Command lines for the end of help.
+    run_options, options : mapping of str to an annotated type
+        Those that every kind has, and its own, by the name of their parameter, which is that of the task's
+        field where there is one.
+    applied : tuple of str
+        The options that change a plan that was written before; its other own options are refused beside one.
+    workers : int, optional
+        Cells at a time unless typed; None means one per processor.
+    units_studied : str
+        What the number of rows counts, as JSON calls it.
+    """
+
+    kind: str
+    name: ClassVar[str] = ""
+    folder: ClassVar[str] = "study"
+    example: ClassVar[str] = ""
+    run_options: ClassVar[Mapping[str, Any]] = shared.RUN_OPTIONS
+    options: ClassVar[Mapping[str, Any]] = {}
+    applied: ClassVar[tuple[str, ...]] = ()
+    workers: ClassVar[int | None] = None
+    units_studied: ClassVar[str] = "people"
+
+    def __init__(self, kind: str = "") -> None:
+        self.kind = kind or self.kind
+
+    # --- what a kind says -------------------------------------------------------------------------
+
+    def defaults(self) -> dict[str, str]:
+        """Return what is done without an option, by the name of its parameter, for help."""
+        return {}
+
+    def check(self, typed: dict[str, Any]) -> None:
+        """Refuse what can be refused before any file is opened."""
+
+    def repeat_options(self, typed: dict[str, Any]) -> str:  # noqa: ARG002 - for subclasses
+        """Return what has to be typed again to go on with a study, with a blank before it."""
+        return ""
+
+    def new_plan(self, terminal: Terminal, typed: dict[str, Any]) -> tuple[Plan, Any]:  # noqa: ARG002 - for subclasses
+        """Return the plan for the data and options that were typed, and its rows."""
+        wrong_use(f"A study of the kind {self.kind} takes a plan. Hint: name its file with --plan.")
+
+    def change_plan(self, plan: Plan, typed: dict[str, Any]) -> Plan:  # noqa: ARG002 - for subclasses
+        """Return a plan that was written before, with the options in :attr:`applied` that were typed."""
+        return plan
+
+    def forecast(self, run: StudyRun) -> Plan:
+        """Say what will be run and for how long; return the plan to run."""
+        return forecast_duration(run)
+
+    def write_more(self, run: StudyRun, results: Results) -> dict[str, Path]:  # noqa: ARG002 - for subclasses
+        """Write files that this kind alone has, and return the path of each by its word."""
+        return {}
+
+    def show_table(self, terminal: Terminal, results: Results) -> None:
+        """Show the table that stands before the answers."""
+
+    def summarize(self, results: Results) -> list[dict[str, Any]]:
+        """Return one object for each setting, for machines: its measures, and numbers of its groups."""
+        return [
+            {
+                "setting": str(setting),
+                **setting.key,
+                **measures_of(results, setting),
+                "groups": self.summarize_groups(results, setting),
+            }
+            for setting in results.settings
+        ]
+
+    def summarize_groups(self, results: Results, setting: Setting) -> dict[str, dict[str, Any]]:  # noqa: ARG002 - as above
+        """Return the numbers of each group in a setting, by its label."""
+        return {}
+
+    # --- how it runs ------------------------------------------------------------------------------
+
+    def build(self) -> PanelCommand:
+        """Return the sub-command itself."""
+        options = {**self.run_options, **self.options}
+
+        def audit(**typed: Any) -> None:
+            self.run(typed)
+
+        parameters = [
+            Parameter(
+                name,
+                Parameter.KEYWORD_ONLY,
+                default=False if get_args(annotation)[0] is bool else None,
+                annotation=annotation,
+            )
+            for name, annotation in options.items()
+        ]
+        audit.__signature__ = Signature(parameters)  # type: ignore[attr-defined] # what typer reads
+        audit.__annotations__ = dict(options)
+        audit.__doc__ = self.__doc__
+        command = build_command(audit, name=self.name or self.kind, example=self.example)
+        command.defaults = self.defaults
+        return command
+
+    def run(self, typed: dict[str, Any]) -> None:
+        """Run the study that the options describe, from its plan to its report."""
+        terminal = Terminal(as_json=typed["as_json"], quiet=typed["quiet"])
+        lists = {name: kind for name, kind in self.options.items() if get_args(kind)[0] == list[str] | None}
+        refuse_empty({option_flag(name, kind): typed[name] for name, kind in lists.items()})
+        self.check(typed)
+        resume, plan_file = typed["resume"], typed.get("plan")
+        folder = choose_folder(typed["out"], name=self.folder, resume=resume)
+        check_folder(folder, workers=typed["workers"], resume=resume)
+        workers = self.workers if typed["workers"] is None else typed["workers"]
+        if plan_file is not None or (resume and typed["data"] is None):
+            plan, frame = self._changed_plan(terminal, typed, plan_file or folder / "plan.toml")
+        elif typed["data"] is None:
+            wrong_use("DATA is missing: a CSV or Parquet file, or a data set (evenhand datasets lists them).")
+        else:
+            plan, frame = self.new_plan(terminal, typed)
+        run = StudyRun(terminal, typed, folder, plan, frame, workers)
+        if not resume:
+            run = replace(run, plan=self.forecast(run))
+        again = f"{self.name or 'audit'} --resume{self.repeat_options(typed)}"
+        results = follow_run(
+            terminal, run.plan, frame=frame, out=folder, workers=workers, resume=resume, again=again
+        )
+        self.conclude(run, results)
+
+    def conclude(self, run: StudyRun, results: Results) -> None:
+        """Write what came of the study, show it, and end with the exit code."""
+        more = self.write_more(run, results)
+        open_page = run.typed["open_page"]
+        self.finish(run.terminal, results, out=run.folder, open_page=open_page, more=more)
+
+    def _changed_plan(self, terminal: Terminal, typed: dict[str, Any], path: Path) -> tuple[Plan, Any]:
+        fixed = {
+            name: option_flag(name, kind)
+            for name, kind in self.options.items()
+            if name not in _COMMON and name not in self.applied
+        }
+        plan, frame = load_plan(terminal, typed, path, kind=self.kind, fixed=fixed)
+        if any(is_typed(typed[name]) for name in self.applied):
+            plan = self.change_plan(plan, typed)
+        return plan, frame
+
+    def finish(
+        self,
+        terminal: Terminal,
+        results: Results,
+        *,
+        out: Path,
+        open_page: bool,
+        command: str = "audit",
+        more: Mapping[str, Path] | None = None,
+    ) -> None:
+        """Write report and table, show what came of the study, and end with the exit code."""
+        files = {**write_results(terminal, results, out), **(more or {})}
+        sentences = [str(sentence) for sentence in answers(results)]
+        failed = Counter(
+            (cell.failure.kind, cell.failure.message) for cell in results.failures if cell.failure
+        )
+        code = FAILED if failed else 0
+        if terminal.shows:
+            self.show_table(terminal, results)
+            terminal.show()
+            for sentence in sentences:
+                terminal.sentence(sentence)
+            terminal.show()
+        for (kind, message), count in failed.most_common(3):
+            terminal.warn(f"{count:,} of {len(results):,} cells failed: {kind}. {message}")
+        terminal.files({word: shorten_path(path) for word, path in files.items()})
+        if terminal.as_json:
+            terminal.object(
+                {
+                    "command": command,
+                    "task": self.kind,
+                    "data": results.facts.label,
+                    self.units_studied: results.facts.people,
+                    "groups": list(results.facts.groups),
+                    "cells": len(results),
+                    "failed": sum(failed.values()),
+                    "answers": [sentence.replace("**", "") for sentence in sentences],
+                    "summary": self.summarize(results),
+                    "files": {word.lower(): str(path.resolve()) for word, path in files.items()},
+                    "exit": code,
+                }
+            )
+        if open_page and "Report" in files:
+            typer.launch(files["Report"].resolve().as_uri())
+        raise typer.Exit(code)
+
+
+# --- what several kinds share ---------------------------------------------------------------------
+
+
+def defaults_of(task: Any, names: Iterable[str]) -> dict[str, str]:
+    """Return the fields of a task by name, written as they are typed, and its number of repeats."""
+    fields = {name: _written(getattr(task, name)) for name in names if hasattr(task, name)}
+    return {**fields, "repeats": str(Plan(task=task).repeats)}
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, tuple):
+        return ",".join(map(_written, value))
+    return f"{float(value):g}" if isinstance(value, Rational | float) else str(getattr(value, "name", value))
+
+
+def numbers_of(estimated: Estimated) -> dict[str, Any]:
+    """Return an estimate for machines."""
+    return {"value": estimated.value, "low": estimated.low, "high": estimated.high, "runs": estimated.runs}
+
+
+def measures_of(results: Results, setting: Setting) -> dict[str, Any]:
+    """Return every measure of a setting with its change against no protection, for machines."""
+    return {
+        measure: {
+            **numbers_of(estimate(results, setting, measure)),
+            "change": numbers_of(paired_change(results, setting, measure)),
+        }
+        for measure in results.plan.measures
+    }
+
+
+def hundredths(share: float, *, sign: bool = False) -> str:
+    """Return a share in percent, or a change in points, with one digit and without its unit.
+
+    >>> hundredths(-0.0301, sign=True), hundredths(0.0004, sign=True), hundredths(float("nan"))
+    ('−3.0', '0.0', 'undefined')
+    """
+    return number(100 * share, sign=sign) if math.isfinite(share) else "undefined"
+
+
+def interval_words(repeats: int, *, runs: str) -> str:
+    """Return what the limits in a table are."""
+    return f"95% interval, {repeats} {runs}" if repeats > 1 else "one repeat, so no interval"
+
+
+def value_columns(title: str, *, beside: bool) -> list[Column]:
+    """Return the columns of a number and its interval, which stands beside or below it."""
+    return [Column(title, numeric=True), *([Column("")] if beside else [])]
+
+
+def value_cells(
+    estimated: Estimated, style: str, *, beside: bool, sign: bool = False
+) -> list[tuple[str, str]]:
+    """Return the cells of a number and its interval."""
+    value, limits = hundredths(estimated.value, sign=sign), ""
+    if estimated.low is not None and estimated.high is not None:
+        limits = f"{hundredths(estimated.low, sign=sign)} to {hundredths(estimated.high, sign=sign)}"
+    return [(value, style), (limits, "dim")] if beside else [(f"{value}\n{limits}".rstrip(), style)]

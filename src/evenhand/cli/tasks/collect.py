@@ -1,0 +1,191 @@
+"""evenhand audit collect: people randomise their answers, and a model learns from what they report."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+from evenhand.cli import options as shared
+from evenhand.cli.options import design_option, protection_option, split_list
+from evenhand.cli.roles import assign_roles, open_people
+from evenhand.cli.study import build_plan
+from evenhand.cli.tasks.base import (
+    TaskCommand,
+    defaults_of,
+    hundredths,
+    interval_words,
+    numbers_of,
+    value_cells,
+    value_columns,
+)
+from evenhand.cli.terminal.console import WIDEST, Column, Terminal
+from evenhand.report.words import epsilon_of
+from evenhand.study.intake.setup import DEFAULT_EPSILONS, DEFAULT_PROTOCOLS
+from evenhand.study.results.estimates import group_change, paired_change
+from evenhand.study.tasks.collect.task import CollectTask
+from evenhand.study.tasks.collect.wording import protocol_name
+from evenhand.study.tasks.shared.report_settings import protocol_parameters
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from evenhand.study.plan.cells import Setting
+    from evenhand.study.plan.plan import Plan
+    from evenhand.study.results.results import Results
+
+__all__ = ["CollectCommand"]
+
+_MOST_ROWS = 24
+_MEASURES = {"acc": "Accuracy", "sp_gap": "Gap"}
+_NARROW = 60
+_PROTOCOL, _PARAMETERS = "Protocol", 24
+_NUMBERS, _SPLIT, _GROUP, _LONGEST = 60, 13, 5, 18
+_GRID = ("protocols", "epsilons", "splits", "strategies")
+
+Protocols = Annotated[
+    list[str] | None,
+    protection_option("LIST", "Of {protocols}. [{default}]", "--protocol", choices="protocols"),
+]
+Splits = Annotated[
+    list[str] | None, protection_option("LIST", "Of {splits}. [{default}]", "--split", choices="splits")
+]
+Strategies = Annotated[
+    list[str] | None,
+    protection_option("LIST", "Of {strategies}. [{default}]", "--strategy", choices="strategies"),
+]
+Model = Annotated[str | None, design_option("NAME", "Of {models}. [{default}]", choices="models")]
+Encoder = Annotated[str | None, design_option("NAME", "Of {encoders}. [{default}]", choices="encoders")]
+
+
+class CollectCommand(TaskCommand):
+    """Who is predicted worse when people randomise their answers.
+
+    Trains on protected rows, predicts for clean ones, compares the groups, and writes report.html, the plan
+    and every number to a folder. What it computes comes from the true data and is itself not private.
+    """
+
+    kind = "collect"
+    example = """\
+  evenhand audit collect people.csv --target hired --positive yes \\
+      --protected sex --privileged male --sensitive sex,age
+  evenhand audit people.csv --guess --epsilon 0.5,1,2 --protocol grr,oue
+  evenhand audit collect people.csv --guess --strategy independent,combined \\
+      --split uniform,k-based --model logistic --repeats 20
+"""
+    options: ClassVar[Mapping[str, Any]] = {
+        "schema": shared.SchemaFile, "rows": shared.Rows, **shared.ROLE_OPTIONS, "epsilons": shared.Epsilons,
+        "protocols": Protocols, "splits": Splits, "strategies": Strategies, "model": Model,
+        "encoder": Encoder, "repeats": shared.Repeats,
+    }  # fmt: skip
+    applied = (*_GRID, "model", "encoder")
+
+    def defaults(self) -> dict[str, str]:
+        """Return what is tried where an option is left out."""
+        own = {"protocols": ",".join(DEFAULT_PROTOCOLS), "epsilons": ",".join(DEFAULT_EPSILONS)}
+        return {**defaults_of(CollectTask(), self.options), **own}
+
+    def new_plan(self, terminal: Terminal, typed: dict[str, Any]) -> tuple[Plan, Any]:
+        """Return the study of a file or data set and the roles that were typed."""
+        grid = {"protocols": DEFAULT_PROTOCOLS, "epsilons": DEFAULT_EPSILONS, **_typed_parts(typed)}
+        task = CollectTask(**grid)
+        opened = open_people(terminal, typed)
+        bins_only = task.encoder == "one-hot" or task.model == "logistic"
+        setup = assign_roles(terminal, opened, typed, command="audit", bins_only=bins_only)
+        return build_plan(opened, task, typed, setup), opened.frame
+
+    def change_plan(self, plan: Plan, typed: dict[str, Any]) -> Plan:
+        """Return the plan with what was typed of its grid and its model."""
+        return plan.with_(task=plan.task.with_(**_typed_parts(typed)))
+
+    def summarize_groups(self, results: Results, setting: Setting) -> dict[str, dict[str, Any]]:
+        """Return how the selection of each group changes."""
+        return {
+            label: {"selection_change": numbers_of(group_change(results, setting, label, "selection"))}
+            for label in results.facts.groups
+        }
+
+    def show_table(self, terminal: Terminal, results: Results) -> None:
+        """Show one row for each setting: changes in points with their intervals."""
+        settings, left_out = choose_settings(results)
+        groups = choose_groups(terminal, results)
+        schema = results.facts.schema
+        interval = interval_words(results.plan.repeats, runs="seeds")
+        title = f"Change against no protection, in points ({interval})"
+        terminal.show()
+        terminal.sentence(f"{title}; {left_out}" if left_out else title)
+        if groups:
+            terminal.sentence(
+                f"Last, for each group: the share that is predicted {schema.target} = {schema.positive}"
+            )
+        beside = min(terminal.results.width, WIDEST) >= _NARROW
+        columns = _columns(settings, list(groups.values()), beside=beside)
+        terminal.table(
+            columns, [_cells(results, setting, list(groups), beside=beside) for setting in settings]
+        )
+
+
+def _typed_parts(typed: dict[str, Any]) -> dict[str, Any]:
+    """Return the parts of the task that were typed, by their names in a plan."""
+    grid = {name: split_list(typed[name]) for name in _GRID if typed[name]}
+    return {**grid, **{name: typed[name] for name in ("model", "encoder") if typed[name] is not None}}
+
+
+def choose_settings(results: Results) -> tuple[tuple[Setting, ...], str]:
+    """Return the protected settings that fit a screen, and what was left out, in words."""
+    protected = _protected(results)
+    if len(protected) <= _MOST_ROWS:
+        return tuple(protected), ""
+    epsilons = [setting.epsilon for setting in protected if setting.epsilon]
+    middle = min(epsilons, key=lambda epsilon: abs(math.log(epsilon)))
+    chosen = [setting for setting in protected if setting.epsilon == middle][:_MOST_ROWS]
+    return tuple(chosen), f"{len(chosen)} of {len(protected)} settings are shown; the report has all"
+
+
+def choose_groups(terminal: Terminal, results: Results) -> dict[str, str]:
+    """Return the groups that fit beside the numbers, each with the title of its column; empty if not all do.
+
+    A title names the column too where there is room, for a 0 alone tells nobody whose column it is.
+    """
+    groups = results.facts.groups
+    room = min(terminal.results.width, WIDEST) - _NUMBERS
+    room -= _SPLIT if _has_several_splits(_protected(results)) else 0
+    room -= _PARAMETERS if any(protocol_parameters(setting) for setting in results.settings) else 0
+    protected = str(results.facts.schema.protected).strip()
+    for titles in ([f"{protected} = {label}" for label in groups], list(groups)):
+        longest = max(len(title) for title in titles)
+        if longest <= _LONGEST and sum(max(len(title), _GROUP) + 2 for title in titles) <= room:
+            return dict(zip(groups, titles, strict=True))
+    return {}
+
+
+def _columns(settings: Sequence[Setting], groups: Sequence[str], *, beside: bool) -> list[Column]:
+    columns = [Column(_PROTOCOL, wraps=True, min_width=len(_PROTOCOL))]  # parameters take the lines they need
+    columns += [Column("Split")] if _has_several_splits(settings) else []
+    columns += [Column("ε", numeric=True)]
+    for title in _MEASURES.values():
+        columns += value_columns(title, beside=beside)
+    return columns + [Column(title, numeric=True) for title in groups]
+
+
+def _cells(
+    results: Results, setting: Setting, groups: Sequence[str], *, beside: bool
+) -> list[tuple[str, str]]:
+    cells = [(protocol_name(setting), "")]
+    if _has_several_splits(_protected(results)):
+        cells.append((str(setting.option("split", setting.option("strategy"))), ""))
+    cells.append((epsilon_of(setting.epsilon), ""))
+    for measure in _MEASURES:
+        change = paired_change(results, setting, measure)
+        cells += value_cells(change, "bold" if change.is_clear else "", beside=beside, sign=True)
+    for label in groups:
+        change = group_change(results, setting, label, "selection")
+        cells.append((hundredths(change.value, sign=True), "bold" if change.is_clear else ""))
+    return cells
+
+
+def _protected(results: Results) -> list[Setting]:
+    return [setting for setting in results.settings if setting.is_protected]
+
+
+def _has_several_splits(settings: Sequence[Setting]) -> bool:
+    return len({(setting.option("split"), setting.option("strategy")) for setting in settings}) > 1

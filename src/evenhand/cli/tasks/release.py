@@ -1,0 +1,245 @@
+"""evenhand audit release: a table of counts is published by mechanisms, and compared with the true one."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+from evenhand.cli import options as shared
+from evenhand.cli.mechanisms import PARAMETER_OPTIONS, Mechanisms, typed_mechanisms
+from evenhand.cli.options import data_option, is_typed, split_list
+from evenhand.cli.roles import (
+    open_people,
+    read_role_options,
+    refuse_empty_table,
+    report_inferred,
+    with_choices,
+)
+from evenhand.cli.study import build_plan
+from evenhand.cli.tasks.base import TaskCommand, defaults_of, hundredths, numbers_of
+from evenhand.cli.terminal.console import WIDEST, Column, Terminal, quote_names, wrong_use
+from evenhand.errors import SchemaError
+from evenhand.report.words import epsilon_words, number
+from evenhand.study.intake.setup import DEFAULT_EPSILONS, Setup, column_named, set_up
+from evenhand.study.page.wording import delta_text, digits_of
+from evenhand.study.tasks.release.reading import ReleaseReading
+from evenhand.study.tasks.release.task import ReleaseTask
+from evenhand.study.tasks.release.wording import tone_of
+from evenhand.study.tasks.shared.table_mechanisms import KINDS
+from evenhand.study.tasks.shared.wording import mechanism_name
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evenhand.schema import Schema
+    from evenhand.study.intake.opening import Opened
+    from evenhand.study.plan.cells import Setting
+    from evenhand.study.plan.plan import Plan
+    from evenhand.study.results.results import Results
+
+__all__ = ["ReleaseCommand"]
+
+_DEFAULT_MECHANISMS = ("laplace", "thresholded-laplace", "suppression", "noisy-suppression")
+_WITH_QUASI_IDENTIFIERS = ("record-swapping", "k-anonymity")
+_ROLES = ("target", "positive", "protected", "privileged")
+_NUMBERS, _GROUP, _LONGEST = 76, 8, 16
+
+Columns = Annotated[list[str] | None, data_option("COLUMNS", "What is crossed, with commas.", "--columns")]
+
+
+class ReleaseCommand(TaskCommand):
+    """Who is lost in a table of counts that is published.
+
+    Counts people by --columns, publishes the table by each mechanism, compares it with the true one, and
+    writes report.html, the plan and every number to a folder. With --target, --positive and --privileged a
+    model is trained on the published table too. What it computes comes from the true data and is itself not
+    private.
+    """
+
+    kind = "release"
+    example = """\
+  evenhand audit release people.csv --columns county,sex,job \\
+      --protected sex --mechanism laplace,suppression --epsilon 0.5,1,2
+  evenhand audit release people.csv --columns county,sex,job,hired --protected sex \\
+      --quasi county,sex --target hired --positive yes --privileged male
+"""
+    options: ClassVar[Mapping[str, Any]] = {
+        "columns": Columns, "schema": shared.SchemaFile, "rows": shared.Rows,
+        **{role: shared.ROLE_OPTIONS[role] for role in _ROLES}, "quasi": shared.Quasi,
+        "mechanisms": Mechanisms, "epsilons": shared.Epsilons, "unit": shared.Unit, **PARAMETER_OPTIONS,
+        "bound": shared.Bound, "post": shared.Post, "repeats": shared.Repeats,
+    }  # fmt: skip
+    applied = ("mechanisms", *PARAMETER_OPTIONS, "epsilons", "unit")
+
+    def defaults(self) -> dict[str, str]:
+        """Return what is tried where an option is left out."""
+        more = f"with --quasi also {', '.join(_WITH_QUASI_IDENTIFIERS)}"
+        return {
+            **defaults_of(ReleaseTask("column"), self.options),
+            "mechanisms": f"{', '.join(_DEFAULT_MECHANISMS)}; {more}",
+            "epsilons": ",".join(DEFAULT_EPSILONS),
+        }
+
+    def new_plan(self, terminal: Terminal, typed: dict[str, Any]) -> tuple[Plan, Any]:
+        """Return the study of a table of a file or data set, and its rows."""
+        opened = open_people(terminal, typed)
+        refuse_empty_table(opened)
+        columns = _table_columns(opened, typed)
+        setup = _assign_roles(terminal, opened, typed, columns)
+        task = _build_task(setup.schema, typed, columns)
+        _report_roles(terminal, setup.schema, task)
+        return build_plan(opened, task, typed, setup), opened.frame
+
+    def change_plan(self, plan: Plan, typed: dict[str, Any]) -> Plan:
+        """Return the plan with what was typed of its mechanisms and their privacy."""
+        parts: dict[str, Any] = {}
+        mechanisms = typed_mechanisms(split_list(typed["mechanisms"]), typed)
+        if mechanisms:
+            parts["mechanisms"] = mechanisms
+        if typed["epsilons"]:
+            parts["epsilons"] = split_list(typed["epsilons"])
+        if is_typed(typed["unit"]):
+            parts["unit"] = typed["unit"]
+        task: Any = plan.task.with_(**parts)
+        _refuse_unused_epsilon(task, typed)
+        return plan.with_(task=task)
+
+    def summarize_groups(self, results: Results, setting: Setting) -> dict[str, dict[str, Any]]:
+        """Return what each group loses."""
+        reading = ReleaseReading.of(results)
+        return {
+            label: {
+                "published_change": numbers_of(reading.lost(label, setting)),
+                "person_error": numbers_of(reading.rate(label, "person_error", setting)),
+            }
+            for label in results.facts.groups
+        }
+
+    def show_table(self, terminal: Terminal, results: Results) -> None:
+        """Show one row for each setting, delta first."""
+        reading = ReleaseReading.of(results)
+        groups = choose_groups(terminal, reading)
+        terminal.show()
+        terminal.sentence(_title(reading, groups))
+        columns = [Column("δ", numeric=True), Column("Mechanism", wraps=True)]
+        titles = ("Error", "α", *(["Accuracy"] if reading.classifies else []), *groups)
+        columns += [Column(title, numeric=True) for title in titles]
+        terminal.table(columns, [_cells(reading, setting, groups) for setting in reading.beside])
+
+
+# --- from options to a task -----------------------------------------------------------------------
+
+
+def _table_columns(opened: Opened, typed: dict[str, Any]) -> tuple[str, ...]:
+    known = opened.names if opened.schema is None else opened.schema.names
+    others = opened.undeclared
+    columns = tuple(column_named(name, known, others) for name in split_list(typed["columns"], known))
+    if not columns:
+        message = "--columns is missing: the columns that are crossed in the table, with commas between them."
+        wrong_use(f"{message}\nColumns: {quote_names(known, most=60)}.")
+    return columns
+
+
+def _assign_roles(
+    terminal: Terminal, opened: Opened, typed: dict[str, Any], columns: tuple[str, ...]
+) -> Setup:
+    """Return the schema of the table with its roles, and say how it came about."""
+    known = opened.names if opened.schema is None else opened.schema.names
+    others = tuple(name for name in known if name not in columns)
+    roles = read_role_options(opened, typed)
+    for role in ("target", "protected"):
+        name = getattr(roles, role)
+        if name is not None and column_named(name, known, opened.undeclared) not in columns:
+            wrong_use(f"--{role} names {quote_names([name])}, which is not in --columns. Hint: put it there.")
+    if opened.schema is not None:  # which may give roles to columns outside the table
+        opened = replace(opened, schema=opened.schema.select([name for name in known if name in columns]))
+    if roles.protected is None and getattr(opened.schema, "protected", None) is None:
+        message = "--protected is missing: the column of the table whose groups are compared."
+        wrong_use(f"{message} Columns: {quote_names(columns)}.")
+    try:
+        setup = set_up(opened, replace(roles, drop=others if opened.schema is None else ()))
+    except SchemaError as error:
+        wrong_use(with_choices(opened, roles, error))
+    report_inferred(terminal, setup)
+    names = setup.schema.names
+    quasi = tuple(column_named(name, names) for name in split_list(typed["quasi"], names))
+    return replace(setup, schema=setup.schema.with_roles(quasi_identifiers=quasi)) if quasi else setup
+
+
+def _build_task(schema: Schema, typed: dict[str, Any], columns: tuple[str, ...]) -> ReleaseTask:
+    names = split_list(typed["mechanisms"])
+    if not names:
+        names = (*_DEFAULT_MECHANISMS, *(_WITH_QUASI_IDENTIFIERS if schema.quasi_identifiers else ()))
+    mechanisms = typed_mechanisms(names, typed)
+    needing = [mechanism.name for mechanism in mechanisms if KINDS[mechanism.name].by_columns]
+    if needing and not schema.quasi_identifiers:
+        message = f"--quasi is missing: {quote_names(needing)} treat apart the columns that others may know."
+        wrong_use(f"{message} Columns: {quote_names(columns)}.")
+    trains = None not in (schema.target, schema.positive, schema.privileged)
+    if typed["target"] is not None and not trains:
+        missing = [f"--{role}" for role in ("positive", "privileged") if getattr(schema, role) is None]
+        wrong_use(f"{' and '.join(missing)} must be given with --target, to train a model and compare.")
+    unit = {"unit": typed["unit"]} if is_typed(typed["unit"]) else {}
+    task = ReleaseTask(
+        columns,
+        mechanisms,
+        split_list(typed["epsilons"]) or DEFAULT_EPSILONS,
+        **unit,
+        bound=typed["bound"],
+        post=split_list(typed["post"]),
+        classify=trains,
+    )
+    _refuse_unused_epsilon(task, typed)
+    return task
+
+
+def _refuse_unused_epsilon(task: ReleaseTask, typed: dict[str, Any]) -> None:
+    if typed["epsilons"] and not any(mechanism.takes_epsilon for mechanism in task.mechanisms):
+        wrong_use(
+            "None of the chosen mechanisms takes --epsilon. Hint: leave it out, or try one that has it."
+        )
+
+
+def _report_roles(terminal: Terminal, schema: Schema, task: ReleaseTask) -> None:
+    parts = [f"protected {schema.protected}"]
+    if task.classify:
+        parts.append(f"target {schema.target} = {schema.positive}, privileged {schema.privileged}")
+    else:
+        parts.append("no model is trained, which takes --target, --positive and --privileged")
+    if schema.quasi_identifiers:
+        parts.append(f"others may know {quote_names(schema.quasi_identifiers)}")
+    terminal.say("Roles", "; ".join(parts))
+
+
+# --- the closing table ----------------------------------------------------------------------------
+
+
+def choose_groups(terminal: Terminal, reading: ReleaseReading) -> list[str]:
+    """Return the groups that fit beside the numbers; none if not all do."""
+    room = min(terminal.results.width, WIDEST) - _NUMBERS
+    widths = [max(len(group), _GROUP) + 2 for group in reading.groups]
+    fits = sum(widths) <= room and max(map(len, reading.groups)) <= _LONGEST
+    return list(reading.groups) if fits else []
+
+
+def _title(reading: ReleaseReading, groups: list[str]) -> str:
+    at = "" if reading.epsilon is None else f" at {epsilon_words(reading.epsilon)}"
+    title = f"Mechanisms by their δ{at}; error and α in people of a cell"
+    title += "; accuracy as its change against the true table, in points" if reading.classifies else ""
+    title += "; last, for each group: people published minus those there are, in % of these" if groups else ""
+    return title
+
+
+def _cells(reading: ReleaseReading, setting: Setting, groups: list[str]) -> list[tuple[str, str]]:
+    delta = reading.delta(setting)
+    bad = tone_of(delta, people=reading.people) == "bad"
+    cells = [(delta_text(delta), "bold red" if bad else ""), (mechanism_name(setting), "")]
+    for error in (reading.cell_error(setting), reading.value("alpha", setting)):
+        known = math.isfinite(error.value)
+        cells.append((number(error.value, digits_of(error.value)) if known else "undefined", ""))
+    changes = [reading.change("acc", setting)] if reading.classifies else []
+    changes += [reading.lost(group, setting) for group in groups]
+    return cells + [
+        (hundredths(change.value, sign=True), "bold" if change.is_clear else "") for change in changes
+    ]
