@@ -16,7 +16,7 @@ from evenhand.release.delta import gaussian as gaussian_delta
 from evenhand.release.delta import sampling as sampling_delta
 from evenhand.release.delta import suppression as suppression_delta
 from evenhand.release.delta.laplace import laplace_delta
-from evenhand.release.mechanisms import response_law
+from evenhand.release.mechanisms import quasi_response
 from unit.collect._scripted_words import Scripts, bytes_of, halves
 
 SCALES = ["2", "7/3", "20", "1/3"]
@@ -125,7 +125,7 @@ def test_the_printed_delta_of_swapping(values, epsilon):
     keep = 1 - (values - 1) * other
     truth = 1 - (1 - keep**2) / (values - 1) - other**2
 
-    _assert_just_above(response_law.printed_delta(values, Fraction(epsilon)), truth, 15)
+    _assert_just_above(quasi_response.printed_delta(values, Fraction(epsilon)), truth, 15)
 
 
 @pytest.mark.parametrize("unit", [Unit.ADD_OR_REMOVE_ONE, Unit.REPLACE_ONE])
@@ -162,7 +162,7 @@ def test_a_mitigation_is_shown_with_an_epsilon_that_is_not_below_its_own(epsilon
 @pytest.mark.parametrize(("values", "epsilon"), [(2, "1"), (5, "1/2"), (9, "3")])
 def test_swapping_changes_a_value_with_exactly_the_stated_chance(values, epsilon):
     """The last number below the edge flips the value, and the first one from it on keeps it."""
-    law = response_law.ResponseLaw(values, Fraction(epsilon), owner="example")
+    law = quasi_response.ResponseLaw(values, Fraction(epsilon), owner="example")
     flip = (1 - law.keep) * 2**64
 
     assert flip.denominator == 1

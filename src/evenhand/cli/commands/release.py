@@ -102,7 +102,7 @@ def _mechanism(typed: dict[str, Any]) -> ReleaseMechanism:
     """Return the mechanism that was asked for; what it lacks, and what does not go with it, is refused."""
     from evenhand.cli.tasks.release_options import parameters_of  # noqa: PLC0415 - starts numpy
     from evenhand.privacy.rational import exact  # noqa: PLC0415 - as above
-    from evenhand.study.tasks.release.grid import TableMechanism  # noqa: PLC0415 - as above
+    from evenhand.release.mechanisms.named import TableMechanism  # noqa: PLC0415 - as above
 
     name = typed["mechanism"].strip().lower()
     parameters = parameters_of(name, typed)
@@ -117,7 +117,7 @@ def _mechanism(typed: dict[str, Any]) -> ReleaseMechanism:
 
 
 def _steps(post: list[str] | None) -> list[Any]:
-    from evenhand.study.tasks.release.steps import checked_step, steps_of  # noqa: PLC0415 - starts numpy
+    from evenhand.release.postprocess.registry import checked_step, steps_of  # noqa: PLC0415 - starts numpy
 
     return steps_of([checked_step(step) for step in given.listed(post)])
 

@@ -76,7 +76,7 @@ def columns_of(option: str, names: list[str] | None, known: Sequence[str]) -> tu
 
 def mechanisms_of(typed: dict[str, Any]) -> list[Any]:
     """Return the mechanisms with the parameters that were typed and belong to them."""
-    from evenhand.study.tasks.release.grid import TableMechanism  # noqa: PLC0415 - starts numpy
+    from evenhand.release.mechanisms.named import TableMechanism  # noqa: PLC0415 - starts numpy
 
     names = given.listed(typed["mechanism"]) or ("laplace",)
     strange = [name for name in names if name not in _NOISES]

@@ -12,11 +12,11 @@ from evenhand.cli.tasks.release_options import refuse_unused, typed_parameters
 from evenhand.cli.terminal.console import spelled, wrong_use
 from evenhand.cli.terminal.refusals import refuse_other_marks
 from evenhand.errors import SchemaError
+from evenhand.release.mechanisms.named import TableMechanism
+from evenhand.release.mechanisms.registry import MECHANISMS
 from evenhand.study.intake.opening import open_data
 from evenhand.study.intake.setup import Words, column_named, set_up
 from evenhand.study.plan.plan import Plan
-from evenhand.study.tasks.release.grid import TableMechanism
-from evenhand.study.tasks.release.names import KINDS
 from evenhand.study.tasks.release.task import ReleaseTask
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ def _task(schema: Schema, typed: dict[str, Any], columns: tuple[str, ...]) -> Re
         names = (*_ALWAYS, *(_WITH_QUASI if schema.quasi_identifiers else ()))
     mechanisms = [TableMechanism(name, typed_parameters(name, typed)) for name in names]
     refuse_unused(mechanisms, typed)
-    needing = [each.name for each in mechanisms if KINDS[each.name].by_columns]
+    needing = [each.name for each in mechanisms if MECHANISMS[each.name].needs_quasi_identifiers]
     if needing and not schema.quasi_identifiers:
         said = f"--quasi is missing: {spelled(needing)} treat apart the columns that others may know."
         wrong_use(f"{said} Columns: {spelled(columns)}.")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evenhand.cli.terminal.console import wrong_use
-from evenhand.study.tasks.release.names import KINDS
+from evenhand.release.mechanisms.registry import MECHANISMS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from evenhand.study.tasks.release.grid import TableMechanism
+    from evenhand.release.mechanisms.named import TableMechanism
 
 __all__ = ["PARAMETERS", "parameters_of", "refuse_unused", "typed_parameters"]
 
@@ -54,14 +54,14 @@ def refuse_unused(mechanisms: Sequence[TableMechanism], typed: Mapping[str, Any]
 
 def parameters_of(name: str, typed: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters of the one mechanism of a release; nothing is invented or passed over."""
-    if name in KINDS:
+    if name in MECHANISMS:
         for option, names in PARAMETERS.items():
             if typed[option] is not None and name not in names:
                 wrong_use(f"--{option} does not go with {name}. Hint: it belongs to {', '.join(names)}.")
     found = typed_parameters(name, typed)
     if "rho" in found and "delta" in found:
         wrong_use("--rho and --delta contradict each other: rho says everything.")
-    for option in KINDS[name].defaults if name in KINDS and "rho" not in found else ():
+    for option in MECHANISMS[name].defaults if name in MECHANISMS and "rho" not in found else ():
         if option in _WHAT and option not in found:
             wrong_use(f"--{option} is missing: {_WHAT[option]}.")
     return found

@@ -10,7 +10,7 @@ import numpy as np
 
 from evenhand.decide.exact.clamped_counts import Raised, clamped_moments, mean_shift, outcomes, reach_of
 from evenhand.decide.exact.cumulants import standard_cumulants
-from evenhand.release.postprocess.steps import clamp_bias, shrink_bias
+from evenhand.release import postprocess
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -83,10 +83,14 @@ def moments_of(cumulants: Values) -> Values:
 def _of_counts(counts: Values, law: Law, step: Raised) -> tuple[Values, Values, Values]:
     if step.temperature:
         shift = mean_shift(counts, law, step)
-        bias = shrink_bias(counts, law, T=step.temperature, least=step.least) if shift is None else shift
+        bias = (
+            postprocess.shrink_bias(counts, law, T=step.temperature, least=step.least)
+            if shift is None
+            else shift
+        )
         touched = np.ones(counts.shape, dtype=bool)
     else:
-        bias = clamp_bias(counts, law, least=step.least)
+        bias = postprocess.clamp_bias(counts, law, least=step.least)
         touched = counts - step.least <= reach_of(law)
     values, highest = _untouched(law, counts.size)
     if touched.any():

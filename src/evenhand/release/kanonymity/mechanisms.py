@@ -24,7 +24,7 @@ from evenhand.release.mechanisms.mechanism import Published, ReleaseMechanism, c
 from evenhand.release.mechanisms.noise import assumptions_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -99,6 +99,9 @@ class KAnonymity(ReleaseMechanism):
 
     name: ClassVar[str] = "k-anonymity"
     title: ClassVar[str] = "k-anonymity by Mondrian"
+    label: ClassVar[str] = "k-anonymity"
+    defaults: ClassVar[Mapping[str, Any]] = {"k": 5}
+    needs_quasi_identifiers: ClassVar[bool] = True
 
     k: int
     reconstruction: Reconstruction = field(default="uniform", kw_only=True)
@@ -193,6 +196,10 @@ class SampledKAnonymity(ReleaseMechanism):
 
     name: ClassVar[str] = "sampled-k-anonymity"
     title: ClassVar[str] = "k-anonymity of a random sample"
+    label: ClassVar[str] = "Sampled k-anonymity"
+    defaults: ClassVar[Mapping[str, Any]] = {"k": 5}
+    in_place_of_epsilon: ClassVar[tuple[str, ...]] = ("beta",)
+    needs_quasi_identifiers: ClassVar[bool] = True
 
     k: int
     epsilon: Any = field(default=None, kw_only=True)

@@ -18,8 +18,8 @@ from evenhand.release.delta.sampling_rate import SMALLEST_DELTA, rate_for
 from evenhand.release.delta.theorem5 import theorem_5_delta
 from evenhand.release.mechanisms.mechanism import Published, ReleaseMechanism, checked_unit
 from evenhand.release.mechanisms.noise import assumptions_of
-from evenhand.release.mechanisms.sampling_bias import sampled_moments
 from evenhand.release.mechanisms.suppression import whole_counts
+from evenhand.release.mechanisms.suppression_bias import sampled_moments
 from evenhand.release.table.coarse import Generalization, checked_generalization, coarse_histogram
 from evenhand.release.table.histogram import Histogram
 
@@ -120,6 +120,8 @@ class GeneralizedSampling(ReleaseMechanism):
 
     name: ClassVar[str] = "generalized-sampling"
     title: ClassVar[str] = "sampling in public groups"
+    label: ClassVar[str] = "Sampling, fixed groups"
+    defaults: ClassVar[Mapping[str, Any]] = {"k": 10, "delta": 1e-6}
     takes_sparse: ClassVar[bool] = True
 
     k: int

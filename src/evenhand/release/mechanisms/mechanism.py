@@ -79,6 +79,16 @@ class ReleaseMechanism(ABC):
     """The mechanism's name in plans and files."""
     title: ClassVar[str]
     """The mechanism's name in words."""
+    label: ClassVar[str]
+    """The mechanism's name in tables and sentences of a report, which are short of room."""
+    defaults: ClassVar[Mapping[str, Any]] = {}
+    """Parameters besides epsilon and unit that a plan may leave out, with what they are then."""
+    in_place_of_epsilon: ClassVar[tuple[str, ...]] = ()
+    """Parameters that take the place of epsilon."""
+    needs_quasi_identifiers: ClassVar[bool] = False
+    """Whether it treats quasi-identifiers apart from other columns, so that a schema must name them."""
+    may_be_negative: ClassVar[bool] = False
+    """Whether it publishes counts below 0. Where it does not, to set such counts to 0 changes none."""
     takes_sparse: ClassVar[bool] = False
     """Whether it can publish a table that is too large to be held cell by cell."""
     unlisted: ClassVar[str] = "suppressed"
@@ -92,6 +102,18 @@ class ReleaseMechanism(ABC):
     def example(cls) -> Self:
         """Return a mechanism of this class, with parameters that a small table can be published with."""
         return cls()
+
+    @classmethod
+    def takes_epsilon(cls, parameters: Mapping[str, Any]) -> bool:
+        """Return whether a mechanism with these parameters has an epsilon besides."""
+        return "epsilon" in cls.parameter_names() and not any(
+            name in parameters for name in cls.in_place_of_epsilon
+        )
+
+    @classmethod
+    def parameter_names(cls) -> tuple[str, ...]:
+        """Return the names of the parameters, epsilon and unit included where it has them."""
+        return tuple(each.name for each in fields(cls) if each.init)
 
     # --- what it promises -----------------------------------------------------------------------
 

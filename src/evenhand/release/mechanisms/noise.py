@@ -23,7 +23,7 @@ from evenhand.release.postprocess.steps import bias_after
 from evenhand.schema.text import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -142,6 +142,8 @@ class Laplace(_Noisy):
 
     name: ClassVar[str] = "laplace"
     title: ClassVar[str] = "discrete Laplace noise"
+    label: ClassVar[str] = "Laplace noise"
+    may_be_negative: ClassVar[bool] = True
 
     epsilon: Fraction
     unit: Unit
@@ -253,6 +255,10 @@ class DiscreteGaussian(_Noisy):
 
     name: ClassVar[str] = "discrete-gaussian"
     title: ClassVar[str] = "discrete Gaussian noise"
+    label: ClassVar[str] = "Gaussian noise"
+    defaults: ClassVar[Mapping[str, Any]] = {"delta": 1e-6}
+    in_place_of_epsilon: ClassVar[tuple[str, ...]] = ("rho",)
+    may_be_negative: ClassVar[bool] = True
 
     rho: Fraction | None = None
     epsilon: Fraction | None = None

@@ -11,8 +11,7 @@ from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.rational import exact
 from evenhand.release.mechanisms.mechanism import Published
 from evenhand.release.mechanisms.quasi_cells import Tally, filled_cells, require_people, require_quasi
-from evenhand.release.mechanisms.quasi_response import QuasiResponse
-from evenhand.release.mechanisms.response_law import printed_delta
+from evenhand.release.mechanisms.quasi_response import QuasiResponse, printed_delta
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -83,6 +82,7 @@ class RandomSwapping(QuasiResponse):
 
     name: ClassVar[str] = "random-swapping"
     title: ClassVar[str] = "random swapping of cells"
+    label: ClassVar[str] = "Random swapping of cells"
 
     def guarantee_for(
         self, histogram: Histogram, *, epsilon: Any = None, as_printed: bool = False

@@ -33,7 +33,7 @@ from evenhand.release.mechanisms.suppression_bias import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from fractions import Fraction
     from typing import Self
 
@@ -98,6 +98,8 @@ class Suppression(ReleaseMechanism):
 
     name: ClassVar[str] = "suppression"
     title: ClassVar[str] = "suppression of small counts"
+    label: ClassVar[str] = "Suppression"
+    defaults: ClassVar[Mapping[str, Any]] = {"threshold": 6}
 
     threshold: int
 
@@ -209,6 +211,8 @@ class NoisySuppression(ReleaseMechanism):
 
     name: ClassVar[str] = "noisy-suppression"
     title: ClassVar[str] = "suppression with noise"
+    label: ClassVar[str] = "Noisy suppression"
+    defaults: ClassVar[Mapping[str, Any]] = {"threshold": 6, "noise": "count"}
 
     epsilon: Fraction
     threshold: int

@@ -21,7 +21,7 @@ from evenhand.release.mechanisms.swap_pairs import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from fractions import Fraction
     from typing import Self
 
@@ -97,6 +97,9 @@ class Swapping(ReleaseMechanism):
 
     name: ClassVar[str] = "swapping"
     title: ClassVar[str] = "swapping"
+    label: ClassVar[str] = "Swapping"
+    defaults: ClassVar[Mapping[str, Any]] = {"fraction": 0.1}
+    needs_quasi_identifiers: ClassVar[bool] = True
     takes_sparse: ClassVar[bool] = True
 
     fraction: Fraction

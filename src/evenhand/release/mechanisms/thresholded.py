@@ -22,7 +22,7 @@ from evenhand.release.mechanisms.survivors import geometric, survival_bounds, su
 from evenhand.release.table.histogram import MOST_CELLS, Histogram
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from fractions import Fraction
 
     import numpy.typing as npt
@@ -85,6 +85,8 @@ class ThresholdedLaplace(ReleaseMechanism):
 
     name: ClassVar[str] = "thresholded-laplace"
     title: ClassVar[str] = "discrete Laplace noise and a threshold"
+    label: ClassVar[str] = "Threshold after noise"
+    defaults: ClassVar[Mapping[str, Any]] = {"threshold": 6}
     takes_sparse: ClassVar[bool] = True
 
     epsilon: Fraction

@@ -10,7 +10,7 @@ from evenhand.decide.allotment.inputs import noisy_shares
 from evenhand.decide.exact.clamped_counts import Raised, clamped_moments, outcomes, raised, reach_of
 from evenhand.decide.exact.clamped_cumulants import ORDERS, count_cumulants, moments_of
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
-from evenhand.release.postprocess.steps import Nonnegative, Shrink, clamp_bias, shrink_bias
+from evenhand.release.postprocess import Nonnegative, Shrink, clamp_bias, shrink_bias
 
 LAWS = [Laplace(3), Gaussian(9), DiscreteLaplace(3), DiscreteGaussian(9)]
 COUNTS = np.array([0.0, 1, 7, 40, 400])

@@ -13,7 +13,7 @@ from evenhand.release.delta.sampling import sampled_delta
 from evenhand.release.mechanisms import generalized_sampling as module
 from evenhand.release.mechanisms.generalized_sampling import GeneralizedSampling, sampled_counts
 from evenhand.release.mechanisms.registry import mechanism_from
-from evenhand.release.mechanisms.sampling_bias import sampled_moments
+from evenhand.release.mechanisms.suppression_bias import sampled_moments
 from evenhand.release.table.histogram import Histogram
 from evenhand.schema import Column, Domain, Schema
 from unit.release._slow_suppression import ADD, REPLACE, small_table

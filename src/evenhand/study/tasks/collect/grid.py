@@ -13,8 +13,8 @@ from evenhand.collect.joint.build import STRATEGIES
 from evenhand.collect.protocols.registry import protocol_named
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.rational import exact
+from evenhand.schema.plain import plain_mapping
 from evenhand.study.plan.cells import UNPROTECTED, Setting
-from evenhand.study.plan.plain import plain_mapping
 from evenhand.study.tasks.collect.optimal_setting import NAME, OptimalWay, check_error
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand._validate import integer, one_of
 from evenhand.errors import InvalidParameterError
-from evenhand.study.plan.plain import plain_mapping
+from evenhand.schema.plain import plain_mapping
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand.release.postprocess.registry import steps_of
 from evenhand.study.tasks.decide.methods import way_of
 from evenhand.study.tasks.decide.names import MITIGATIONS
 from evenhand.study.tasks.decide.noise import claim_of, noise_for
 from evenhand.study.tasks.decide.prepare import entities_of
-from evenhand.study.tasks.release.steps import steps_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

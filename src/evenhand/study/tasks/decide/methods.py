@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand._validate import one_of
 from evenhand.errors import InvalidParameterError
+from evenhand.release.postprocess.registry import checked_step, steps_of
+from evenhand.schema.plain import plain_mapping
 from evenhand.study.plan.cells import UNPROTECTED, Setting
-from evenhand.study.plan.plain import plain_mapping
 from evenhand.study.tasks.decide.names import MITIGATIONS
-from evenhand.study.tasks.release.steps import checked_step
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,13 +24,6 @@ JOIN = "+"
 """Stands between the steps of post-processing in the name of a setting."""
 
 _OWNER = "DecideTask"
-_STEP_WORDS = {
-    "nonnegative": "negatives set to 0",
-    "integral": "rounded at random",
-    "sum_to": "shifted to a total",
-    "nonnegative_sum_to": "shifted to a total, none below 0",
-    "shrink": "small counts lowered",
-}
 
 
 @dataclass(frozen=True)
@@ -149,5 +142,5 @@ def way_title(setting: Setting) -> str:
         return MITIGATIONS[mitigation.name].title
     if not steps:
         return "Plain release"
-    said = ", ".join(_STEP_WORDS[step.partition("=")[0]] for step in steps)
+    said = ", ".join(step.label for step in steps_of(steps))
     return said[:1].upper() + said[1:]

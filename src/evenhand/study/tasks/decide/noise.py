@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import PrivacyWarning
-from evenhand.study.tasks.release.grid import TableMechanism
+from evenhand.release.mechanisms.named import TableMechanism
 
 if TYPE_CHECKING:
     from evenhand.privacy.guarantees.guarantee import Guarantee

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 from evenhand._validate import integer, one_of
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.rational import as_text, exact
+from evenhand.release.mechanisms.named import TableMechanism
 from evenhand.study.plan.cells import Setting
 from evenhand.study.tasks.decide.methods import JOIN, Way, check_needs, checked_post
 from evenhand.study.tasks.decide.names import (
@@ -20,7 +21,6 @@ from evenhand.study.tasks.decide.names import (
 )
 from evenhand.study.tasks.decide.weight_text import weight_of
 from evenhand.study.tasks.decide.weights import Sum
-from evenhand.study.tasks.release.grid import TableMechanism
 from evenhand.study.tasks.release.task import UNITS
 
 if TYPE_CHECKING:

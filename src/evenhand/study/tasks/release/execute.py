@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.privacy.randomness import SeededSource
+from evenhand.release.mechanisms.registry import MECHANISMS
+from evenhand.release.postprocess.registry import steps_of
 from evenhand.study.store.outcome import Outcome
 from evenhand.study.tasks.collect.parts import parts
 from evenhand.study.tasks.release.grid import built
 from evenhand.study.tasks.release.measures import errors_by_group, errors_by_size, errors_of_a_table
-from evenhand.study.tasks.release.names import KINDS
 from evenhand.study.tasks.release.rebuild import learnt_from
-from evenhand.study.tasks.release.steps import steps_of
 from evenhand.study.tasks.release.wording import rounded_up
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ def _lasting(setting: Setting, task: ReleaseTask) -> tuple[str, ...]:
     """
     straight = all(step in _STRAIGHT or step.startswith("sum_to=") for step in task.post)
     steps = tuple(step for step in task.post if step != "integral" or not straight)
-    if not KINDS[setting.protocol].may_be_negative and set(steps) <= {"nonnegative"}:
+    if not MECHANISMS[setting.protocol].may_be_negative and set(steps) <= {"nonnegative"}:
         return ()
     return steps
 

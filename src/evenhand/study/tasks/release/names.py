@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from evenhand.release.mechanisms.registry import MECHANISMS
 
 __all__ = [
     "GROUP_NUMBERS",
-    "KINDS",
     "MEASURES_OF_A_RELEASE",
     "NO_GUARANTEE",
     "SIGNED",
     "SIZES",
     "SIZE_NUMBERS",
     "WORDS_OF_A_RELEASE",
-    "Kind",
     "Size",
     "size_of",
     "title_of",
@@ -29,60 +26,13 @@ NO_GUARANTEE = 0.01
 """From this delta on a release has no meaningful guarantee, whatever its epsilon."""
 
 
-@dataclass(frozen=True)
-class Kind:
-    """How a study speaks of a mechanism, and what it is given unless a plan says otherwise.
-
-    Parameters
-    ----------
-    title : str
-        In a table or a sentence.
-    defaults : mapping
-        Parameters besides epsilon and unit that a plan may leave out.
-    without_epsilon : tuple of str
-        Parameters that take the place of epsilon; ``("",)`` where there is no epsilon at all.
-    by_columns : bool
-        Whether it treats quasi-identifiers apart from other columns, so that a schema must name them.
-    may_be_negative : bool
-        Whether it publishes counts below nought. Where it does not, to set them to nought changes nothing.
-    """
-
-    title: str
-    defaults: Mapping[str, Any] = field(default_factory=dict)
-    without_epsilon: tuple[str, ...] = ()
-    by_columns: bool = False
-    may_be_negative: bool = False
-
-    def takes_epsilon(self, parameters: Mapping[str, Any]) -> bool:
-        """Whether a mechanism with these parameters is run once for each epsilon, or once in all."""
-        return "" not in self.without_epsilon and not any(name in parameters for name in self.without_epsilon)
-
-
-_NONE = ("",)
-
-KINDS: dict[str, Kind] = {
-    "laplace": Kind("Laplace noise", may_be_negative=True),
-    "discrete-gaussian": Kind("Gaussian noise", {"delta": 1e-6}, ("rho",), may_be_negative=True),
-    "suppression": Kind("Suppression", {"threshold": 6}, _NONE),
-    "swapping": Kind("Swapping", {"fraction": 0.1}, _NONE, by_columns=True),
-    "k-anonymity": Kind("k-anonymity", {"k": 5}, _NONE, by_columns=True),
-    "noisy-suppression": Kind("Noisy suppression", {"threshold": 6, "noise": "count"}),
-    "random-swapping": Kind("Random swapping of cells", by_columns=True),
-    "sampled-k-anonymity": Kind("Sampled k-anonymity", {"k": 5}, ("beta",), by_columns=True),
-    "thresholded-laplace": Kind("Threshold after noise", {"threshold": 6}),
-    "record-swapping": Kind("Random swapping of records", by_columns=True),
-    "generalized-sampling": Kind("Sampling, fixed groups", {"k": 10, "delta": 1e-6}),
-}
-"""Every mechanism of :data:`evenhand.release.MECHANISMS` by name."""
-
-
 def title_of(name: str) -> str:
     """Return how a mechanism is called in a sentence.
 
     >>> title_of("k-anonymity"), title_of("grr")
     ('k-anonymity', 'GRR')
     """
-    return KINDS[name].title if name in KINDS else name.upper()
+    return MECHANISMS[name].label if name in MECHANISMS else name.upper()
 
 
 # --- measures -------------------------------------------------------------------------------------

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from evenhand.errors import InvalidParameterError, PlanError
+from evenhand.release.mechanisms.registry import MECHANISMS
 from evenhand.schema.text import brief, listed
 from evenhand.study.tasks.collect.requirements import check_rows
-from evenhand.study.tasks.release.names import KINDS, title_of
+from evenhand.study.tasks.release.names import title_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -86,7 +87,9 @@ def _check_target(schema: Schema, of: Schema) -> None:
 
 
 def _check_quasi_identifiers(task: ReleaseTask, schema: Schema) -> None:
-    needing = [title_of(each.name) for each in task.mechanisms if KINDS[each.name].by_columns]
+    needing = [
+        title_of(each.name) for each in task.mechanisms if MECHANISMS[each.name].needs_quasi_identifiers
+    ]
     if needing and not schema.quasi_identifiers:
         why = f"is missing among the table's columns, and {listed(needing)} treat these columns apart."
         _refuse("schema.roles.quasi_identifiers", f"{why} Hint: name the columns that others may know.")

@@ -10,10 +10,11 @@ from evenhand._validate import integer, one_of
 from evenhand.errors import InvalidParameterError
 from evenhand.measure import MEASURES
 from evenhand.privacy.rational import as_text, exact
+from evenhand.release.mechanisms.named import TableMechanism
+from evenhand.release.postprocess.registry import checked_step
 from evenhand.study.plan.cells import Setting
-from evenhand.study.tasks.release.grid import TableMechanism, several
+from evenhand.study.tasks.release.grid import several
 from evenhand.study.tasks.release.names import MEASURES_OF_A_RELEASE
-from evenhand.study.tasks.release.steps import checked_step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -45,7 +46,7 @@ class ReleaseTask:
         A public bound on the count of a cell. Never one that was read from the rows.
     post : name or list of names, default ()
         Steps of post-processing in order, such as ``"nonnegative"`` or ``"sum_to=5000"``; see
-        :mod:`evenhand.study.tasks.release.steps`.
+        :mod:`evenhand.release.postprocess.registry`.
     classify : bool, default True
         Whether to train logistic regression on the rows that the published counts stand for, and test it on
         true rows. Then the table is that of the training rows, otherwise that of all.

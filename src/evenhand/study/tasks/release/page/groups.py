@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from evenhand.release.mechanisms.registry import MECHANISMS
 from evenhand.report.charts import bars_chart, moved_chart
 from evenhand.report.marks import Axis, Bar, Estimate, Moved
 from evenhand.report.page import Note, Section
 from evenhand.report.words import epsilon_of
 from evenhand.study.page.wording import change, counted, listed, mark, outcome_name, percent
 from evenhand.study.tasks.release.answers import gained_groups, lost_groups
-from evenhand.study.tasks.release.names import KINDS
 from evenhand.study.tasks.release.reading import TRUE_TABLE
 from evenhand.study.tasks.release.wording import mechanism_name, promise, release_name, share_text, tone_of
 
@@ -122,7 +122,7 @@ def _worst(reading: ReleaseReading) -> tuple[Setting, str] | None:
 
 def _notes(reading: ReleaseReading) -> list[Note]:
     steps: tuple[str, ...] = getattr(reading.results.plan.task, "post", ())
-    noisy = any(KINDS[each.protocol].may_be_negative for each in reading.protected)
+    noisy = any(MECHANISMS[each.protocol].may_be_negative for each in reading.protected)
     if not noisy or "nonnegative" not in steps or any("sum_to" in step for step in steps):
         return []
     return [

@@ -10,7 +10,7 @@ import pytest
 from evenhand.errors import GuaranteeError, InvalidParameterError
 from evenhand.privacy.randomness import SeededSource
 from evenhand.privacy.rational import exp_bounds
-from evenhand.release.mechanisms.response_law import GRID, ResponseLaw, printed_delta
+from evenhand.release.mechanisms.quasi_response import GRID, ResponseLaw, printed_delta
 from unit.release._slow_swapping import cells_law, moments, records_law
 
 EPSILONS = [
