@@ -22,8 +22,8 @@ from evenhand.release.mechanisms.random_swapping import RandomSwapping
 from evenhand.release.mechanisms.record_swapping import RecordSwapping
 from evenhand.release.mechanisms.registry import MECHANISMS
 from evenhand.release.mechanisms.thresholded import ThresholdedLaplace
-from evenhand.release.table.files import note_of
 from evenhand.release.table.histogram import Histogram
+from evenhand.release.table.released import note_of
 from evenhand.schema import Column, Domain, Schema
 
 pytestmark = pytest.mark.figures

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.errors import InvalidParameterError
+from evenhand.release.table.frames import read_cells
 from evenhand.release.table.histogram import Histogram
 from evenhand.release.table.released import Release
 from evenhand.schema import Schema
@@ -243,8 +244,6 @@ def _listed(
             cells, filled = np.asarray(ordered.cells), np.asarray(ordered.filled)
             return cells, filled, np.empty(0, np.int64), True
         return np.arange(ordered.size), ordered.counts.ravel(), np.empty(0, np.int64), False
-    from evenhand.release.table.frames import read_cells  # noqa: PLC0415 - slow to import
-
     read = read_cells(table, schema, count="count")
     return read.present.cells, read.present.filled, read.missing, True
 

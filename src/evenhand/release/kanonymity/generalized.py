@@ -7,10 +7,12 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+import pyarrow as pa
 
 from evenhand.errors import InvalidParameterError
 from evenhand.release.kanonymity.mondrian import Partition, mondrian, ranked
 from evenhand.release.table.counting import cell_numbers
+from evenhand.release.table.frames import cell_values, framed
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -144,10 +146,6 @@ class GeneralizedTable:
         backend : {"pandas", "polars", "pyarrow"}, optional
             The library of the frame. By default pandas where it is installed, else pyarrow.
         """
-        import pyarrow as pa  # noqa: PLC0415 - slow to import
-
-        from evenhand.release.table.frames import cell_values, framed  # noqa: PLC0415 - slow to import
-
         if "count" in self.schema:
             must_be = "a table without a column of that name"
             raise InvalidParameterError(

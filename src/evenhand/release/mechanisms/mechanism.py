@@ -16,6 +16,7 @@ from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.randomness import SeededSource, Source, source_from
 from evenhand.privacy.rational import as_text
 from evenhand.release.mechanisms.bias import Bias, Variance
+from evenhand.release.table.histogram import MOST_CELLS, Histogram
 from evenhand.release.table.released import Release
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
     from evenhand.privacy.guarantees.guarantee import Guarantee
     from evenhand.privacy.laws import Law
-    from evenhand.release.table.histogram import Histogram
 
     Values = npt.NDArray[np.float64]
 
@@ -260,8 +260,6 @@ class ReleaseMechanism(ABC):
         return None
 
     def _check(self, histogram: object, *, dense: bool = False) -> None:
-        from evenhand.release.table.histogram import MOST_CELLS, Histogram  # noqa: PLC0415 - it knows no mechanism
-
         owner = type(self).__name__
         if not isinstance(histogram, Histogram):
             got = f"a value of type {type(histogram).__name__}"

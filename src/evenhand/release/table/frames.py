@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     import narwhals as nw
     from numpy.typing import NDArray
 
-    from evenhand.release.table.histogram import Histogram
     from evenhand.table.frames import Backend
 
 __all__ = ["CellsRead", "cell_values", "cells_frame", "framed", "read_cells"]
@@ -53,12 +52,19 @@ def framed(arrays: dict[str, Any], *, backend: Backend | None) -> Any:
     return native_frame(arrays, backend=chosen, origin=None)
 
 
-def cells_frame(histogram: Histogram, *, backend: Backend | None) -> Any:
-    """Return one row per cell, or per filled cell: its values and its count."""
-    _refuse_column_named("count", histogram.schema)
-    arrays = cell_values(histogram.schema, histogram.cells, histogram.size)
-    counts = histogram.filled if histogram.counts is None else histogram.counts.ravel()
-    return framed({**arrays, "count": pa.array(counts)}, backend=backend)
+def cells_frame(
+    schema: Schema,
+    cells: NDArray[np.int64] | None,
+    counts: NDArray[Any],
+    *,
+    backend: Backend | None,
+    hidden: NDArray[np.bool_] | None = None,
+) -> Any:
+    """Return one row per cell, or per listed cell: its values and its count, null where it is hidden."""
+    _refuse_column_named("count", schema)
+    mask = None if hidden is None else hidden.reshape(-1)
+    arrays = cell_values(schema, cells, counts.size)
+    return framed({**arrays, "count": pa.array(counts.reshape(-1), mask=mask)}, backend=backend)
 
 
 def read_cells(frame: Any, schema: Schema, *, count: str) -> CellsRead:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from evenhand._validate import integer
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError, LimitExceededError
+from evenhand.measure.text_tables import html_table
 from evenhand.release.table.counting import (
     MOST_CELLS,
     MOST_COUNT,
@@ -21,8 +23,11 @@ from evenhand.release.table.counting import (
     summed,
     whole_or_real,
 )
+from evenhand.release.table.frames import cells_frame, read_cells
 from evenhand.schema import Schema
+from evenhand.schema.text import visible
 from evenhand.schema.values import instance, shown
+from evenhand.table.encode import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -149,8 +154,6 @@ class Histogram:
         LimitExceededError
             If there would be more cells than can be numbered.
         """
-        from evenhand.table.encode import Table  # noqa: PLC0415 - slow to import
-
         chosen = _chosen(schema, columns, owner="Histogram.count")
         shape = _shape(chosen)
         size = checked_size(shape, owner="Histogram.count")
@@ -225,8 +228,6 @@ class Histogram:
         count : str, default "count"
             The name of the column of counts.
         """
-        from evenhand.release.table.frames import read_cells  # noqa: PLC0415 - slow to import
-
         chosen = _chosen(schema, columns, owner="Histogram.from_frame")
         return cls._of_found(read_cells(frame, chosen, count=count).present, chosen, bound)
 
@@ -399,22 +400,25 @@ class Histogram:
         and as null in the others. A table kept as its filled cells gives those only: every cell
         that is not there holds 0.
         """
-        from evenhand.release.table.frames import cells_frame  # noqa: PLC0415 - slow to import
-
-        return cells_frame(self, backend=backend)
+        return cells_frame(self.schema, self.cells, self._stored, backend=backend)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (self.schema, self.counts, self.cells, self.filled, self.bound, self.may_drop)
 
     def __repr__(self) -> str:
-        from evenhand.release.table.view import as_text  # noqa: PLC0415 - only where it is looked at
-
-        return as_text(self)
+        names = " × ".join(visible(name) for name in self.columns)
+        plural = "" if self.size == 1 else "s"
+        sparse = ", the filled ones kept" if self.is_sparse else ""
+        bound = "" if self.bound is None else f", at most {self.bound:,} people in each"
+        return f"Histogram of {names}: {self.size:,} cell{plural}{sparse}{bound}"
 
     def _repr_html_(self) -> str:
-        from evenhand.release.table.view import as_html  # noqa: PLC0415 - only where it is looked at
-
-        return as_html(self)
+        known = set(self.quasi_identifiers)
+        rows = [["Column", "Values", "Quasi-identifier"]] + [
+            [visible(column.name), f"{column.size:,}", "yes" if column.name in known else "no"]
+            for column in self.schema
+        ]
+        return f"<div><p>{escape(repr(self))}</p>{html_table(rows)}</div>"
 
 
 def _chosen(schema: Schema, columns: Iterable[str] | None, *, owner: str) -> Schema:
