@@ -12,10 +12,10 @@ from evenhand.decide.mitigate.compare import _promised
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.rational import round_up
-from evenhand.release.delta import gaussian as gaussian_delta
+from evenhand.release.delta import noise as gaussian_delta
 from evenhand.release.delta import sampling as sampling_delta
 from evenhand.release.delta import suppression as suppression_delta
-from evenhand.release.delta.laplace import laplace_delta
+from evenhand.release.delta.noise import laplace_delta
 from evenhand.release.mechanisms import quasi_response
 from unit.collect._scripted_words import Scripts, bytes_of, halves
 

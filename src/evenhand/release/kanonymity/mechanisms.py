@@ -15,11 +15,11 @@ from evenhand.errors import InvalidParameterError, LimitExceededError
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.units import Trust, Unit
 from evenhand.privacy.rational import Number, exact, exp_bounds, log_above
-from evenhand.privacy.sampling import bernoulli
 from evenhand.release.delta.theorem5 import theorem_5_delta
 from evenhand.release.kanonymity.generalized import generalize, whole_counts
 from evenhand.release.kanonymity.mondrian import MOST_PEOPLE
 from evenhand.release.kanonymity.reconstruct import MOST_DRAWN, Reconstruction, expected_counts, reconstruct
+from evenhand.release.mechanisms.generalized_sampling import draw_sample
 from evenhand.release.mechanisms.mechanism import Published, ReleaseMechanism, checked_unit
 from evenhand.release.mechanisms.noise import assumptions_of
 
@@ -38,7 +38,6 @@ __all__ = ["KAnonymity", "SampledKAnonymity", "sampled_counts"]
 GRID = 1 << 53
 """The sampling probability is a multiple of 1 / GRID."""
 
-_CHUNK = 1 << 22
 _PRINTED = (
     "Theorem 5 of zhu2023 as printed: valid and very loose, for it counts samples whose probabilities differ "
     "much instead of the chance beta that the changed record is sampled at all, and does not use k"
@@ -296,12 +295,7 @@ def sampled_counts(counts: npt.NDArray[np.int64], rate: Fraction, *, source: Sou
     people = np.maximum(counts.reshape(-1), 0)
     if people.sum(dtype=np.float64) > MOST_DRAWN:
         raise LimitExceededError(f"At most {MOST_DRAWN:,} people are sampled, one by one.", limit="people")
-    ends, taken = np.cumsum(people), np.zeros(len(people), np.int64)
-    for begin in range(0, int(ends[-1]), _CHUNK):
-        draws = bernoulli(rate, size=min(_CHUNK, int(ends[-1]) - begin), source=source)
-        cells = np.searchsorted(ends, begin + np.flatnonzero(draws), side="right")
-        np.add.at(taken, cells, 1)
-    return taken.reshape(counts.shape)
+    return draw_sample(people, rate, source=source).reshape(counts.shape)
 
 
 def _anonymized(histogram: Histogram, k: int, how: Reconstruction, source: Source) -> Published:

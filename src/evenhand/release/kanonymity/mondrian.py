@@ -163,7 +163,7 @@ def _cut(
     rows: npt.NDArray[Any], weights: Integers, k: int, numeric: npt.NDArray[np.bool_]
 ) -> tuple[Integers, Integers]:
     """Return the rows in the order of their classes, and where each class ends."""
-    from evenhand.release.kanonymity import mondrian_kernels as _kernels_mondrian  # noqa: PLC0415 - starts the compiler
+    from evenhand.release.kanonymity import mondrian_kernels  # noqa: PLC0415 - starts the compiler
 
     tuples, columns = rows.shape
     ranks = np.empty((tuples, columns), np.int32)
@@ -175,7 +175,7 @@ def _cut(
         scales[column] = max(1, width)
     order, ends = np.arange(tuples), np.empty(tuples, np.int64)
     lengths = np.array([len(each) for each in values], np.int64)
-    classes = _kernels_mondrian.partition(
+    classes = mondrian_kernels.partition(
         ranks,
         weights.copy(),
         order,
@@ -185,7 +185,7 @@ def _cut(
         np.ascontiguousarray(numeric),
         scales,
         np.full(int(lengths.sum()), -1, np.int64),
-        np.empty(_kernels_mondrian.BUCKETS, np.int64),
+        np.empty(mondrian_kernels.BUCKETS, np.int64),
         np.empty((2, columns), np.int32),
         np.empty(columns, np.int64),
         np.empty((tuples, 3), np.int64),

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     Values = npt.NDArray[np.float64]
 
-__all__ = ["MOST_SAMPLED", "GeneralizedSampling", "Weighted", "sampled_counts"]
+__all__ = ["MOST_SAMPLED", "GeneralizedSampling", "Weighted", "draw_sample"]
 
 MOST_SAMPLED = 10**10
 """A table of more people is refused: each of them is drawn, and there are fewer on Earth."""
@@ -225,7 +225,7 @@ class GeneralizedSampling(ReleaseMechanism):
     def _published(self, histogram: Histogram, source: Source) -> Published:
         table = self.coarse(histogram)
         counts = whole_counts(table, owner=type(self).__name__)
-        drawn = sampled_counts(counts.reshape(-1), self.rate, source=source).reshape(counts.shape)
+        drawn = draw_sample(counts.reshape(-1), self.rate, source=source).reshape(counts.shape)
         small = drawn < self.k
         if table.is_sparse:
             seen = ~small
@@ -247,7 +247,7 @@ class GeneralizedSampling(ReleaseMechanism):
         return sampled_moments(counts, self.k, float(self.rate)).variance
 
 
-def sampled_counts(counts: npt.NDArray[np.int64], rate: Fraction, *, source: Source) -> npt.NDArray[np.int64]:
+def draw_sample(counts: npt.NDArray[np.int64], rate: Fraction, *, source: Source) -> npt.NDArray[np.int64]:
     """Return how many of each count are sampled: one exact draw for each person.
 
     Memory is that of the counts and a constant.

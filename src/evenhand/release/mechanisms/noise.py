@@ -16,8 +16,7 @@ from evenhand.privacy.guarantees.inferred import leak_of_domains
 from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.rational import Number, exact
 from evenhand.privacy.scales import GaussianNoise, LaplaceNoise, gaussian_noise, laplace_noise
-from evenhand.release.delta.gaussian import calibrated_variance, exact_delta, printed_delta
-from evenhand.release.delta.laplace import laplace_delta
+from evenhand.release.delta.noise import calibrated_variance, exact_delta, laplace_delta, printed_delta
 from evenhand.release.mechanisms.mechanism import Published, ReleaseMechanism, checked_unit
 from evenhand.release.postprocess.steps import bias_after
 from evenhand.schema.text import listed
@@ -215,7 +214,7 @@ class DiscreteGaussian(_Noisy):
     **Guarantee.** Zero-concentrated differential privacy with ``rho``, or :math:`(\varepsilon, \delta)` with
     the exact delta of the noise, rounded up; unit: as given; tight. Assumes that each person is in one cell
     and the cells are public. Proof: [1]_ for rho, the sum over all outcomes for delta
-    (:func:`~evenhand.release.delta.gaussian.exact_delta`). Numerics: exact; the variance is rounded up to a
+    (:func:`~evenhand.release.delta.noise.exact_delta`). Numerics: exact; the variance is rounded up to a
     rational that can be drawn. May be used for release.
 
     Parameters

@@ -9,14 +9,15 @@ import pytest
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.rational import exp_bounds
 from evenhand.release.delta import sampling as module
-from evenhand.release.delta.sampling import sample_delta, sampled_delta
-from evenhand.release.delta.sampling_laws import (
+from evenhand.release.delta.sampling import (
     Cell,
     binomials,
     distances,
     distances_alone,
     joined,
     published,
+    sample_delta,
+    sampled_delta,
 )
 from unit.release._slow_suppression import ADD, REPLACE, hockey_stick, sampled_law, worst
 

@@ -11,7 +11,7 @@ from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.randomness import SeededSource
 from evenhand.release.delta.sampling import sampled_delta
 from evenhand.release.mechanisms import generalized_sampling as module
-from evenhand.release.mechanisms.generalized_sampling import GeneralizedSampling, sampled_counts
+from evenhand.release.mechanisms.generalized_sampling import GeneralizedSampling, draw_sample
 from evenhand.release.mechanisms.registry import mechanism_from
 from evenhand.release.mechanisms.suppression_bias import sampled_moments
 from evenhand.release.table.histogram import Histogram
@@ -143,11 +143,11 @@ def test_small_and_large_epsilons_are_served(epsilon):
 def test_people_are_drawn_in_pieces_with_one_law(monkeypatch):
     """A table of any size takes the memory of its counts; the pieces must not lose or double a person."""
     monkeypatch.setattr(module, "_CHUNK", 7)
-    drawn = sampled_counts(np.array([5, 0, 16, 1]), Fraction(1), source=SeededSource(1))
+    drawn = draw_sample(np.array([5, 0, 16, 1]), Fraction(1), source=SeededSource(1))
 
     assert drawn.tolist() == [5, 0, 16, 1]
-    assert sampled_counts(np.array([5, 9]), Fraction(0), source=SeededSource(1)).tolist() == [0, 0]
-    half = sampled_counts(np.array([5000, 0, 5000]), Fraction(1, 2), source=SeededSource(1))
+    assert draw_sample(np.array([5, 9]), Fraction(0), source=SeededSource(1)).tolist() == [0, 0]
+    half = draw_sample(np.array([5000, 0, 5000]), Fraction(1, 2), source=SeededSource(1))
     assert half[1] == 0
     assert abs(half.sum() - 5000) < 325
 

@@ -11,8 +11,8 @@ import pytest
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.laws import DiscreteGaussian
 from evenhand.privacy.zcdp import delta_from_zcdp
-from evenhand.release.delta import gaussian as gaussian_delta
-from evenhand.release.delta.gaussian import SMALLEST_DELTA, calibrated_variance, exact_delta, printed_delta
+from evenhand.release.delta import noise as gaussian_delta
+from evenhand.release.delta.noise import SMALLEST_DELTA, calibrated_variance, exact_delta, printed_delta
 from evenhand.release.mechanisms.noise import DiscreteGaussian as DiscreteGaussianNoise
 
 MILLION = 10**6
