@@ -59,7 +59,7 @@ def _peer(problem, judge, solution, scores, groups):
     columns = problem.columns(solution.tolerance)
     best = judge.decided(solution.prices, problem.divergence)
     start, spent = time.process_time_ns(), 0
-    G = constraint_matrix(scores, groups, columns, weighted=judge.rows.weighted)  # noqa: N806 - the formulas'
+    G = constraint_matrix(scores, groups, columns, weighted=judge.rows.scaled)  # noqa: N806 - the formulas'
     for count, multipliers in enumerate(rounds(G, scores, problem.divergence), start=1):
         spent += time.process_time_ns() - start
         prices = columns @ multipliers
