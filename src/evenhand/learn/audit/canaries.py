@@ -20,6 +20,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.stats import binom
 
 from evenhand._validate import integer
 from evenhand.errors import GuaranteeError, InvalidParameterError
@@ -226,8 +227,6 @@ def chance_of_guesses(
     >>> chance_of_guesses(75, 100, canaries=1_000, epsilon=1.0, delta=1e-4) < 0.05
     False
     """
-    from scipy.stats import binom  # noqa: PLC0415 - slow to import
-
     right = 1 / (1 + np.exp(-epsilon))
     chance = float(binom.sf(correct - 1, guesses, right))
     if delta and correct:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
+import pyarrow as pa
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, validate_data
 
 from evenhand._validate import one_of
 from evenhand.collect.privatizer.input import Frame, names_for, open_input, renamed
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError
-from evenhand.learn.encoding.blocks import Block, blocks_of, written
-from evenhand.learn.encoding.numbers import NUMBERS
+from evenhand.learn.encoding.blocks import NUMBERS, Block, blocks_of, written
 from evenhand.privacy.guarantees.inferred import leak_of_domains
 from evenhand.schema import Schema
 from evenhand.table import Table
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from evenhand.learn.encoding.numbers import Numbers
+    from evenhand.learn.encoding.blocks import Numbers
 
 __all__ = ["PublicEncoder"]
 
@@ -255,8 +255,6 @@ def _name_columns(frame: Frame, *, named: bool, plan: _Plan) -> Frame:
 
 def _opened(X: Any) -> tuple[Frame, bool]:  # noqa: N803 - scikit-learn's name
     if isinstance(X, Table):  # the names are all that is needed of it
-        import pyarrow as pa  # noqa: PLC0415 - slow to import
-
         return open_input(pa.table({name: pa.array([], pa.int64()) for name in X.codes}), owner=_OWNER)
     return open_input(X, owner=_OWNER)
 

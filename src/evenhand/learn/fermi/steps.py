@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evenhand.learn.fermi.kernels import Rows, Settings, add_rows
 from evenhand.learn.training.descent import TailMean
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand.learn.fermi.kernels import Rows
     from evenhand.learn.training.descent import Schedule
 
     Floats = NDArray[np.float64]
@@ -97,8 +97,6 @@ def _joint(chances: Floats, groups: Integers, n_groups: int) -> Floats:
 
 def rows_of(inputs: Floats, labels: Integers, groups: Integers, *, odds: bool = False) -> Rows:
     """Return a dense array by its entries that are not 0; with `odds` the label tells a row's matrix."""
-    from evenhand.learn.fermi.kernels import Rows  # noqa: PLC0415 - starts the compiler
-
     there = inputs != 0
     starts = np.zeros(len(inputs) + 1, dtype=np.int64)
     np.cumsum(there.sum(axis=1), out=starts[1:])
@@ -163,8 +161,6 @@ def train(
         The mean of the weights over the last half of the steps, or the last ones without `average`; the last
         matrices.
     """
-    from evenhand.learn.fermi.kernels import Settings, add_rows  # noqa: PLC0415 - starts the compiler
-
     clips, reaches = np.array(settings.clips, float), np.array(settings.reaches, float)
     public = Settings(float(settings.strength), 1 / np.sqrt(shares), clips, reaches)
     moves = np.array(settings.rates) * clips / reaches / settings.batch

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
+from sklearn.utils.multiclass import type_of_target
 
 from evenhand._validate import one_of
 from evenhand.errors import InvalidParameterError
@@ -140,8 +141,6 @@ def read_binary_labels(y: Any, classes: Sequence[Any], positive: Any, *, place: 
 
 def check_two_classes(y: Any) -> None:
     """Refuse labels of more than two classes, or that are no classes."""
-    from sklearn.utils.multiclass import type_of_target  # noqa: PLC0415 - slow to import
-
     kind = _mixed_or_complex(y) or type_of_target(y, input_name="y")  # whose own errors may show the labels
     if kind != "binary":
         hint = f"Only binary classification is supported. The type of the target is {kind}."

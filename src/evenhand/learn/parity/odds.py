@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from scipy.optimize import linprog
 
 from evenhand.errors import InvalidParameterError
 
@@ -148,8 +149,6 @@ def _solved(table: Values, weights: Values, gap: float, aim: Aim) -> _Found:
 
 def _solution(costs: Values, **program: Any) -> Any:
     """Return what the solver found; with its own tolerances where it cannot meet ours."""
-    from scipy.optimize import linprog  # noqa: PLC0415 - slow to import
-
     found: Any = linprog(costs, **program, **_SOLVER)
     return found if found.status == 0 else linprog(costs, **program, method=_SOLVER["method"])
 

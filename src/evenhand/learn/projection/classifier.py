@@ -17,18 +17,16 @@ from evenhand._validate import one_of
 from evenhand.errors import InvalidParameterError
 from evenhand.learn.projection import inputs
 from evenhand.learn.projection.curve import POINTS, Curve, Judge, tolerance_that_meets
-from evenhand.learn.projection.problem import KINDS, Problem, Rows, marginals_of
+from evenhand.learn.projection.problem import DIVERGENCES, KINDS, Problem, Rows, marginals_of
 from evenhand.learn.projection.solver import solve
-from evenhand.learn.projection.tilt import DIVERGENCES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from evenhand.learn.projection.problem import Kind
+    from evenhand.learn.projection.problem import Divergence, Kind
     from evenhand.learn.projection.solver import Solution
-    from evenhand.learn.projection.tilt import Divergence
 
 __all__ = ["FairProjection"]
 

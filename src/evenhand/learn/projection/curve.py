@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand.learn.projection.problem import Kind, Rows
-    from evenhand.learn.projection.tilt import Divergence
+    from evenhand.learn.projection.problem import Divergence, Kind, Rows
     from evenhand.table.frames import Backend
 
 __all__ = ["Curve", "Decided", "Judge", "tolerance_that_meets"]

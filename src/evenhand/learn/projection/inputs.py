@@ -6,6 +6,7 @@ import warnings
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
+from sklearn.utils.validation import has_fit_parameter
 
 from evenhand.errors import InvalidParameterError, PrivacyWarning
 from evenhand.measure.columns import encode_labels, read_column
@@ -105,8 +106,6 @@ def read_weights(weights: Any, n: int, *, owner: str) -> NDArray[np.float64] | N
 
 def check_weighable(estimator: Any, *, owner: str) -> None:
     """Refuse to train an estimator with weights that it would not look at."""
-    from sklearn.utils.validation import has_fit_parameter  # noqa: PLC0415 - slow to import
-
     if not has_fit_parameter(estimator, "sample_weight"):
         raise InvalidParameterError(
             "estimator",

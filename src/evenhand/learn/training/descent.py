@@ -15,6 +15,7 @@ import numpy as np
 
 from evenhand._validate import integer
 from evenhand.errors import InvalidParameterError
+from evenhand.learn.training.descent_kernels import add_gradients, members, sampled_words
 from evenhand.privacy.accounting import sampling_rate
 from evenhand.privacy.feeding import feed
 
@@ -144,8 +145,6 @@ def batches(
     >>> len(drawn)
     3
     """
-    from evenhand.learn.training.descent_kernels import members, sampled_words  # noqa: PLC0415 - starts the compiler
-
     halvings, below = _halved(schedule.sampling)
     width = -(-rows // _LANES)
     room = np.empty(rows, dtype=np.int64)
@@ -302,8 +301,6 @@ def descend(
     schedule : Schedule
         Public numbers.
     """
-    from evenhand.learn.training.descent_kernels import add_gradients  # noqa: PLC0415 - starts the compiler
-
     weights, mean = start.astype(np.float64), TailMean(schedule, start)
     errors, room = np.empty(len(start)), np.empty(start.shape, dtype=np.int32)
     move = settings.rate * settings.clip / settings.reach / schedule.batch

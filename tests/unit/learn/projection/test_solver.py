@@ -8,9 +8,8 @@ from scipy.optimize import minimize
 
 from evenhand.errors import InvalidParameterError
 from evenhand.learn.projection import solver as projection_solver
-from evenhand.learn.projection.problem import KINDS, Problem, Rows
+from evenhand.learn.projection.problem import DIVERGENCES, KINDS, Problem, Rows, divergence_sum
 from evenhand.learn.projection.solver import solve
-from evenhand.learn.projection.tilt import DIVERGENCES, divergence_sum
 from unit.learn._projection_cases import (
     GROUPS,
     LABELS,
