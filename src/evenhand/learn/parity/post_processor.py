@@ -14,6 +14,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, indexable
 
 from evenhand.collect.privatizer.spent import Act, KeepsSpending
 from evenhand.errors import InvalidParameterError, PrivacyWarning
+from evenhand.learn.columns import require_length
 from evenhand.learn.parity import fitting, inputs
 from evenhand.learn.parity.base import Base, rows_of
 from evenhand.learn.parity.key import BITS, PersonKey
@@ -227,9 +228,9 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
         declared = inputs.declared_groups(self.groups, self.estimator)
         codes, labels = inputs.read_group_codes(group, declared, place="fit")
         n = _num_samples(X)
-        inputs.same_length("group", len(codes), n, place="fit")
+        require_length("group", len(codes), n, owner=f"{_OWNER}.fit")
         if y is not None:
-            inputs.same_length("y", _num_samples(y), n, place="fit")
+            require_length("y", _num_samples(y), n, owner=f"{_OWNER}.fit")
         self._source = source_from(self.rng)
         features, target = indexable(X, y)
         base, counted = Base.of(self.estimator, labels), _Rows(features, target, codes)
@@ -400,7 +401,7 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
         if self.key is None:
             return self._source.words(n) >> np.uint64(64 - BITS)
         numbers = self.key.numbers(person)
-        inputs.same_length("person", len(numbers), n, place="predict")
+        require_length("person", len(numbers), n, owner=f"{_OWNER}.predict")
         return numbers
 
     def predict_proba(self, X: Any, *, group: Any = None) -> NDArray[np.float64]:  # noqa: N803 - as above
@@ -439,7 +440,7 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
             must_be = "an array of labels, for kind='odds'"
             raise InvalidParameterError("y", owner=f"{_OWNER}.measured", must_be=must_be, got=None)
         truth = inputs.read_binary_labels(y, self.classes_.tolist(), self._positive, place="measured")
-        inputs.same_length("y", len(truth), len(codes), place="measured")
+        require_length("y", len(truth), len(codes), owner=f"{_OWNER}.measured")
         return self.bounds_.beside(
             [_spread(chance[truth == label], codes[truth == label]) for label in (0, 1)]
         )
@@ -453,7 +454,7 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
     ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
         check_is_fitted(self)
         codes, _ = inputs.read_group_codes(group, self.groups_, place=place)
-        inputs.same_length("group", len(codes), _num_samples(X), place=place)
+        require_length("group", len(codes), _num_samples(X), owner=f"{_OWNER}.{place}")
         return codes, self._base.positives(X, codes, self._positive)
 
     # --- as an object ----------------------------------------------------------------------------
