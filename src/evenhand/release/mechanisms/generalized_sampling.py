@@ -268,6 +268,5 @@ def draw_sample(counts: npt.NDArray[np.int64], rate: Fraction, *, source: Source
     for start in range(0, total, _CHUNK):
         size = min(_CHUNK, total - start)
         people = start + np.flatnonzero(bernoulli(rate, size=size, source=source))
-        places, found = np.unique(np.searchsorted(ends, people, side="right"), return_counts=True)
-        drawn[places] += found
+        np.add.at(drawn, np.searchsorted(ends, people, side="right"), 1)
     return drawn
