@@ -47,7 +47,7 @@ class RoundedLaplace(ReleaseMechanism):
             proof=self.title,
         )
 
-    def _published(self, histogram, source):
+    def _publish(self, histogram, source):
         noise = discrete_laplace(2 / self.epsilon, size=histogram.shape, source=source)
         return Published(histogram.with_counts((histogram.counts + noise) // self.base * self.base))
 

@@ -169,7 +169,7 @@ def test_swapping_changes_a_value_with_exactly_the_stated_chance(values, epsilon
     assert law.keep + (values - 1) * law.other == 1
     for number, moves in ((flip - 1, True), (flip, False)):
         coin = bytes_of(*int(number).to_bytes(8, "big"))
-        places, drawn = law.moved(np.array([1]), source=Scripts(coin, halves(2**32 - 1)))
+        places, drawn = law.draw_moves(np.array([1]), source=Scripts(coin, halves(2**32 - 1)))
 
         assert places.tolist() == ([0] if moves else [])
         if moves:  # the last unit is the last of the other values

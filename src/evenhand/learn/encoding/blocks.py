@@ -82,7 +82,7 @@ class Scale:
         return np.clip(2.0 * (places / span) - 1.0, -1.0, 1.0)
 
     def proportional(self, places: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the value over the largest declared magnitude, so that nought stays nought."""
+        """Return the value over the largest declared magnitude, so that 0 stays 0."""
         return np.clip((self.low + places) / max(abs(self.low), abs(self.high)), -1.0, 1.0)
 
     def logarithmic(self, places: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -90,7 +90,7 @@ class Scale:
         low, high = (
             float(_signed_log(np.asarray(end, np.float64), self.unit)) for end in (self.low, self.high)
         )
-        if not high > low:  # too narrow for its distance from nought
+        if not high > low:  # too narrow for its distance from 0
             return self.linear(places)
         values = _signed_log(self.low + places, self.unit)
         return np.clip(2.0 * (values - low) / (high - low) - 1.0, -1.0, 1.0)
@@ -275,7 +275,7 @@ def blocks_of(schema: Schema, names: Iterable[str], numbers: Numbers, *, owner: 
     return blocks
 
 
-def written(
+def write_features(
     blocks: tuple[Block, ...], codes: Mapping[str, NDArray[Any]], dtype: type[np.floating[Any]] = np.float64
 ) -> NDArray[np.floating[Any]]:
     """Return one row of features for each row of codes."""

@@ -25,7 +25,7 @@ MOST_GROUPS = 1_000
 
 
 def public_groups(groups: Sequence[Any] | None, *, owner: str) -> list[Any] | None:
-    """Return the declared groups in the order given, at least two; nothing if none are declared."""
+    """Return the declared groups in the order given, at least two; None if none are declared."""
     if groups is None:
         return None
     must_be = "a list of two groups or more, each once and all of one type"

@@ -34,10 +34,10 @@ __all__ = [
     "best_matrix",
     "dependence",
     "penalty",
+    "project_to_ball",
     "rows_of",
     "start_matrix",
     "train",
-    "within",
 ]
 
 
@@ -57,7 +57,7 @@ def dependence(chances: Floats, groups: Integers, n_groups: int) -> float:
     groups : array of int
         The group of each row.
     n_groups : int
-        How many groups there are; those without rows count for nothing.
+        How many groups there are; those without rows do not count.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def start_matrix(shares: Floats) -> Floats:
     return np.repeat(np.sqrt(shares)[..., None], 2, axis=-1)
 
 
-def within(matrix: Floats, radius: float) -> Floats:
+def project_to_ball(matrix: Floats, radius: float) -> Floats:
     """Return the matrix, or the nearest one whose length is at most the radius; each of a stack alone."""
     length = np.sqrt((matrix**2).sum(axis=(-2, -1), keepdims=True))
     return np.asarray(matrix * np.minimum(1.0, radius / np.maximum(length, radius / 2)))
@@ -100,7 +100,7 @@ def rows_of(inputs: Floats, labels: Integers, groups: Integers, *, odds: bool = 
     there = inputs != 0
     starts = np.zeros(len(inputs) + 1, dtype=np.int64)
     np.cumsum(there.sum(axis=1), out=starts[1:])
-    with np.errstate(over="ignore"):  # a row too long for a float is clipped to nothing
+    with np.errstate(over="ignore"):  # a row too long for a float is clipped to 0
         lengths = np.sqrt(np.einsum("ij,ij->i", inputs, inputs))
     small = np.int16
     return Rows(
@@ -171,6 +171,6 @@ def train(
     for batch, (first, second) in zip(batches, noise, strict=True):
         add_rows(batch, rows, weights, matrices, public, room, places, first, second)
         weights = weights - moves[0] * first
-        matrices = within(matrices + moves[1] * second.reshape(matrices.shape), settings.radius)
+        matrices = project_to_ball(matrices + moves[1] * second.reshape(matrices.shape), settings.radius)
         mean.add(weights)
     return (mean.value if settings.average else weights), matrices

@@ -255,8 +255,8 @@ def rate_limits(
     noise_risk = risk * _NOISE_SHARE if released.draws else 0.0
     reach = 0
     if released.scale is not None:
-        reach = released.per_count * _reach(released.scale, _each(noise_risk, released.draws))
-    tail = _each((risk - noise_risk) / (1 - noise_risk), intervals) / 2
+        reach = released.per_count * _reach(released.scale, _risk_of_each(noise_risk, released.draws))
+    tail = _risk_of_each((risk - noise_risk) / (1 - noise_risk), intervals) / 2
     negative, positive = (released.counts[:, place].astype(np.float64) for place in (0, 1))
     fewest, most = (np.maximum(positive + sign * reach, 0) for sign in (-1, 1))
     others_most, others_fewest = (np.maximum(negative + sign * reach, 0) for sign in (1, -1))
@@ -333,7 +333,7 @@ def _reach(scale: Fraction, risk: float) -> int:
     return high
 
 
-def _each(risk: float, events: int) -> float:
+def _risk_of_each(risk: float, events: int) -> float:
     """Return the risk of each of so many independent events, so that one of them happens with `risk`."""
     return -math.expm1(math.log1p(-risk) / events)
 

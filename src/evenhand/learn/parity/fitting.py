@@ -101,13 +101,13 @@ def rates_from(table: PredictionTable, settings: Settings) -> Rates | OddsRates:
         weights = [Fraction(1)] * len(sizes)
     if settings.kind == "odds":
         numbers = np.array([float(weight) for weight in weights])
-        return closest_odds(table.held, gap=float(settings.gap), weights=numbers, aim=settings.aim)
+        return closest_odds(table.at_least_0, gap=float(settings.gap), weights=numbers, aim=settings.aim)
     positive = [int(count) for count in table.by_prediction[:, 1]]
     everyone = Fraction(sum(positive), total) if total else _HALF
     rates: Any = [Fraction(n, size) if size else everyone for n, size in zip(positive, sizes, strict=True)]
     if settings.aim == "changes":
         return closest_rates(rates, gap=settings.gap, weights=weights)
-    return closest_rates(rates, gap=settings.gap, costs=_error_costs(table.held, weights))
+    return closest_rates(rates, gap=settings.gap, costs=_error_costs(table.at_least_0, weights))
 
 
 def _error_costs(counts: NDArray[np.int64], weights: list[Fraction]) -> Any:
@@ -141,7 +141,7 @@ def bounds_from(
     public = settings.as_printed or table.scale is None
     sizes: Any = "true" if table.scale is None else "public" if settings.as_printed else "noisy"
     odds, k = settings.kind == "odds", len(groups)
-    counted = [table.held[:, label] for label in (0, 1)] if odds else [table.by_prediction]
+    counted = [table.at_least_0[:, label] for label in (0, 1)] if odds else [table.by_prediction]
     per_count = 2 if table.counts.ndim == 3 and not odds else 1
     parts = tuple(
         gap_bounds(

@@ -87,7 +87,7 @@ def read_settings(model: Any) -> Settings:
 
 
 def declared_groups(groups: Any, estimator: Any) -> tuple[Any, ...] | None:
-    """Return the labels of the groups as they were declared; nothing if they were not."""
+    """Return the labels of the groups as they were declared; None if they were not."""
     keys = tuple(estimator) if isinstance(estimator, Mapping) else None
     if keys is not None and not 2 <= len(keys) <= _MOST_GROUPS:
         refuse(

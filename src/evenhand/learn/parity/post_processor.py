@@ -241,7 +241,7 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
         else:
             if not same_rows:
                 base.refuse_training_rows(X)
-            base = base.copied()
+            base = base.copy()
         self._take_base(base, labels)
         assumed = (
             _SAME_ROWS if same_rows else _HELD_OUT if self.prefit else _COIN,
@@ -373,7 +373,7 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
             With a `key`, a stable identifier of each person: the answer to the same prediction is then the
             same at every call. Without, the answers are drawn anew at every call.
         """
-        codes, predicted = self._predicted(X, group, place="predict")
+        codes, predicted = self._predict_groups(X, group, place="predict")
         numbers = self._numbers(person, len(codes))
         limits = np.stack([self.rates_.promote, self.rates_.keep])[predicted.astype(np.intp), codes]
         answers = numbers < np.rint(limits * 2.0**BITS).astype(np.uint64)
@@ -406,7 +406,7 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
 
     def predict_proba(self, X: Any, *, group: Any = None) -> NDArray[np.float64]:  # noqa: N803 - as above
         """Return the probability of each answer, given what the classifier predicts."""
-        codes, predicted = self._predicted(X, group, place="predict_proba")
+        codes, predicted = self._predict_groups(X, group, place="predict_proba")
         chance = np.where(predicted, self.rates_.keep[codes], self.rates_.promote[codes])
         pair = [1 - chance, chance]
         return np.stack(pair if self.classes_[1] == self._positive else pair[::-1], axis=1)
@@ -429,7 +429,7 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
 
         What is measured comes from the rows themselves and is not private.
         """
-        codes, predicted = self._predicted(X, group, place="measured")
+        codes, predicted = self._predict_groups(X, group, place="measured")
         if self.bounds_ is None:
             must_be = "left uncalled where rows were not held out: there are no bounds then"
             raise InvalidParameterError("measured", owner=_OWNER, must_be=must_be, got="a call")
@@ -445,7 +445,7 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
             [_spread(chance[truth == label], codes[truth == label]) for label in (0, 1)]
         )
 
-    def _predicted(
+    def _predict_groups(
         self,
         X: Any,  # noqa: N803 - as above
         group: Any,
@@ -481,7 +481,7 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
 def _split(base: Base, rows: _Rows, coins: NDArray[np.bool_]) -> tuple[Base, _Rows]:
     """Train on the rows whose coin says so; return the classifier and the other rows."""
     training, counted = rows.at(np.flatnonzero(~coins)), rows.at(np.flatnonzero(coins))
-    return base.trained(training.X, training.y, training.codes), counted
+    return base.train(training.X, training.y, training.codes), counted
 
 
 def _spread(chance: NDArray[np.float64], codes: NDArray[np.intp]) -> float:

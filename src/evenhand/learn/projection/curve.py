@@ -61,7 +61,7 @@ class Judge:
     kind: Kind
     weights: NDArray[np.float64] | None = None
 
-    def decided(self, prices: NDArray[np.float64], divergence: Divergence) -> Decided:
+    def judge(self, prices: NDArray[np.float64], divergence: Divergence) -> Decided:
         """Decide for the class with the largest projected score, and count."""
         table = self._table(self.rows.tilted(prices, divergence).argmax(axis=1))
         with np.errstate(invalid="ignore", divide="ignore"):

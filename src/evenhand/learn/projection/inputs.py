@@ -92,7 +92,7 @@ def read_scores(scores: Any, n_classes: int, *, owner: str) -> NDArray[np.float6
 
 
 def read_weights(weights: Any, n: int, *, owner: str) -> NDArray[np.float64] | None:
-    """Return the weights of `n` rows with a mean of one; nothing if there are none."""
+    """Return the weights of `n` rows with a mean of one; None if there are none."""
     if weights is None:
         return None
     try:

@@ -77,7 +77,7 @@ class Tilted:
     q: NDArray[np.float64]
     w: NDArray[np.float64]
     total: NDArray[np.float64] | None
-    """The sum of `w` over classes; nothing where it is one."""
+    """The sum of `w` over classes; None where it is one."""
     phi: float
     """The sum over the rows, by their weights; NaN if it was not asked for."""
 

@@ -99,16 +99,18 @@ def solve(problem: Problem, tolerance: float, *, ridge: float = 0.0, stray: bool
         If no scores meet the tolerance, or the solution is not as exact as promised.
     """
     if tolerance < _SMALLEST_TOLERANCE and not ridge:
-        return _checked(problem, 0.0, *_equalities(problem))
+        return _check_solution(problem, 0.0, *_solve_equalities(problem))
     dual = _Dual(problem, problem.columns(tolerance), ridge, stray=stray)
     multipliers = np.zeros(dual.columns.shape[1])
     _, room, _ = dual(multipliers)
     if (room < 0).any():
-        multipliers = _polished(dual, *_interior(dual, room))
-    return _checked(problem, tolerance, dual, multipliers)
+        multipliers = _polish(dual, *_solve_interior(dual, room))
+    return _check_solution(problem, tolerance, dual, multipliers)
 
 
-def _interior(dual: _Dual, room: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _solve_interior(
+    dual: _Dual, room: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Primal-dual interior point: multipliers and room both positive, their products driven to 0."""
     count = len(room)
     x = np.full(count, 0.05)
@@ -138,7 +140,7 @@ def _interior(dual: _Dual, room: NDArray[np.float64]) -> tuple[NDArray[np.float6
     return x, z
 
 
-def _polished(dual: _Dual, x: NDArray[np.float64], z: NDArray[np.float64]) -> NDArray[np.float64]:
+def _polish(dual: _Dual, x: NDArray[np.float64], z: NDArray[np.float64]) -> NDArray[np.float64]:
     """Set the multipliers of slack constraints to 0 and let Newton's method finish the others."""
     best, least = x, _fault(x, dual(x)[1])
     for used in (x > z, x > 0.1 * x.max()):  # the second where the tolerance hardly binds
@@ -159,7 +161,7 @@ def _polished(dual: _Dual, x: NDArray[np.float64], z: NDArray[np.float64]) -> ND
     return best
 
 
-def _equalities(problem: Problem) -> tuple[_Dual, NDArray[np.float64]]:
+def _solve_equalities(problem: Problem) -> tuple[_Dual, NDArray[np.float64]]:
     """Solve for tolerance 0, with multipliers of any sign; there are many, the prices are the same."""
     dual = _Dual(problem, problem.signed, 0.0, stray=False)
     x = np.zeros(problem.signed.shape[1])
@@ -183,7 +185,7 @@ def _equalities(problem: Problem) -> tuple[_Dual, NDArray[np.float64]]:
     return dual, x
 
 
-def _checked(problem: Problem, tolerance: float, dual: _Dual, x: NDArray[np.float64]) -> Solution:
+def _check_solution(problem: Problem, tolerance: float, dual: _Dual, x: NDArray[np.float64]) -> Solution:
     prices = dual.columns @ x
     value, g, _ = dual(x, with_value=True)
     equal = tolerance == 0 and not dual.ridge

@@ -145,7 +145,7 @@ def batches(
     >>> len(drawn)
     3
     """
-    halvings, below = _halved(schedule.sampling)
+    halvings, below = _split_halvings(schedule.sampling)
     width = -(-rows // _LANES)
     room = np.empty(rows, dtype=np.int64)
     at_once = max(1, _DECIDED_AT_ONCE // max(1, rows))
@@ -160,10 +160,10 @@ def batches(
                 progress(done, schedule.steps)
 
 
-def _halved(sampling: Fraction) -> tuple[int, np.uint64]:
+def _split_halvings(sampling: Fraction) -> tuple[int, np.uint64]:
     """Return how often one half goes into the probability, and what is left in units of 2**-64.
 
-    What is left is above one half and at most 1; 1 is written as nought.
+    What is left is above one half and at most 1; 1 is written as 0.
     """
     halvings = 0
     while sampling <= Fraction(1, 2):

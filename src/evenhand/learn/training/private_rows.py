@@ -71,7 +71,7 @@ def read_features(model: Any, X: Any, *, place: str, reset: bool) -> NDArray[np.
         check_array(np.empty((1, 0)), estimator=model)  # says so, without the number of rows
     if array.shape[0] == 0:
         refuse("X", owner, "a table with rows", "0 sample(s)")
-    return _bounded(array, owner)
+    return _clip_features(array, owner)
 
 
 def read_labels(
@@ -117,11 +117,11 @@ def read_labels(
                 hint="declare the classes with classes=[...] if the rows may be of one class only.",
             )
         return places.astype(np.int64), seen
-    return _among(seen, classes, owner)[places], classes
+    return _places_of_classes(seen, classes, owner)[places], classes
 
 
 def public_classes(classes: Sequence[Any] | None, *, owner: str) -> NDArray[Any] | None:
-    """Return the declared classes in order, at least two; nothing if none are declared."""
+    """Return the declared classes in order, at least two; None if none are declared."""
     if classes is None:
         return None
     must_be = "a list of two classes or more, each once and all of one type"
@@ -162,7 +162,7 @@ def assumptions_about(
     preprocessing : sequence of str, optional
         What is assumed of how the features were made. Without it, that nothing was learnt from the rows.
     rows, classes : object
-        What was declared of them; nothing if they are read from the rows, and so must be public.
+        What was declared of them; None if they are read from the rows, and so must be public.
     owner : str
         Whose parameters these are, for messages.
     """
@@ -241,7 +241,7 @@ def _from_objects(array: NDArray[Any], owner: str) -> NDArray[np.float64]:
     return numbers
 
 
-def _bounded(array: NDArray[Any], owner: str) -> NDArray[np.float64]:
+def _clip_features(array: NDArray[Any], owner: str) -> NDArray[np.float64]:
     with np.errstate(over="ignore"):  # a wider float than float64 may become infinite, and is refused
         made = np.require(array, np.float64, ["C", "W"])  # the kernel is compiled for arrays of this kind
     least, most = float(made.min()), float(made.max())
@@ -254,7 +254,7 @@ def _bounded(array: NDArray[Any], owner: str) -> NDArray[np.float64]:
     return made
 
 
-def _among(seen: NDArray[Any], classes: NDArray[Any], owner: str) -> NDArray[np.int64]:
+def _places_of_classes(seen: NDArray[Any], classes: NDArray[Any], owner: str) -> NDArray[np.int64]:
     where = {label: place for place, label in enumerate(classes.tolist())}
     places = [where.get(label, -1) for label in seen.tolist()]
     if -1 in places:

@@ -243,17 +243,17 @@ def refuse_label(X: Any, privatizer: LocalPrivatizer) -> None:  # noqa: N803 - s
 def refuse_reports(X: Any, privatizer: LocalPrivatizer, *, place: str) -> None:  # noqa: N803 - as above
     """Refuse what a privatizer made, and columns such as gender_Female where gender is expected."""
     if is_privatized(X):
-        raise _refused(place, "what a LocalPrivatizer made")
+        raise _refusal(place, "what a LocalPrivatizer made")
     given = _names(X)
     fitted = place == "predict"
     if not given and fitted and _as_wide_as_output(X, privatizer):
-        raise _refused(place, "an array with as many columns as come out of the privatizer")
+        raise _refusal(place, "an array with as many columns as come out of the privatizer")
     schema = privatizer.schema_ if fitted else privatizer.schema
     for column in schema or ():
         made = [f"{column.name}_{label}" for label in column.labels] if column.name not in given else []
         shown = next((each for each in made if each in given), None)
         if shown is not None:
-            raise _refused(place, f"no column '{column.name}' but its indicator '{shown}'")
+            raise _refusal(place, f"no column '{column.name}' but its indicator '{shown}'")
 
 
 def _as_wide_as_output(X: Any, privatizer: LocalPrivatizer) -> bool:  # noqa: N803 - as above
@@ -261,7 +261,7 @@ def _as_wide_as_output(X: Any, privatizer: LocalPrivatizer) -> bool:  # noqa: N8
     return bool(width != privatizer.n_features_in_ and width == len(privatizer.get_feature_names_out()))
 
 
-def _refused(place: str, got: str) -> InvalidParameterError:
+def _refusal(place: str, got: str) -> InvalidParameterError:
     must_be = "features with their true values"
     return InvalidParameterError("X", owner=f"{_OWNER}.{place}", must_be=must_be, got=got, hint=_HINTS[place])
 

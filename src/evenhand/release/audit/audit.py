@@ -13,7 +13,7 @@ from evenhand.measure.text_tables import aligned, html_table
 from evenhand.release.audit.figures import (
     SMALL,
     Figures,
-    compared,
+    compare_tables,
     figures_by_group,
     figures_by_size,
     small_cells,
@@ -105,7 +105,7 @@ class ReleaseAudit:
         parts = [self.banner, "", *_sentences(self), ""]
         for title, rows in _tables(self):
             parts += [title, *aligned(rows), ""]
-        return "\n".join([*parts, *_more(self), self.banner])
+        return "\n".join([*parts, *_omitted_groups(self), self.banner])
 
     def __repr__(self) -> str:
         return f"<ReleaseAudit of {' × '.join(self.columns)}. {self.banner} print() shows it.>"
@@ -114,7 +114,7 @@ class ReleaseAudit:
         banner = f'<p role="note"><strong>{escape(self.banner)}</strong></p>'
         told = "".join(f"<p>{escape(line)}</p>" for line in _sentences(self))
         tables = "".join(f"<p>{escape(title)}</p>{html_table(rows)}" for title, rows in _tables(self))
-        more = "".join(f"<p>{escape(line)}</p>" for line in _more(self))
+        more = "".join(f"<p>{escape(line)}</p>" for line in _omitted_groups(self))
         return f"<div>{banner}{told}{tables}{more}</div>"
 
 
@@ -166,7 +166,7 @@ def audit_release(
     <ReleaseAudit of town. Computed from the true data: not for publication. print() shows it.>
     """
     least = SMALL if threshold is None else integer("threshold", threshold, owner="audit_release", low=2)
-    pair = compared(true, published, schema)
+    pair = compare_tables(true, published, schema)
     if group is not None and group not in pair.schema:
         raise ColumnNotFoundError(group, pair.schema.names, place="in the table")
     overall = pair.figures("all cells", pair.everywhere, pair.size)
@@ -226,7 +226,7 @@ def _tables(audit: ReleaseAudit) -> list[tuple[str, list[list[str]]]]:
     return made
 
 
-def _more(audit: ReleaseAudit) -> list[str]:
+def _omitted_groups(audit: ReleaseAudit) -> list[str]:
     more = len(audit.by_group) - _GROUPS_SHOWN
     return [f"and {more:,} more; to_frame() has them all"] if more > 0 else []
 

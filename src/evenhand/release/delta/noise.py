@@ -105,7 +105,7 @@ def _exact_delta(squared: Fraction, epsilon: Fraction, cells: int) -> Fraction:
     terms, weights = _terms(squared, epsilon, cells), _weights(squared, cells)
     bits = _BITS
     while True:
-        even, odd, error = _added(terms, weights, bits)
+        even, odd, error = _add_terms(terms, weights, bits)
         total = even * weights[0] + odd * weights[1]
         if total >= (error << _RELATIVE) * max(weights) or bits >= _MOST_BITS:
             break
@@ -189,7 +189,7 @@ def _terms(squared: Fraction, epsilon: Fraction, cells: int) -> _Sum:
     return _Sum(first, 1 / (4 * squared), (first + 1) / squared - epsilon, 1 / squared)
 
 
-def _added(terms: _Sum, weights: tuple[Fraction, Fraction], bits: int) -> tuple[int, int, int]:
+def _add_terms(terms: _Sum, weights: tuple[Fraction, Fraction], bits: int) -> tuple[int, int, int]:
     """Return the sums of the even and of the odd terms from above, in units of 2**-bits, and their error.
 
     The term at the start counts as exp(0) = 1. Of n terms, a factor is off by at most 3 n + 2 units, a
@@ -266,7 +266,7 @@ def _total(exponents: list[Fraction], *, up: bool) -> Fraction:
 
 
 def _exp(exponent: Fraction, *, up: bool) -> Fraction:
-    """Return a bound of an exponential; one below e**-1000 is bounded by that, or by nought."""
+    """Return a bound of an exponential; one below e**-1000 is bounded by that, or by 0."""
     if exponent < _SMALLEST_LOG:
         return exp_bounds(Fraction(_SMALLEST_LOG), digits=_DIGITS)[1] if up else Fraction(0)
     return exp_bounds(exponent, digits=_DIGITS)[up]

@@ -42,8 +42,8 @@ __all__ = [
     "binomials",
     "distances",
     "distances_alone",
-    "joined",
-    "published",
+    "join_cells",
+    "merge_small_outcomes",
     "sample_delta",
     "sampled_delta",
 ]
@@ -93,7 +93,7 @@ def binomials(rate: float, most: int) -> Iterator[tuple[Values, Values]]:
         before = law[:kept]
 
 
-def published(first: Values, second: Values, *, k: int, people: int) -> Cell:
+def merge_small_outcomes(first: Values, second: Values, *, k: int, people: int) -> Cell:
     """Return the laws with all outcomes below `k` as one; `k` of 0 or 1 changes nothing."""
     if k <= 1:
         return Cell(first, second, people)
@@ -101,7 +101,7 @@ def published(first: Values, second: Values, *, k: int, people: int) -> Cell:
     return Cell(below[0], below[1], people)
 
 
-def joined(cells: list[Cell], *, negligible: float = 0.0) -> Cells:
+def join_cells(cells: list[Cell], *, negligible: float = 0.0) -> Cells:
     """Return cells in one array, so that :func:`distances` takes them at once.
 
     Outcomes that are less likely than `negligible` in the first table are left out and counted in full.
@@ -287,15 +287,15 @@ def one_cell(rate: float, k: int, partner: Partner, *, both: bool) -> Found:
     best, edge = _NONE, _NONE
     most, part = _first_window(partner, rate, k), []
     for w, (law, before) in enumerate(binomials(rate, _MOST_PEOPLE), start=1):
-        part.append(published(law, before, k=k, people=w))
+        part.append(merge_small_outcomes(law, before, k=k, people=w))
         if w == most or len(part) == _BLOCK:
-            best, part = _further(best, *_alone(part, partner, both=both)), []
+            best, part = _furthest(best, *_furthest_alone(part, partner, both=both)), []
         if w == most:
-            edge = _further(*_alone([Cell(law, before, w)], partner, both=both))
+            edge = _furthest(*_furthest_alone([Cell(law, before, w)], partner, both=both))
             if edge.upper <= best.value * (1 + _EXACT):
                 break
             most = min(2 * most, _MOST_PEOPLE)
-    return _settled(best, edge)
+    return _settle(best, edge)
 
 
 def two_cells(grown: float, rate: float, k: int, alone: Found) -> Found:
@@ -309,7 +309,7 @@ def two_cells(grown: float, rate: float, k: int, alone: Found) -> Found:
             return found
         most = most * 3 // 2
     bounds = [one_cell(rate, k, each, both=False) for each in _partners(grown, rate, k, _split(rate, k))]
-    return _further(alone, *bounds)._replace(inside=False)
+    return _furthest(alone, *bounds)._replace(inside=False)
 
 
 def _split(rate: float, k: int) -> int:
@@ -343,11 +343,11 @@ def _window(grown: float, rate: float, k: int, most: int, least: float) -> Found
     Only cells that can reach `least` together with some partner are looked at.
     """
     laws = [Cell(law, before, w) for w, (law, before) in enumerate(binomials(rate, most), start=1)]
-    shown = [published(cell.first, cell.second, k=k, people=cell.people) for cell in laws]
+    shown = [merge_small_outcomes(cell.first, cell.second, k=k, people=cell.people) for cell in laws]
     loses = [*shown, laws[-1]]  # the last stands for all that is beyond
-    gains = joined([_turned(cell) for cell in loses], negligible=least * _NEGLIGIBLE)
+    gains = join_cells([_swap_tables(cell) for cell in loses], negligible=least * _NEGLIGIBLE)
     within, _ = _partners(grown, rate, k, most)
-    beyond = joined([_turned(laws[-1])], negligible=least * _NEGLIGIBLE)
+    beyond = join_cells([_swap_tables(laws[-1])], negligible=least * _NEGLIGIBLE)
     chosen = [
         place
         for place, upper in enumerate(_with_partner(loses, within)[1])
@@ -359,23 +359,23 @@ def _window(grown: float, rate: float, k: int, most: int, least: float) -> Found
     for place in chosen:
         values, uppers = distances(loses[place], gains, grown)
         outside = uppers[-1] if place < most else uppers.max()
-        edge = _further(edge, Found(0.0, float(outside), None, None))
+        edge = _furthest(edge, Found(0.0, float(outside), None, None))
         if place < most:
             at = int(uppers[:-1].argmax())
-            best = _further(best, Found(float(values[at]), float(uppers[at]), place + 1, at))
-    return _settled(best, edge)
+            best = _furthest(best, Found(float(values[at]), float(uppers[at]), place + 1, at))
+    return _settle(best, edge)
 
 
-def _settled(best: Found, edge: Found) -> Found:
+def _settle(best: Found, edge: Found) -> Found:
     """Return the best, made as large as what is beyond may be."""
     inside = edge.upper <= best.value * (1 + _EXACT)
     return best._replace(upper=max(best.upper, edge.upper), inside=inside)
 
 
-def _alone(part: list[Cell], partner: Partner, *, both: bool) -> Iterator[Found]:
+def _furthest_alone(part: list[Cell], partner: Partner, *, both: bool) -> Iterator[Found]:
     """Yield the furthest of the cells that lose a person and, if asked, of the same read backwards."""
     for turned in (False, True) if both else (False,):
-        values, uppers = _with_partner([_turned(cell) for cell in part] if turned else part, partner)
+        values, uppers = _with_partner([_swap_tables(cell) for cell in part] if turned else part, partner)
         at = int(uppers.argmax())
         people = part[at].people
         places = (None, people - 1) if turned else (people, None)
@@ -395,11 +395,11 @@ def _with_partner(cells: list[Cell], partner: Partner) -> tuple[Values, Values]:
     return values, uppers
 
 
-def _further(*found: Found) -> Found:
+def _furthest(*found: Found) -> Found:
     return max(found, key=lambda each: each.upper)
 
 
-def _turned(cell: Cell) -> Cell:
+def _swap_tables(cell: Cell) -> Cell:
     return Cell(cell.second, cell.first, cell.people)
 
 

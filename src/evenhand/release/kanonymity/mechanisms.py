@@ -133,8 +133,8 @@ class KAnonymity(ReleaseMechanism):
             proof="the classes are a function of the people, and the other columns are published as they are",
         )
 
-    def _published(self, histogram: Histogram, source: Source) -> Published:
-        return _anonymized(histogram, self.k, self.reconstruction, source)
+    def _publish(self, histogram: Histogram, source: Source) -> Published:
+        return _publish_classes(histogram, self.k, self.reconstruction, source)
 
     def _bias(self, histogram: Histogram, post: Sequence[Any]) -> Values | None:
         if post:
@@ -269,9 +269,9 @@ class SampledKAnonymity(ReleaseMechanism):
         proof = "sampling: with probability 1 - beta the person who changes is not in the sample"
         return Guarantee.approximate(given or 0, self.rate, **terms, tight=True, proof=proof)
 
-    def _published(self, histogram: Histogram, source: Source) -> Published:
+    def _publish(self, histogram: Histogram, source: Source) -> Published:
         counts = sampled_counts(whole_counts(histogram), self.rate, source=source)
-        return _anonymized(histogram.with_counts(counts), self.k, self.reconstruction, source)
+        return _publish_classes(histogram.with_counts(counts), self.k, self.reconstruction, source)
 
 
 def sampled_counts(counts: npt.NDArray[np.int64], rate: Fraction, *, source: Source) -> npt.NDArray[np.int64]:
@@ -298,7 +298,7 @@ def sampled_counts(counts: npt.NDArray[np.int64], rate: Fraction, *, source: Sou
     return draw_sample(people, rate, source=source).reshape(counts.shape)
 
 
-def _anonymized(histogram: Histogram, k: int, how: Reconstruction, source: Source) -> Published:
+def _publish_classes(histogram: Histogram, k: int, how: Reconstruction, source: Source) -> Published:
     """Return the classes and counts drawn from them; with fewer than k people everything is suppressed."""
     classes = generalize(histogram, k)
     made = reconstruct(classes, source=source, how=how)

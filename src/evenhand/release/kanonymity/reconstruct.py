@@ -90,7 +90,7 @@ def reconstruct(table: GeneralizedTable, *, source: Source, how: Reconstruction 
             limit="people",
         )
     drawn = _drawn_cells(table, layout, mixed, ends, source, how)
-    return _counted(table, found, drawn)
+    return _count_cells(table, found, drawn)
 
 
 def expected_counts(table: GeneralizedTable, how: Reconstruction = "uniform") -> tuple[Floats, Floats]:
@@ -115,7 +115,7 @@ def expected_counts(table: GeneralizedTable, how: Reconstruction = "uniform") ->
         )
         raise LimitExceededError(message, limit="cells")
     mean, variance = np.zeros(size), np.zeros(size)
-    lists = [_listed(each, how) for each in table.merged]
+    lists = [_list_values(each, how) for each in table.merged]
     counts = np.stack([each.sizes for each in lists], axis=1)
     lengths = np.array([each.codes.size for each in lists])
     firsts = np.cumsum(counts, axis=0) - counts + (np.cumsum(lengths) - lengths)
@@ -123,8 +123,8 @@ def expected_counts(table: GeneralizedTable, how: Reconstruction = "uniform") ->
     _kernels().expect(
         mean,
         variance,
-        _kept(table.counts),
-        _kept(table.classes),
+        _writable_copy(table.counts),
+        _writable_copy(table.classes),
         layout.bases,
         firsts,
         counts,
@@ -205,7 +205,7 @@ def _kernels() -> Any:
     return reconstruct_kernels
 
 
-def _kept(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _writable_copy(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return a copy that can be written to, so that the compiler sees one type."""
     return np.array(array)
 
@@ -257,7 +257,7 @@ def _ends_of(merged: Merged) -> tuple[int, int]:
     return min(max(0, domain.low), domain.high), domain.high
 
 
-def _counted(
+def _count_cells(
     table: GeneralizedTable, found: list[tuple[Integers, Integers]], drawn: Iterator[Integers]
 ) -> Histogram:
     """Return the counts of cells that come with their people, and of cells that come once for each person."""
@@ -280,7 +280,7 @@ def _counted(
 # --- probabilities ---------------------------------------------------------------------------------
 
 
-def _listed(merged: Merged, how: Reconstruction) -> _Listed:
+def _list_values(merged: Merged, how: Reconstruction) -> _Listed:
     if not merged.numeric:
         sizes = np.diff(merged.ends, prepend=0)
         return _Listed(merged.codes.copy(), sizes, np.repeat(1 / sizes, sizes))

@@ -222,7 +222,7 @@ class GeneralizedSampling(ReleaseMechanism):
             return super().variance(histogram, draws=draws, rng=rng)
         return replace(self, generalization=()).variance(self.coarse(histogram), draws=draws, rng=rng)
 
-    def _published(self, histogram: Histogram, source: Source) -> Published:
+    def _publish(self, histogram: Histogram, source: Source) -> Published:
         table = self.coarse(histogram)
         counts = whole_counts(table, owner=type(self).__name__)
         drawn = draw_sample(counts.reshape(-1), self.rate, source=source).reshape(counts.shape)

@@ -72,7 +72,7 @@ class ReleaseMechanism(ABC):
     with equal parameters.
 
     A subclass is a frozen dataclass with ``repr=False``. It says what it promises in :meth:`guarantee_for`,
-    publishes in ``_published``, and gives what is known of its errors in ``_bias`` and ``_variance``.
+    publishes in ``_publish``, and gives what is known of its errors in ``_bias`` and ``_variance``.
     """
 
     name: ClassVar[str]
@@ -150,7 +150,7 @@ class ReleaseMechanism(ABC):
         histogram : Histogram
             The true table.
         rng : None, int, Generator or Source
-            Nothing for the operating system's secure source. Anything else makes a simulation, which is
+            None for the operating system's secure source. Anything else makes a simulation, which is
             marked and cannot be written as a release.
         post : sequence of steps
             Post-processing, in order; see :mod:`evenhand.release.postprocess`.
@@ -159,12 +159,12 @@ class ReleaseMechanism(ABC):
         steps = _checked_steps(post, histogram, owner=f"{type(self).__name__}.release")
         guarantee = self.guarantee_for(histogram)  # whatever can be refused is refused before the first draw
         guarantee = state_inferred(guarantee, histogram.schema.inferred)
-        return self._drawn(histogram, steps, guarantee, source_from(rng))
+        return self._draw_release(histogram, steps, guarantee, source_from(rng))
 
-    def _drawn(
+    def _draw_release(
         self, histogram: Histogram, steps: Sequence[Any], guarantee: Guarantee, source: Source
     ) -> Release:
-        made = self._published(histogram, source)
+        made = self._publish(histogram, source)
         return Release(
             histogram=made.histogram,
             suppressed=made.suppressed,
@@ -240,7 +240,7 @@ class ReleaseMechanism(ABC):
         true, guarantee = histogram.counts, self.guarantee_for(histogram)
         total, squares = np.zeros(histogram.shape), np.zeros(histogram.shape)
         for _ in range(runs):
-            error = self._drawn(histogram, steps, guarantee, source).values - true
+            error = self._draw_release(histogram, steps, guarantee, source).values - true
             total += error
             squares += error.astype(np.float64) ** 2
         return runs, total, squares
@@ -248,7 +248,7 @@ class ReleaseMechanism(ABC):
     # --- what a mechanism defines ---------------------------------------------------------------
 
     @abstractmethod
-    def _published(self, histogram: Histogram, source: Source) -> Published:
+    def _publish(self, histogram: Histogram, source: Source) -> Published:
         """Draw what is published."""
 
     def _bias(self, histogram: Histogram, post: Sequence[Any]) -> Values | None:  # noqa: ARG002 - for subclasses
@@ -281,7 +281,7 @@ class ReleaseMechanism(ABC):
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for a JSON file; :func:`evenhand.release.mechanism_from` reads them back."""
         return {"mechanism": self.name} | {
-            each.name: _plain(getattr(self, each.name)) for each in fields(self) if each.init
+            each.name: _plain_value(getattr(self, each.name)) for each in fields(self) if each.init
         }
 
     @classmethod
@@ -290,11 +290,11 @@ class ReleaseMechanism(ABC):
         return cls(**values)
 
     def __repr__(self) -> str:
-        told = [each.name for each in fields(self) if each.init and self._is_told(each)]
-        shown = ", ".join(f"{name}={_shown(getattr(self, name))}" for name in told)
+        told = [each.name for each in fields(self) if each.init and self._differs_from_default(each)]
+        shown = ", ".join(f"{name}={_show_value(getattr(self, name))}" for name in told)
         return f"{type(self).__name__}({shown})"
 
-    def _is_told(self, field: Field[Any]) -> bool:
+    def _differs_from_default(self, field: Field[Any]) -> bool:
         return field.default is MISSING or getattr(self, field.name) != field.default
 
 
@@ -304,7 +304,7 @@ def checked_unit(unit: object, *, owner: str) -> Unit:
 
 
 def bound_assumed(histogram: Histogram) -> tuple[str, ...]:
-    """Return what a guarantee that relies on the table's bound assumes; nothing where there is no bound.
+    """Return what a guarantee that relies on the table's bound assumes; empty where there is no bound.
 
     A count above the bound is lowered to it, so whoever leaves such a cell for another one changes the number
     of people of the table.
@@ -320,19 +320,19 @@ def shown_number(value: Fraction) -> str:
     return repr(decimal) if Fraction(repr(decimal)) == value else repr(str(value))
 
 
-def _shown(value: object) -> str:
+def _show_value(value: object) -> str:
     if isinstance(value, Fraction):
         return shown_number(value)
     return repr(str(value)) if isinstance(value, str) else repr(value)
 
 
-def _plain(value: object) -> Any:
+def _plain_value(value: object) -> Any:
     """Return a parameter as JSON has it: rationals as text, tuples as lists."""
     if isinstance(value, Fraction):
         return as_text(value)
     if isinstance(value, str):
         return str(value)
-    return [_plain(each) for each in value] if isinstance(value, tuple) else value
+    return [_plain_value(each) for each in value] if isinstance(value, tuple) else value
 
 
 def _checked_steps(post: Sequence[Any], histogram: Histogram, *, owner: str) -> tuple[Any, ...]:

@@ -94,7 +94,7 @@ class TableMechanism:
             If a parameter is not one of the mechanism, or has a value that it cannot have.
         """
         mechanism: Any = MECHANISMS[self.name]
-        given = {name: _value(value) for name, value in self.parameters.items()}
+        given = {name: _as_tuples(value) for name, value in self.parameters.items()}
         given |= {"epsilon": epsilon} if epsilon is not None else {}
         given |= {"unit": unit} if "unit" in mechanism.parameter_names() else {}
         try:
@@ -124,6 +124,6 @@ class TableMechanism:
         return hash((self.name, json.dumps(self.parameters, sort_keys=True)))
 
 
-def _value(value: Any) -> Any:
+def _as_tuples(value: Any) -> Any:
     """Return a parameter with lists as tuples, so that a frozen mechanism can be hashed."""
-    return tuple(_value(each) for each in value) if isinstance(value, list) else value
+    return tuple(_as_tuples(each) for each in value) if isinstance(value, list) else value

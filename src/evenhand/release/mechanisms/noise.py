@@ -37,7 +37,7 @@ __all__ = [
     "Laplace",
     "assumptions_of",
     "cells_moved",
-    "held",
+    "clip_counts",
     "stated_loss",
 ]
 
@@ -79,7 +79,7 @@ def cells_moved(unit: Unit) -> int:
     return 2 if unit is Unit.REPLACE_ONE else 1
 
 
-def held(counts: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+def clip_counts(counts: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     """Return the counts within the limits that leave room for noise; nobody's count ever reaches them."""
     within: npt.NDArray[np.int64] = np.clip(counts, -LARGEST_COUNT, LARGEST_COUNT)
     return within
@@ -90,9 +90,9 @@ class _Noisy(ReleaseMechanism):
 
     law: laws.DiscreteLaplace | laws.DiscreteGaussian
 
-    def _published(self, histogram: Histogram, source: Source) -> Published:
+    def _publish(self, histogram: Histogram, source: Source) -> Published:
         noisy = self.law.draw(size=histogram.shape, source=source)
-        noisy += held(histogram.require_dense(owner=type(self).__name__))
+        noisy += clip_counts(histogram.require_dense(owner=type(self).__name__))
         return Published(histogram.with_counts(noisy))
 
     def _bias(self, histogram: Histogram, post: Sequence[Any]) -> Values | None:

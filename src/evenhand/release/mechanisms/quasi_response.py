@@ -154,7 +154,7 @@ class ResponseLaw:
 
     # --- draws -----------------------------------------------------------------------------------
 
-    def moved(
+    def draw_moves(
         self, values: npt.NDArray[np.int64], *, source: Source
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Return the places of `values` that change, and what they become; exact.

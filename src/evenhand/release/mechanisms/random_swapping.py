@@ -105,7 +105,7 @@ class RandomSwapping(QuasiResponse):
         delta, proof = law.together_delta, "coupling of the two changed cells"
         return Guarantee(epsilon=at, delta=delta, tight=True, proof=proof, **details)
 
-    def _published(self, histogram: Histogram, source: Source) -> Published:
+    def _publish(self, histogram: Histogram, source: Source) -> Published:
         require_people(histogram, owner="RandomSwapping")
         law, numbering = self.response(histogram), require_quasi(histogram, owner="RandomSwapping")
         tally = Tally(histogram)
@@ -115,9 +115,9 @@ class RandomSwapping(QuasiResponse):
             cells, counts = np.arange(histogram.size), histogram.counts.reshape(-1)
         for start in range(0, cells.size, _CHUNK):
             part, held = cells[start : start + _CHUNK], counts[start : start + _CHUNK]
-            places, combinations = law.moved(numbering.of(part), source=source)
+            places, combinations = law.draw_moves(numbering.of(part), source=source)
             tally.add(part[places], -held[places])
-            tally.add(numbering.moved(part[places], combinations), held[places])
+            tally.add(numbering.replace_combinations(part[places], combinations), held[places])
         return Published(tally.histogram())
 
     def _variance(self, histogram: Histogram) -> npt.NDArray[np.float64] | None:

@@ -61,7 +61,7 @@ class SwapEstimate:
         values = (counts - other * sums) / gap
         spread = counts * float((law.values - 2) * law.other) + sums * float(law.keep * law.other)
         error = np.sqrt(spread) / gap
-        return cls(_frozen(published, values), _frozen(published, error))
+        return cls(_read_only_table(published, values), _read_only_table(published, error))
 
     def interval(self, confidence: float = 0.95) -> tuple[Values, Values]:
         """Return the ends of a normal interval for each cell, for each alone and not for all together.
@@ -86,7 +86,7 @@ class SwapEstimate:
         return f"<SwapEstimate of {size} cells>"
 
 
-def _frozen(published: Histogram, matrix: Values) -> Values:
+def _read_only_table(published: Histogram, matrix: Values) -> Values:
     values: Any = published.from_matrix(matrix).counts
     made: Values = np.array(values, dtype=np.float64)
     made.setflags(write=False)
@@ -208,7 +208,7 @@ class RecordSwapping(QuasiResponse):
         self._check(release.histogram, dense=True)
         return SwapEstimate.of(release.histogram, self.response(release.histogram))
 
-    def _published(self, histogram: Histogram, source: Source) -> Published:
+    def _publish(self, histogram: Histogram, source: Source) -> Published:
         if require_people(histogram, owner="RecordSwapping") > MOST_PEOPLE:
             raise LimitExceededError(
                 f"RecordSwapping draws for each person, and takes {MOST_PEOPLE:,} people at most. "
@@ -221,7 +221,7 @@ class RecordSwapping(QuasiResponse):
         rest = cells - numbering.offset(own)
         tally = Tally(histogram)
         for people in _people(counts):
-            places, combinations = law.moved(own[people], source=source)
+            places, combinations = law.draw_moves(own[people], source=source)
             movers = people[places]
             tally.add(cells[movers], -1)
             tally.add(rest[movers] + numbering.offset(combinations), 1)

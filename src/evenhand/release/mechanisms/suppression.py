@@ -126,7 +126,7 @@ class Suppression(ReleaseMechanism):
         """Return the statement that nothing is guaranteed."""
         return Guarantee.nothing(unit=Unit.REPLACE_ONE, in_clear=histogram.columns)
 
-    def _published(self, histogram: Histogram, source: Source) -> Published:  # noqa: ARG002 - nothing is drawn
+    def _publish(self, histogram: Histogram, source: Source) -> Published:  # noqa: ARG002 - nothing is drawn
         counts = whole_counts(histogram, owner=type(self).__name__)
         small = counts < self.threshold
         return Published(histogram.with_counts(np.where(small, self.fill, counts)), small, fill=self.fill)
@@ -293,7 +293,7 @@ class NoisySuppression(ReleaseMechanism):
             return threshold_noise_delta(self.threshold, bound, scale=self.scale)
         return count_noise_delta(self.threshold, bound, scale=self.scale, unit=unit)
 
-    def _published(self, histogram: Histogram, source: Source) -> Published:
+    def _publish(self, histogram: Histogram, source: Source) -> Published:
         counts = whole_counts(histogram, owner=type(self).__name__)
         law = DiscreteLaplace(self.scale)
         if self.noise == "count":

@@ -48,7 +48,7 @@ def suppression_bias(counts: npt.ArrayLike, threshold: int) -> Values:
     >>> suppression_bias([4, 6], 6).tolist()
     [-1.0, 0.0]
     """
-    true, k = _checked(counts, threshold, "suppression_bias")
+    true, k = _check_parameters(counts, threshold, "suppression_bias")
     return np.where(true < k, k // 2 - true, 0.0)
 
 
@@ -62,7 +62,7 @@ def count_noise_moments(counts: npt.ArrayLike, threshold: int, *, scale: Number,
     >>> f"{count_noise_moments([4], 6, scale=2, fill=3).bias[0]:.12f}"
     '-0.771010009086'
     """
-    true, k = _checked(counts, threshold, "count_noise_moments")
+    true, k = _check_parameters(counts, threshold, "count_noise_moments")
     below, above = _below(k - true, _rate(scale, "count_noise_moments"))
     return Moments((fill - true) * below, (fill - true) ** 2 * below * above)
 
@@ -73,7 +73,7 @@ def idealized_count_bias(counts: npt.ArrayLike, threshold: int, *, scale: Number
     >>> f"{idealized_count_bias([4], 6, scale=2)[0]:.12f}"
     '-0.816060279414'
     """
-    true, k = _checked(counts, threshold, "idealized_count_bias")
+    true, k = _check_parameters(counts, threshold, "idealized_count_bias")
     away = k - true
     tail = np.exp(-np.abs(away) * _rate(scale, "idealized_count_bias")) / 2
     return (k / 2 - true) * np.where(away > 0, 1 - tail, tail)
@@ -92,7 +92,7 @@ def threshold_noise_moments(counts: npt.ArrayLike, threshold: int, *, scale: Num
     >>> f"{threshold_noise_moments([4], 6, scale=2).bias[0]:.12f}"
     '-0.557303855236'
     """
-    true, k = _checked(counts, threshold, "threshold_noise_moments")
+    true, k = _check_parameters(counts, threshold, "threshold_noise_moments")
     distinct, place = np.unique(true, return_inverse=True)
     rate = _rate(scale, "threshold_noise_moments")
     centre = np.where(distinct < k, float(k // 2), distinct)  # what is mostly published: keeps digits
@@ -118,12 +118,12 @@ def idealized_threshold_bias(counts: npt.ArrayLike, threshold: int, *, scale: Nu
     >>> f"{idealized_threshold_bias([4], 6, scale=2)[0]:.12f}"
     '-0.841132205394'
     """
-    true, k = _checked(counts, threshold, "idealized_threshold_bias")
+    true, k = _check_parameters(counts, threshold, "idealized_threshold_bias")
     rate = _rate(scale, "idealized_threshold_bias")
     return np.array([_one_idealized(float(x), k, rate) for x in true.reshape(-1)]).reshape(true.shape)
 
 
-def _checked(counts: npt.ArrayLike, threshold: int, owner: str) -> tuple[Values, int]:
+def _check_parameters(counts: npt.ArrayLike, threshold: int, owner: str) -> tuple[Values, int]:
     true = np.asarray(counts, dtype=np.float64)
     return true, integer("threshold", threshold, owner=owner, low=0, high=MOST_THRESHOLD)
 

@@ -101,8 +101,8 @@ class _Tree:
     @classmethod
     def of(cls, numbers: Numbers, shape: tuple[int, ...], people: Numbers) -> _Tree:
         """Return the tree of tuples given by their numbers in row-major order of `shape`, increasing."""
-        nought = np.zeros(1, np.int64)
-        first, code, parent, starts = [], [nought], [nought], [nought]
+        zero = np.zeros(1, np.int64)
+        first, code, parent, starts = [], [zero], [zero], [zero]
         above, base = np.zeros(numbers.size, np.int64), 0  # the node of each tuple, one level up
         for depth, size in enumerate(shape):
             prefix = numbers // math.prod(shape[depth + 1 :])

@@ -123,7 +123,7 @@ class Swapping(ReleaseMechanism):
         proof = "none: records that are not swapped are published as they are"
         return Guarantee.nothing(unit="replace one", in_clear=histogram.columns, proof=proof)
 
-    def _published(self, histogram: Histogram, source: Source) -> Published:
+    def _publish(self, histogram: Histogram, source: Source) -> Published:
         from evenhand.release.mechanisms.swap_pairs import MOST_RECORDS, pairs_to_swap  # noqa: PLC0415 - starts the compiler
 
         people = require_people(histogram, owner="Swapping")

@@ -17,7 +17,7 @@ from evenhand.privacy.laws import DiscreteLaplace
 from evenhand.privacy.rational import Number, exact
 from evenhand.privacy.scales import LaplaceNoise, laplace_noise
 from evenhand.release.mechanisms.mechanism import Published, ReleaseMechanism, checked_unit
-from evenhand.release.mechanisms.noise import assumptions_of, cells_moved, held, stated_loss
+from evenhand.release.mechanisms.noise import assumptions_of, cells_moved, clip_counts, stated_loss
 from evenhand.release.mechanisms.survivors import geometric, survival_bounds, survivors
 from evenhand.release.table.histogram import MOST_CELLS, Histogram
 
@@ -140,11 +140,11 @@ class ThresholdedLaplace(ReleaseMechanism):
 
     # --- publishing -----------------------------------------------------------------------------
 
-    def _published(self, histogram: Histogram, source: Source) -> Published:
+    def _publish(self, histogram: Histogram, source: Source) -> Published:
         if histogram.counts is None:
             return Published(self._sparse(histogram, source))
         noisy = self.law.draw(size=histogram.shape, source=source)
-        noisy += held(histogram.counts)
+        noisy += clip_counts(histogram.counts)
         suppressed = noisy < self.threshold
         return Published(histogram.with_counts(np.where(suppressed, 0, noisy)), suppressed)
 
@@ -152,7 +152,7 @@ class ThresholdedLaplace(ReleaseMechanism):
         """Draw the published cells of a table of which only the filled cells are kept."""
         scale = self.noise.scale
         filled: Whole = histogram.cells  # type: ignore[assignment]
-        noisy = held(histogram.filled) + self.law.draw(size=filled.size, source=source)  # type: ignore[arg-type]
+        noisy = clip_counts(histogram.filled) + self.law.draw(size=filled.size, source=source)  # type: ignore[arg-type]
         kept = noisy >= self.threshold
         places = survivors(histogram.size - filled.size, scale, self.threshold, source=source)
         empty = places + np.searchsorted(filled - np.arange(filled.size), places, side="right")
@@ -204,7 +204,7 @@ class ThresholdedLaplace(ReleaseMechanism):
         :math:`r = a / (1 - a)`. Below that, the noise is turned about: what is left out
         is what was above :math:`1 - d`.
         """
-        counts = held(histogram.require_dense(owner=type(self).__name__)).astype(np.float64)
+        counts = clip_counts(histogram.require_dense(owner=type(self).__name__)).astype(np.float64)
         rate = 1 / float(self.noise.scale)
         ratio = 1 / math.expm1(rate)
         distance = self.threshold - counts

@@ -17,7 +17,7 @@ __all__ = ["integral", "nonnegative", "shrink", "sum_to"]
 
 def nonnegative(table: Any = None, *, least: int = 0) -> Any:
     """Apply :class:`Nonnegative` to a Release, a Histogram or an array; without one, return the step."""
-    return _applied(Nonnegative(least=least), table)
+    return _apply_step(Nonnegative(least=least), table)
 
 
 def integral(table: Any = None, *, rng: Any = None) -> Any:
@@ -28,14 +28,14 @@ def integral(table: Any = None, *, rng: Any = None) -> Any:
     table : Release, Histogram or array, optional
         What is rounded.
     rng : None, int, Generator or Source
-        Nothing for the operating system's secure source.
+        None for the operating system's secure source.
 
     Examples
     --------
     >>> integral([0.25, 2.0, -1.5], rng=1)
     array([ 0,  2, -2])
     """
-    return _applied(Integral(), table, rng=rng)
+    return _apply_step(Integral(), table, rng=rng)
 
 
 def sum_to(table: Any = None, *, total: float, nonnegative: bool = False) -> Any:
@@ -48,15 +48,15 @@ def sum_to(table: Any = None, *, total: float, nonnegative: bool = False) -> Any
     >>> sum_to([-3.0, 1.0, 8.0], total=9, nonnegative=True)
     array([0., 1., 8.])
     """
-    return _applied(SumTo(total, nonnegative=nonnegative), table)
+    return _apply_step(SumTo(total, nonnegative=nonnegative), table)
 
 
 def shrink(table: Any = None, *, T: float, least: int = 0) -> Any:  # noqa: N803 - the name it has in the literature
     """Apply :class:`Shrink` to a Release, a Histogram or an array; without one, return the step."""
-    return _applied(Shrink(T, least=least), table)
+    return _apply_step(Shrink(T, least=least), table)
 
 
-def _applied(step: Step, table: Any, *, rng: Any = None) -> Any:
+def _apply_step(step: Step, table: Any, *, rng: Any = None) -> Any:
     if table is None:
         return step
     source = source_from(rng)

@@ -51,7 +51,7 @@ def best_temperature(law: Law | float) -> float:
 
     The first falls with the temperature and the second grows, so the larger of both is smallest there.
     """
-    noise = _read(law)
+    noise = _real_law(law)
     low, high = 0.0, noise.variance / 8
     if not high:
         return 0.0
@@ -67,7 +67,7 @@ def evenest_temperature(law: Law | float) -> float:
     It is below the other one: where both ends are as far from 0, the lower one still falls faster than the
     upper one.
     """
-    noise, most = _read(law), best_temperature(law)
+    noise, most = _real_law(law), best_temperature(law)
     if not most:
         return 0.0
     grid = np.geomspace(most / 1000, most, _POINTS)
@@ -79,7 +79,7 @@ def evenest_temperature(law: Law | float) -> float:
     return float(found.x)
 
 
-def _read(law: Law | float) -> Law:
+def _real_law(law: Law | float) -> Law:
     """Return the law; for wide discrete noise the real one, which differs by less than a millionth."""
     if not isinstance(law, Law):
         return Laplace(law)

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError
-from evenhand.release.table.counting import Cells, cell_numbers, sum_by_cell, summed, whole_or_real
+from evenhand.release.table.counting import Cells, cell_numbers, sum_by_cell, sum_counts, whole_or_real
 from evenhand.schema import Column, Domain, Schema
 from evenhand.table.decode import decoded
 from evenhand.table.eager import eager_frame
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from evenhand.table.frames import Backend
 
-__all__ = ["CellsRead", "cell_values", "cells_frame", "framed", "read_cells"]
+__all__ = ["CellsRead", "build_frame", "cell_values", "cells_frame", "read_cells"]
 
 _OWNER = "Histogram.from_frame"
 
@@ -44,7 +44,7 @@ def cell_values(schema: Schema, numbers: NDArray[np.int64] | None, size: int) ->
     return {column.name: _values(each, column) for column, each in zip(schema, codes, strict=True)}
 
 
-def framed(arrays: dict[str, Any], *, backend: Backend | None) -> Any:
+def build_frame(arrays: dict[str, Any], *, backend: Backend | None) -> Any:
     """Return Arrow arrays as a frame: by default of pandas where it is installed, else of pyarrow."""
     chosen: Any = backend
     if backend is None:
@@ -64,7 +64,7 @@ def cells_frame(
     _refuse_column_named("count", schema)
     mask = None if hidden is None else hidden.reshape(-1)
     arrays = cell_values(schema, cells, counts.size)
-    return framed({**arrays, "count": pa.array(counts.reshape(-1), mask=mask)}, backend=backend)
+    return build_frame({**arrays, "count": pa.array(counts.reshape(-1), mask=mask)}, backend=backend)
 
 
 def read_cells(frame: Any, schema: Schema, *, count: str) -> CellsRead:
@@ -73,13 +73,13 @@ def read_cells(frame: Any, schema: Schema, *, count: str) -> CellsRead:
     eager = eager_frame(frame, owner=_OWNER, parameter="frame")
     if count not in eager.columns:
         raise ColumnNotFoundError(count, [str(each) for each in eager.columns], place="in the frame")
-    table = _encoded(eager, schema)
-    values, missing = _counts(eager.get_column(count), count)
+    table = _encode_cells(eager, schema)
+    values, missing = _read_counts(eager.get_column(count), count)
     if table.kept is not None:
         values, missing = values[table.kept], missing[table.kept]
     shape = tuple(column.size for column in schema)
     numbers = cell_numbers([table[name] for name in schema.names], shape)
-    summed(values)  # refuses sums that would wrap
+    sum_counts(values)  # refuses sums that would wrap
     present = sum_by_cell(numbers[~missing], values[~missing])
     return CellsRead(present, np.setdiff1d(numbers[missing], present.cells))
 
@@ -90,7 +90,7 @@ def _values(codes: NDArray[np.int64], column: Column) -> Any:
     return decoded(codes, column)  # type: ignore[arg-type]
 
 
-def _encoded(eager: nw.DataFrame[Any], schema: Schema) -> Table:
+def _encode_cells(eager: nw.DataFrame[Any], schema: Schema) -> Table:
     """Return the codes of the cells; what stands for "other" gets its code whatever the rules are."""
     for name in schema.names:
         if name not in eager.columns:
@@ -111,7 +111,7 @@ def _readable(column: Column, series: nw.Series[Any]) -> Column:
     return Column(column.name, domain, outside=column.outside, nulls=nulls)
 
 
-def _counts(series: nw.Series[Any], name: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+def _read_counts(series: nw.Series[Any], name: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return the counts, 0 where there is none, and where that is."""
     if not series.dtype.is_numeric():
         hint = "a cell that is not published has a missing count, not a text or a sign."

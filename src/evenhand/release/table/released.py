@@ -115,10 +115,10 @@ class Release:
         """
         made = self
         for step in steps:
-            made = made._after(step, source)
+            made = made._apply_step(step, source)
         return made
 
-    def _after(self, step: Any, source: Source) -> Release:
+    def _apply_step(self, step: Any, source: Source) -> Release:
         values, hidden = self.values, self.unpublished
         if hidden is None or not hidden.any():
             made = np.asarray(step.apply(values, source=source))

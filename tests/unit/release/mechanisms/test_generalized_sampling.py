@@ -90,7 +90,7 @@ def test_the_stated_bias_is_that_of_the_draws():
     mechanism = _mechanism()
     table = small_table([2, 8, 40])
     source = SeededSource(9)
-    draws = np.stack([mechanism._published(table, source).histogram.counts for _ in range(1500)])
+    draws = np.stack([mechanism._publish(table, source).histogram.counts for _ in range(1500)])
     errors = draws - table.counts
     reach = 6.5 * errors.std(axis=0) / np.sqrt(len(draws))
 

@@ -164,7 +164,7 @@ def test_counts_near_two_to_the_forty_do_not_wrap():
 
 def test_what_moves_becomes_another_value():
     values = np.repeat(np.arange(4), 5_000)
-    places, became = _law(4, 1).moved(values, source=SeededSource(3))
+    places, became = _law(4, 1).draw_moves(values, source=SeededSource(3))
 
     assert (became != values[places]).all()
     assert set(became.tolist()) == {0, 1, 2, 3}

@@ -97,7 +97,7 @@ def test_a_truth_value_is_no_number():
         def guarantee_for(self, histogram, *, epsilon=None, as_printed=False):
             raise NotImplementedError
 
-        def _published(self, histogram, source):
+        def _publish(self, histogram, source):
             raise NotImplementedError
 
     registry.MECHANISMS["switched"] = Switched
