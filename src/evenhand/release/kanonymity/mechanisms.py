@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 import numpy as np
 
@@ -98,6 +98,7 @@ class KAnonymity(ReleaseMechanism):
 
     name: ClassVar[str] = "k-anonymity"
     title: ClassVar[str] = "k-anonymity by Mondrian"
+    example_parameters: ClassVar[Mapping[str, Any]] = {"k": 3}
     label: ClassVar[str] = "k-anonymity"
     defaults: ClassVar[Mapping[str, Any]] = {"k": 5}
     needs_quasi_identifiers: ClassVar[bool] = True
@@ -113,11 +114,6 @@ class KAnonymity(ReleaseMechanism):
                 "reconstruction", self.reconstruction, get_args(Reconstruction), owner=owner
             ),
         )
-
-    @classmethod
-    def example(cls) -> Self:
-        """Return a mechanism of this class."""
-        return cls(k=3)
 
     def guarantee_for(
         self,
@@ -195,6 +191,7 @@ class SampledKAnonymity(ReleaseMechanism):
 
     name: ClassVar[str] = "sampled-k-anonymity"
     title: ClassVar[str] = "k-anonymity of a random sample"
+    example_parameters: ClassVar[Mapping[str, Any]] = {"k": 3, "epsilon": 1}
     label: ClassVar[str] = "Sampled k-anonymity"
     defaults: ClassVar[Mapping[str, Any]] = {"k": 5}
     in_place_of_epsilon: ClassVar[tuple[str, ...]] = ("beta",)
@@ -226,11 +223,6 @@ class SampledKAnonymity(ReleaseMechanism):
         if not self.rate:
             must_be = "large enough that a sampling probability of 53 bits is above 0"
             raise InvalidParameterError(name, owner=owner, must_be=must_be, got=getattr(self, name))
-
-    @classmethod
-    def example(cls) -> Self:
-        """Return a mechanism of this class."""
-        return cls(k=3, epsilon=1)
 
     @cached_property
     def rate(self) -> Fraction:

@@ -26,7 +26,6 @@ from evenhand.release.table.histogram import Histogram
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from fractions import Fraction
-    from typing import Self
 
     import numpy.typing as npt
 
@@ -120,6 +119,7 @@ class GeneralizedSampling(ReleaseMechanism):
 
     name: ClassVar[str] = "generalized-sampling"
     title: ClassVar[str] = "sampling in public groups"
+    example_parameters: ClassVar[Mapping[str, Any]] = {"k": 2, "epsilon": 1, "delta": "1/20"}
     label: ClassVar[str] = "Sampling, fixed groups"
     defaults: ClassVar[Mapping[str, Any]] = {"k": 10, "delta": 1e-6}
     takes_sparse: ClassVar[bool] = True
@@ -151,11 +151,6 @@ class GeneralizedSampling(ReleaseMechanism):
             generalization=checked_generalization(generalization or None, owner=owner),
             unit=checked_unit(unit, owner=owner),
         )
-
-    @classmethod
-    def example(cls) -> Self:
-        """Return a mechanism of this class."""
-        return cls(k=2, epsilon=1, delta="1/20")
 
     @property
     def rate(self) -> Fraction:

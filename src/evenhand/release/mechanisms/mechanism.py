@@ -83,6 +83,8 @@ class ReleaseMechanism(ABC):
     """The mechanism's name in tables and sentences of a report, which are short of room."""
     defaults: ClassVar[Mapping[str, Any]] = {}
     """Parameters besides epsilon and unit that a plan may leave out, with what they are then."""
+    example_parameters: ClassVar[Mapping[str, Any]] = {}
+    """Parameters with which a small table can be published."""
     in_place_of_epsilon: ClassVar[tuple[str, ...]] = ()
     """Parameters that take the place of epsilon."""
     needs_quasi_identifiers: ClassVar[bool] = False
@@ -101,7 +103,7 @@ class ReleaseMechanism(ABC):
     @classmethod
     def example(cls) -> Self:
         """Return a mechanism of this class, with parameters that a small table can be published with."""
-        return cls()
+        return cls(**cls.example_parameters)
 
     @classmethod
     def takes_epsilon(cls, parameters: Mapping[str, Any]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -141,6 +141,7 @@ class Laplace(_Noisy):
 
     name: ClassVar[str] = "laplace"
     title: ClassVar[str] = "discrete Laplace noise"
+    example_parameters: ClassVar[Mapping[str, Any]] = {"epsilon": 1, "unit": Unit.REPLACE_ONE}
     label: ClassVar[str] = "Laplace noise"
     may_be_negative: ClassVar[bool] = True
 
@@ -153,11 +154,6 @@ class Laplace(_Noisy):
             unit=checked_unit(unit, owner="Laplace"),
         )
         _ = self.noise  # refuses an epsilon whose noise cannot be drawn
-
-    @classmethod
-    def example(cls) -> Self:
-        """Return a mechanism of this class."""
-        return cls(epsilon=1, unit=Unit.REPLACE_ONE)
 
     @cached_property
     def noise(self) -> LaplaceNoise:
@@ -254,6 +250,7 @@ class DiscreteGaussian(_Noisy):
 
     name: ClassVar[str] = "discrete-gaussian"
     title: ClassVar[str] = "discrete Gaussian noise"
+    example_parameters: ClassVar[Mapping[str, Any]] = {"rho": "1/10", "unit": Unit.REPLACE_ONE}
     label: ClassVar[str] = "Gaussian noise"
     defaults: ClassVar[Mapping[str, Any]] = {"delta": 1e-6}
     in_place_of_epsilon: ClassVar[tuple[str, ...]] = ("rho",)
@@ -284,11 +281,6 @@ class DiscreteGaussian(_Noisy):
             unit=checked_unit(unit, owner=owner),
         )
         _ = self.noise  # refuses what cannot be drawn
-
-    @classmethod
-    def example(cls) -> Self:
-        """Return a mechanism of this class."""
-        return cls(rho="1/10", unit=Unit.REPLACE_ONE)
 
     @cached_property
     def noise(self) -> GaussianNoise:

@@ -26,8 +26,7 @@ from evenhand.release.mechanisms.quasi_cells import leave_counts, require_quasi
 from evenhand.schema.text import brief
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Self
+    from collections.abc import Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -237,6 +236,7 @@ class QuasiResponse(ReleaseMechanism):
     """A mechanism in which combinations of quasi-identifiers go through randomised response."""
 
     needs_quasi_identifiers: ClassVar[bool] = True
+    example_parameters: ClassVar[Mapping[str, Any]] = {"epsilon": 1}
     takes_sparse: ClassVar[bool] = True
     unlisted: ClassVar[str] = "zero"
 
@@ -244,11 +244,6 @@ class QuasiResponse(ReleaseMechanism):
 
     def __init__(self, epsilon: Number) -> None:
         self._set(epsilon=exact(epsilon, name="epsilon", owner=type(self).__name__, above=0))
-
-    @classmethod
-    def example(cls) -> Self:
-        """Return a mechanism of this class."""
-        return cls(epsilon=1)
 
     def response(self, histogram: Histogram) -> ResponseLaw:
         """Return the probabilities with which a combination is kept or another is taken."""

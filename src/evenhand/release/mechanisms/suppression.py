@@ -35,7 +35,6 @@ from evenhand.release.mechanisms.suppression_bias import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from fractions import Fraction
-    from typing import Self
 
     import numpy.typing as npt
 
@@ -98,6 +97,7 @@ class Suppression(ReleaseMechanism):
 
     name: ClassVar[str] = "suppression"
     title: ClassVar[str] = "suppression of small counts"
+    example_parameters: ClassVar[Mapping[str, Any]] = {"threshold": 6}
     label: ClassVar[str] = "Suppression"
     defaults: ClassVar[Mapping[str, Any]] = {"threshold": 6}
 
@@ -105,11 +105,6 @@ class Suppression(ReleaseMechanism):
 
     def __init__(self, threshold: int) -> None:
         self._set(threshold=_checked_threshold(threshold, type(self).__name__))
-
-    @classmethod
-    def example(cls) -> Self:
-        """Return a mechanism of this class."""
-        return cls(threshold=6)
 
     @property
     def fill(self) -> int:
@@ -211,6 +206,7 @@ class NoisySuppression(ReleaseMechanism):
 
     name: ClassVar[str] = "noisy-suppression"
     title: ClassVar[str] = "suppression with noise"
+    example_parameters: ClassVar[Mapping[str, Any]] = {"epsilon": 1, "threshold": 6}
     label: ClassVar[str] = "Noisy suppression"
     defaults: ClassVar[Mapping[str, Any]] = {"threshold": 6, "noise": "count"}
 
@@ -235,11 +231,6 @@ class NoisySuppression(ReleaseMechanism):
             unit=checked_unit(unit, owner=owner),
         )
         self.scale  # noqa: B018 - refuses an epsilon whose noise cannot be drawn
-
-    @classmethod
-    def example(cls) -> Self:
-        """Return a mechanism of this class."""
-        return cls(epsilon=1, threshold=6)
 
     @property
     def scale(self) -> Fraction:

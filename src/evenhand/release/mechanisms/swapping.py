@@ -17,7 +17,6 @@ from evenhand.release.mechanisms.quasi_cells import Tally, filled_cells, require
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from fractions import Fraction
-    from typing import Self
 
     import numpy.typing as npt
 
@@ -91,6 +90,7 @@ class Swapping(ReleaseMechanism):
 
     name: ClassVar[str] = "swapping"
     title: ClassVar[str] = "swapping"
+    example_parameters: ClassVar[Mapping[str, Any]] = {"fraction": "1/2"}
     label: ClassVar[str] = "Swapping"
     defaults: ClassVar[Mapping[str, Any]] = {"fraction": 0.1}
     needs_quasi_identifiers: ClassVar[bool] = True
@@ -108,11 +108,6 @@ class Swapping(ReleaseMechanism):
             pairing=one_of("pairing", pairing, get_args(Pairing), owner="Swapping"),
             records=one_of("records", records, get_args(Swapped), owner="Swapping"),
         )
-
-    @classmethod
-    def example(cls) -> Self:
-        """Return a mechanism of this class."""
-        return cls(fraction="1/2")
 
     def guarantee_for(
         self, histogram: Histogram, *, epsilon: Any = None, as_printed: bool = False

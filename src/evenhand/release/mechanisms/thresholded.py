@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -85,6 +85,7 @@ class ThresholdedLaplace(ReleaseMechanism):
 
     name: ClassVar[str] = "thresholded-laplace"
     title: ClassVar[str] = "discrete Laplace noise and a threshold"
+    example_parameters: ClassVar[Mapping[str, Any]] = {"epsilon": 1, "threshold": 5}
     label: ClassVar[str] = "Threshold after noise"
     defaults: ClassVar[Mapping[str, Any]] = {"threshold": 6}
     takes_sparse: ClassVar[bool] = True
@@ -101,11 +102,6 @@ class ThresholdedLaplace(ReleaseMechanism):
             unit=checked_unit(unit, owner=owner),
         )
         _ = self.noise  # refuses an epsilon whose noise cannot be drawn
-
-    @classmethod
-    def example(cls) -> Self:
-        """Return a mechanism of this class."""
-        return cls(epsilon=1, threshold=5)
 
     @cached_property
     def noise(self) -> LaplaceNoise:
