@@ -30,7 +30,7 @@ from evenhand.decide.exact.rule_probability import rule_probability
 from evenhand.decide.language.terms import count, ratio
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
 from evenhand.privacy.randomness import SeededSource
-from evenhand.release.postprocess.steps import Nonnegative, Shrink, optimal_temperature
+from evenhand.release.postprocess import Nonnegative, Shrink, optimal_temperature
 
 JOINT = ((ratio("sp", "s") > 0.05) | (count("sp") > 10_000)) & (ratio("spe", "sp") > 0.0131)
 RATIO = 20 * count("sp") - count("s") > 0

@@ -57,16 +57,16 @@ def _ours(scores, groups, labels, kind, divergence, tolerance, repeats=3):
 def _peer(problem, judge, solution, scores, groups):
     """Return seconds and rounds until the same result, and whether it was reached."""
     columns = problem.columns(solution.tolerance)
-    best = judge.decided(solution.prices, problem.divergence)
+    best = judge.judge(solution.prices, problem.divergence)
     start, spent = time.process_time_ns(), 0
-    G = constraint_matrix(scores, groups, columns, weighted=judge.rows.weighted)  # noqa: N806 - the formulas'
+    G = constraint_matrix(scores, groups, columns, weighted=judge.rows.scaled)  # noqa: N806 - the formulas'
     for count, multipliers in enumerate(rounds(G, scores, problem.divergence), start=1):
         spent += time.process_time_ns() - start
         prices = columns @ multipliers
         worst = -(problem.terms(prices).gradient @ columns).min()
         apart = abs(problem.objective(prices) - solution.objective)
         if worst < 1e-4 and apart < 1e-3 * solution.objective:
-            found = judge.decided(problem.table(prices), problem.divergence)
+            found = judge.judge(problem.table(prices), problem.divergence)
             if abs(found.gap - best.gap) <= 5e-4 and abs(found.accuracy - best.accuracy) <= 5e-4:
                 return spent / 1e9, count, True
         if count == ROUNDS:
@@ -79,7 +79,7 @@ def _line(n, kind, divergence, tolerance):
     """Print one line and return how many times faster we are."""
     scores, groups, labels = _scores(n)
     ours, problem, judge, solution = _ours(scores, groups, labels, kind, divergence, tolerance)
-    decided = judge.decided(solution.prices, divergence)
+    decided = judge.judge(solution.prices, divergence)
     theirs, count, reached = _peer(problem, judge, solution, scores, groups)
     print(
         f"{n:7,}  {kind:6}  {divergence.upper():3}  {tolerance:9}  {1e3 * ours:8.1f}  "

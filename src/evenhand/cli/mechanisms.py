@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from evenhand.cli import options as shared
 from evenhand.cli.options import protection_option
 from evenhand.cli.terminal.console import wrong_use
-from evenhand.release import MECHANISMS
-from evenhand.study.tasks.shared.table_mechanisms import KINDS, TableMechanism
+from evenhand.release.mechanisms.named import TableMechanism
+from evenhand.release.mechanisms.registry import MECHANISMS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -79,7 +79,7 @@ def typed_mechanisms(names: Sequence[str], typed: Mapping[str, Any]) -> list[Tab
 
 def require_parameters(name: str, typed: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters of the one mechanism of a release; none is invented or passed over."""
-    if name in KINDS:
+    if name in MECHANISMS:
         for parameter in PARAMETER_OPTIONS:
             takers = mechanisms_with(parameter)
             if typed[parameter] is not None and name not in takers:
@@ -87,7 +87,7 @@ def require_parameters(name: str, typed: Mapping[str, Any]) -> dict[str, Any]:
     parameters = _typed_parameters(name, typed)
     if "rho" in parameters and "delta" in parameters:
         wrong_use("--rho and --delta contradict each other: rho says everything.")
-    for parameter in KINDS[name].defaults if name in KINDS and "rho" not in parameters else ():
+    for parameter in MECHANISMS[name].defaults if name in MECHANISMS and "rho" not in parameters else ():
         if parameter in _MEANINGS and parameter not in parameters:
             wrong_use(f"--{parameter} is missing: {_MEANINGS[parameter]}.")
     return parameters

@@ -43,7 +43,7 @@ REGISTRIES = {
     "papers": "evenhand.papers:PAPERS",
     "protocols": "evenhand.collect:PROTOCOLS",
     "splits": "evenhand.collect.joint.split:SPLITS",
-    "steps": "evenhand.study.tasks.shared.steps:STEPS",
+    "steps": "evenhand.release.postprocess.registry:STEPS",
     "strategies": "evenhand.collect.privatizer.plan:STRATEGIES",
     "touches": "evenhand.study.tasks.decide.task:TOUCHES",
     "units": "evenhand.study.tasks.shared.table_mechanisms:UNITS",

@@ -1,5 +1,6 @@
 """Studies: one plan, one store, one table of results, whatever runs them."""
 
+from evenhand.release.mechanisms.named import TableMechanism
 from evenhand.study.plan.cells import Cell, Setting
 from evenhand.study.plan.facts import Facts
 from evenhand.study.plan.plan import Plan
@@ -15,7 +16,6 @@ from evenhand.study.tasks.collect.task import CollectTask, Mechanism
 from evenhand.study.tasks.decide.task import DecideTask
 from evenhand.study.tasks.learn.task import LearnTask
 from evenhand.study.tasks.release.task import ReleaseTask
-from evenhand.study.tasks.shared.table_mechanisms import TableMechanism
 
 __all__ = [
     "Cancel",

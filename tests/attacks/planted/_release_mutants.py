@@ -22,7 +22,7 @@ class SensitivityLeftOut(DiscreteGaussian):
 class SensitivityLeftOutOfTheDraw(Laplace):
     """Bug 3, in what is drawn only: law, bias and guarantee are those of the right scale."""
 
-    def _published(self, histogram, source):
+    def _publish(self, histogram, source):
         narrow = laws.DiscreteLaplace(1 / self.epsilon)
         return Published(
             histogram.with_counts(histogram.counts + narrow.draw(size=histogram.shape, source=source))
@@ -41,15 +41,15 @@ class CountedAsAddOrRemove(Laplace):
 class ThirtyTwoBits(Laplace):
     """Bug 7: counts are cast to 32 bits on the way."""
 
-    def _published(self, histogram, source):
-        made = super()._published(histogram, source).histogram
+    def _publish(self, histogram, source):
+        made = super()._publish(histogram, source).histogram
         return Published(histogram.with_counts(made.counts.astype(np.int32)))
 
 
 class EmptyCellsShare(Laplace):
     """Bug 9: one draw of noise for all empty cells of a row of the table."""
 
-    def _published(self, histogram, source):
+    def _publish(self, histogram, source):
         noise = self.law.draw(size=histogram.shape, source=source)
         empty = histogram.counts == 0
         shared = np.where(empty, noise[..., :1], noise)
@@ -59,7 +59,7 @@ class EmptyCellsShare(Laplace):
 class NeighbouringRowsShare(Laplace):
     """Bug 9, from one row to the next: every second row has the noise of the row before."""
 
-    def _published(self, histogram, source):
+    def _publish(self, histogram, source):
         noise = self.law.draw(size=histogram.shape, source=source)
         noise[1::2] = noise[: 2 * (len(noise) // 2) : 2]
         return Published(histogram.with_counts(histogram.counts + noise))
@@ -68,8 +68,8 @@ class NeighbouringRowsShare(Laplace):
 class EmptyCellsDropped(Laplace):
     """Bug 9: what is empty is published as 0, without noise."""
 
-    def _published(self, histogram, source):
-        made = super()._published(histogram, source).histogram
+    def _publish(self, histogram, source):
+        made = super()._publish(histogram, source).histogram
         return Published(histogram.with_counts(np.where(histogram.counts == 0, 0, made.counts)))
 
 

@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand.learn.projection.problem import KINDS
+from evenhand.learn.projection.problem import DIVERGENCES, KINDS
 from evenhand.learn.projection.solver import solve
-from evenhand.learn.projection.tilt import DIVERGENCES
 from unit.learn._projection_cases import problem_of, random_case
 
 # Projections of some dozens of rows, with any number of classes and groups; one seed gives the scores.

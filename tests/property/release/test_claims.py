@@ -16,14 +16,14 @@ from evenhand.privacy.randomness import SeededSource
 from evenhand.privacy.rational import exp_bounds
 from evenhand.release.delta.sampling import sampled_delta
 from evenhand.release.delta.sampling_rate import rate_for
-from evenhand.release.mechanisms.generalized_sampling import GeneralizedSampling, sampled_counts
+from evenhand.release.mechanisms.generalized_sampling import GeneralizedSampling, draw_sample
 from evenhand.release.mechanisms.noise import Laplace
 from evenhand.release.mechanisms.random_swapping import RandomSwapping
 from evenhand.release.mechanisms.record_swapping import RecordSwapping
 from evenhand.release.mechanisms.registry import MECHANISMS
 from evenhand.release.mechanisms.thresholded import ThresholdedLaplace
-from evenhand.release.table.files import note_of
 from evenhand.release.table.histogram import Histogram
+from evenhand.release.table.released import note_of
 from evenhand.schema import Column, Domain, Schema
 
 pytestmark = pytest.mark.figures
@@ -213,4 +213,4 @@ def test_counts_that_do_not_fit_together_are_refused_and_do_not_wrap(sparse):
 def test_more_people_than_can_be_sampled_are_counted_without_wrapping():
     counts = np.broadcast_to(np.int64(2**40), 2**24)  # 2**64 people, which wraps to nobody
     with pytest.raises(LimitExceededError, match="person by person"):
-        sampled_counts(counts, Fraction(1, 2), source=SeededSource(1))
+        draw_sample(counts, Fraction(1, 2), source=SeededSource(1))

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace
 from evenhand.privacy.randomness import SeededSource
-from evenhand.release.postprocess.steps import Integral, Nonnegative, Shrink, SumTo, clamp_bias, shrink_bias
+from evenhand.release.postprocess import Integral, Nonnegative, Shrink, SumTo, clamp_bias, shrink_bias
 
 COUNTS = st.lists(st.integers(-(10**6), 10**6), min_size=1, max_size=12)
 REALS = st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=12)

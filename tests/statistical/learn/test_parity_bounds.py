@@ -48,7 +48,7 @@ def misses(rates, sizes, epsilon, *, printed=False, believe=dict, wrong=dict):
 
 
 def told(table):
-    names = ("counts", "scale", "draws", "held", "by_prediction", "sizes")
+    names = ("counts", "scale", "draws", "at_least_0", "by_prediction", "sizes")
     return {name: getattr(table, name) for name in names}
 
 

@@ -59,7 +59,7 @@ def test_each_count_is_suppressed_with_its_chance(epsilon, threshold):
     counts = [2, 5, 9]
     mechanism = NoisySuppression(epsilon, threshold)
     source = SecureSource() if epsilon == 1 else SeededSource(21)
-    marks = mechanism._published(_many(counts), source).suppressed
+    marks = mechanism._publish(_many(counts), source).suppressed
 
     def pvalue(factor):
         events = [
@@ -78,7 +78,7 @@ def test_the_noisy_threshold_follows_its_law():
     """The fill tells the threshold up to one: its law is that of pairs."""
     mechanism = NoisySuppression("1/4", 40, noise="threshold")
     table, source = _many([0], repeats=1), SeededSource(3)
-    fills = np.array([mechanism._published(table, source).histogram.counts[0, 0] for _ in range(3_000)])
+    fills = np.array([mechanism._publish(table, source).histogram.counts[0, 0] for _ in range(3_000)])
 
     def pvalue(scale):
         edges = range(10, 32, 2)
@@ -96,7 +96,7 @@ def test_the_noisy_threshold_follows_its_law():
 def test_sampled_counts_follow_their_law(k, delta):
     mechanism = GeneralizedSampling(k=k, epsilon=1, delta=delta)
     source = SecureSource() if k == 2 else SeededSource(8)
-    drawn = mechanism._published(_many([9], repeats=N), source).histogram.counts[0]
+    drawn = mechanism._publish(_many([9], repeats=N), source).histogram.counts[0]
 
     def pvalue(rate):
         law = binom.pmf(np.arange(10), 9, rate)
@@ -137,7 +137,7 @@ class _HalfTheNoise(NoisySuppression):
 
 def _audit_counts(mechanism, source):
     first, second = [8, 7], [7, 8]
-    drawn = [mechanism._published(_many(counts, repeats=N), source) for counts in (first, second)]
+    drawn = [mechanism._publish(_many(counts, repeats=N), source) for counts in (first, second)]
     table = Histogram.of([0, 0], Schema([Column("cell", Domain.integers(1, 2))]), bound=8)
     return _measured(*(_tells(each, first) for each in drawn), 0), mechanism.guarantee_for(table).delta
 
@@ -154,7 +154,7 @@ def test_measured_delta_of_noise_on_counts_is_the_claimed_one():
 def _audit_threshold(mechanism, source, runs=1_500):
     tables = [_many(counts, repeats=1) for counts in ([8, 7], [7, 8])]
     hits = [
-        np.concatenate([_tells(mechanism._published(table, source), [8, 7]) for _ in range(runs)])
+        np.concatenate([_tells(mechanism._publish(table, source), [8, 7]) for _ in range(runs)])
         for table in tables
     ]
     table = Histogram.of([0, 0], Schema([Column("cell", Domain.integers(1, 2))]), bound=8)
@@ -187,7 +187,7 @@ def test_measured_delta_of_sampling_stays_within_the_claimed_one(cls, within):
     tail = max(k, math.floor(people * (1 - (1 - float(honest.rate)) * math.exp(-epsilon))) + 1)
     mechanism = cls(k=k, epsilon=epsilon, delta="1/100", unit=ADD)
     hits = [
-        mechanism._published(_many([each], repeats=500_000), SeededSource(13)).histogram.counts[0] >= tail
+        mechanism._publish(_many([each], repeats=500_000), SeededSource(13)).histogram.counts[0] >= tail
         for each in (people, people - 1)
     ]
     measured = _measured(*hits, epsilon)

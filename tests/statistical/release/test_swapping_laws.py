@@ -70,7 +70,7 @@ def test_one_value_becomes_each_other_with_its_probability(n):
     """Three per cent off is seen."""
     law = RecordSwapping(1).response(small_table(np.zeros((n, 1), int)))
     values = np.full(400_000, 1)
-    places, became = law.moved(values, source=SeededSource(8))
+    places, became = law.draw_moves(values, source=SeededSource(8))
     values[places] = became
 
     def chances(keep):

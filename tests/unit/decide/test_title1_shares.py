@@ -10,7 +10,7 @@ from evenhand.decide.allotment.allotment import Allotment
 from evenhand.decide.allotment.moments import allotment_bias
 from evenhand.decide.mitigate import decision_temperature
 from evenhand.privacy.laws import DiscreteLaplace, Laplace
-from evenhand.release.postprocess.steps import Nonnegative, Shrink, optimal_temperature
+from evenhand.release.postprocess import Nonnegative, Shrink, optimal_temperature
 
 BUDGET = 6.5e9
 

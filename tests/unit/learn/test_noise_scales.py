@@ -15,7 +15,7 @@ from evenhand.learn.fermi import training as fermi_training
 from evenhand.learn.fermi.classifier import DPFermi
 from evenhand.learn.parity.post_processor import ParityPostProcessor
 from evenhand.learn.training import logistic
-from evenhand.learn.training.descent import Schedule, _halved, batches
+from evenhand.learn.training.descent import Schedule, _split_halvings, batches
 from evenhand.learn.training.logistic import DPLogisticRegression
 from evenhand.privacy import _kernels, sampling
 from evenhand.privacy.accounting import SampledGaussian, sampling_rate
@@ -208,7 +208,7 @@ RATES = [Fraction(1, 4), sampling_rate(40, ROWS + 3), sampling_rate(1, 3), sampl
 def test_a_row_joins_a_step_with_the_accounted_chance_to_the_last_bit(sampling, monkeypatch):
     """A row is in if all its halvings say so and its own word is below what is left of the probability."""
     monkeypatch.setattr(Schedule, "sampling", sampling)
-    halvings, below = _halved(sampling)
+    halvings, below = _split_halvings(sampling)
     left = int(below) or 2**64
 
     assert Fraction(left, 2 ** (64 + halvings)) == sampling

@@ -20,7 +20,7 @@ from evenhand.release.alpha_bounds import (
     swapping_bias,
     swapping_l1,
 )
-from evenhand.release.postprocess.steps import clamp_bias
+from evenhand.release.postprocess import clamp_bias
 
 
 def tables(seed):

@@ -12,11 +12,11 @@ from evenhand.decide.mitigate.compare import _guarantee_text
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.rational import round_up
-from evenhand.release.delta import gaussian as gaussian_delta
+from evenhand.release.delta import noise as gaussian_delta
 from evenhand.release.delta import sampling as sampling_delta
 from evenhand.release.delta import suppression as suppression_delta
-from evenhand.release.delta.laplace import laplace_delta
-from evenhand.release.mechanisms import response_law
+from evenhand.release.delta.noise import laplace_delta
+from evenhand.release.mechanisms import quasi_response
 from unit.collect._scripted_words import Scripts, bytes_of, halves
 
 SCALES = ["2", "7/3", "20", "1/3"]
@@ -125,7 +125,7 @@ def test_the_printed_delta_of_swapping(values, epsilon):
     keep = 1 - (values - 1) * other
     truth = 1 - (1 - keep**2) / (values - 1) - other**2
 
-    _assert_just_above(response_law.printed_delta(values, Fraction(epsilon)), truth, 15)
+    _assert_just_above(quasi_response.printed_delta(values, Fraction(epsilon)), truth, 15)
 
 
 @pytest.mark.parametrize("unit", [Unit.ADD_OR_REMOVE_ONE, Unit.REPLACE_ONE])
@@ -162,14 +162,14 @@ def test_a_mitigation_is_shown_with_an_epsilon_that_is_not_below_its_own(epsilon
 @pytest.mark.parametrize(("values", "epsilon"), [(2, "1"), (5, "1/2"), (9, "3")])
 def test_swapping_changes_a_value_with_exactly_the_stated_chance(values, epsilon):
     """The last number below the edge flips the value, and the first one from it on keeps it."""
-    law = response_law.ResponseLaw(values, Fraction(epsilon), owner="example")
+    law = quasi_response.ResponseLaw(values, Fraction(epsilon), owner="example")
     flip = (1 - law.keep) * 2**64
 
     assert flip.denominator == 1
     assert law.keep + (values - 1) * law.other == 1
     for number, moves in ((flip - 1, True), (flip, False)):
         coin = bytes_of(*int(number).to_bytes(8, "big"))
-        places, drawn = law.moved(np.array([1]), source=Scripts(coin, halves(2**32 - 1)))
+        places, drawn = law.draw_moves(np.array([1]), source=Scripts(coin, halves(2**32 - 1)))
 
         assert places.tolist() == ([0] if moves else [])
         if moves:  # the last unit is the last of the other values

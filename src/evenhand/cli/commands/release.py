@@ -18,13 +18,14 @@ from evenhand.cli.terminal.refusals import (
 )
 from evenhand.privacy.rational import exact
 from evenhand.release import Histogram, Release, ReleaseMechanism
+from evenhand.release.mechanisms.named import TableMechanism
+from evenhand.release.postprocess.registry import checked_step, steps_of
 from evenhand.schema import Schema
 from evenhand.schema.infer import open_frame
 from evenhand.study.intake.opening import Opened, open_data
 from evenhand.study.page.wording import counted, delta_text
 from evenhand.study.tasks.shared.claims import rounded_up
-from evenhand.study.tasks.shared.steps import checked_step, steps_of
-from evenhand.study.tasks.shared.table_mechanisms import NO_GUARANTEE, UNITS, TableMechanism, title_of
+from evenhand.study.tasks.shared.table_mechanisms import NO_GUARANTEE, UNITS, title_of
 from evenhand.table.side_files import classes_path, note_path, refuse_tables_beside, side_files
 
 __all__ = ["release"]

@@ -26,6 +26,7 @@ from evenhand.decide.language.parse import parse, parse_weight
 from evenhand.decide.language.weights import Product
 from evenhand.decide.mitigate.registry import MITIGATIONS, MitigationParameter, mitigation_kind
 from evenhand.errors import EvenhandError
+from evenhand.release.mechanisms.named import TableMechanism
 from evenhand.study.intake.opening import Opened, open_data
 from evenhand.study.intake.setup import column_named
 from evenhand.study.page.wording import counted
@@ -36,7 +37,6 @@ from evenhand.study.tasks.decide.reading import DecideReading
 from evenhand.study.tasks.decide.table import write_entities
 from evenhand.study.tasks.decide.task import DecideTask
 from evenhand.study.tasks.decide.wording import setting_words
-from evenhand.study.tasks.shared.table_mechanisms import TableMechanism
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

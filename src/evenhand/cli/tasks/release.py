@@ -20,13 +20,13 @@ from evenhand.cli.study import build_plan
 from evenhand.cli.tasks.base import TaskCommand, defaults_of, hundredths, numbers_of
 from evenhand.cli.terminal.console import WIDEST, Column, Terminal, quote_names, wrong_use
 from evenhand.errors import SchemaError
+from evenhand.release.mechanisms.registry import MECHANISMS
 from evenhand.report.words import epsilon_words, number
 from evenhand.study.intake.setup import DEFAULT_EPSILONS, Setup, column_named, set_up
 from evenhand.study.page.wording import delta_text, digits_of
 from evenhand.study.tasks.release.reading import ReleaseReading
 from evenhand.study.tasks.release.task import ReleaseTask
 from evenhand.study.tasks.release.wording import tone_of
-from evenhand.study.tasks.shared.table_mechanisms import KINDS
 from evenhand.study.tasks.shared.wording import mechanism_name
 
 if TYPE_CHECKING:
@@ -172,7 +172,9 @@ def _build_task(schema: Schema, typed: dict[str, Any], columns: tuple[str, ...])
     if not names:
         names = (*_DEFAULT_MECHANISMS, *(_WITH_QUASI_IDENTIFIERS if schema.quasi_identifiers else ()))
     mechanisms = typed_mechanisms(names, typed)
-    needing = [mechanism.name for mechanism in mechanisms if KINDS[mechanism.name].by_columns]
+    needing = [
+        mechanism.name for mechanism in mechanisms if MECHANISMS[mechanism.name].needs_quasi_identifiers
+    ]
     if needing and not schema.quasi_identifiers:
         message = f"--quasi is missing: {quote_names(needing)} treat apart the columns that others may know."
         wrong_use(f"{message} Columns: {quote_names(columns)}.")

@@ -17,7 +17,8 @@ import numpy as np
 
 from evenhand.decide.exact.cumulants import standard_cumulants
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, Law
-from evenhand.release.postprocess.steps import Integral, Nonnegative, Shrink, Step, clamp_bias, shrink_bias
+from evenhand.release.postprocess.noise_bias import clamp_bias, shrink_bias
+from evenhand.release.postprocess.steps import Integral, Nonnegative, Shrink, Step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -19,7 +19,7 @@ import numpy as np
 from evenhand._validate import integer
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.randomness import SeededSource, source_from
-from evenhand.release.mechanisms.noise import held
+from evenhand.release.mechanisms.noise import clip_counts
 from evenhand.release.postprocess.steps import Integral, Nonnegative, Shrink
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def sampled_rule(
     """
     number, source = _check_draws(draws, rng)
     steps = {name: steps_for_input(post, name) for name in rule.inputs}
-    counts = {name: held(np.asarray(columns[name])) for name in rule.inputs}
+    counts = {name: clip_counts(np.asarray(columns[name])) for name in rule.inputs}
     truth = rule.holds(counts)
     flips = np.zeros(truth.size, dtype=np.int64)
     done = 0
@@ -163,7 +163,7 @@ def sampled_shares(
     number, source = _check_draws(draws, rng)
     pairs = (number + 1) // 2
     steps = steps_for_input(post, problem.count)
-    true = held(np.asarray(counts))
+    true = clip_counts(np.asarray(counts))
     truth = problem.shares(true)
     instead = 0.0 if steps else truth
     total, squares, spread = np.zeros(true.size), np.zeros(true.size), np.zeros(true.size)

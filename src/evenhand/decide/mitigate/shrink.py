@@ -15,7 +15,8 @@ from evenhand.decide.mitigate.registry import MitigationKind, MitigationParamete
 from evenhand.decide.result.bias import bias
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, Law
-from evenhand.release.postprocess.steps import Shrink, clamp_bias, optimal_temperature, shrink_bias
+from evenhand.release import postprocess
+from evenhand.release.postprocess.steps import Shrink
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -136,7 +137,7 @@ def decision_temperature(
 
 @functools.lru_cache(maxsize=64)
 def _data_free_temperature(law: Law) -> float:
-    return optimal_temperature(law)
+    return postprocess.optimal_temperature(law)
 
 
 def _minimize(function: Callable[[float], float], most: float) -> float:
@@ -157,7 +158,11 @@ def _moved_at(problem: Allotment, data: Any, law: Law) -> Callable[[float], floa
     real = _real_law(law)
 
     def moved(temperature: float) -> float:
-        raised = shrink_bias(distinct, real, T=temperature) if temperature else clamp_bias(distinct, real)
+        raised = (
+            postprocess.shrink_bias(distinct, real, T=temperature)
+            if temperature
+            else postprocess.clamp_bias(distinct, real)
+        )
         means = problem.weights * (counts + raised[back])
         return float(np.abs(means / means.sum() - truth + plain.bias).sum()) / 2
 

@@ -20,6 +20,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.stats import binom
 
 from evenhand._validate import integer
 from evenhand.errors import GuaranteeError, InvalidParameterError
@@ -185,7 +186,7 @@ def audit_canaries(
     claimed 0.5, measured at least 4.02 at 99.9 % (500 of 500 guesses about 1,000 canaries were right):
     the claim does not hold.
     """
-    values, coins = _checked(scores, included)
+    values, coins = _check_scores(scores, included)
     share = integer("share", share, owner=_OWNER, low=1)
     if isinstance(confidence, bool) or not isinstance(confidence, float) or not 0 < confidence < 1:
         must_be = "a number above 0 and below 1"
@@ -226,8 +227,6 @@ def chance_of_guesses(
     >>> chance_of_guesses(75, 100, canaries=1_000, epsilon=1.0, delta=1e-4) < 0.05
     False
     """
-    from scipy.stats import binom  # noqa: PLC0415 - slow to import
-
     right = 1 / (1 + np.exp(-epsilon))
     chance = float(binom.sf(correct - 1, guesses, right))
     if delta and correct:
@@ -264,7 +263,7 @@ def least_epsilon(correct: int, guesses: int, *, canaries: int, delta: float = 0
     return low
 
 
-def _checked(scores: Any, included: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def _check_scores(scores: Any, included: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     values, coins = np.asarray(scores, dtype=np.float64), np.asarray(included)
     if values.ndim != 1 or not 1 <= len(values) <= _MOST_CANARIES or not np.isfinite(values).all():
         must_be = "a list of finite numbers, one for each canary"

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
+import pyarrow as pa
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, validate_data
 
 from evenhand._validate import one_of
 from evenhand.collect.privatizer.input import Frame, names_for, open_input, renamed
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError
-from evenhand.learn.encoding.blocks import Block, blocks_of, written
-from evenhand.learn.encoding.numbers import NUMBERS
+from evenhand.learn.encoding.blocks import NUMBERS, Block, blocks_of, write_features
 from evenhand.privacy.guarantees.in_clear import leak_of_domains
 from evenhand.schema import Schema
 from evenhand.table import Table
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from evenhand.learn.encoding.numbers import Numbers
+    from evenhand.learn.encoding.blocks import Numbers
 
 __all__ = ["PublicEncoder"]
 
@@ -126,7 +126,7 @@ class PublicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             There as scikit-learn asks for it.
         """
         plan = self._read_plan()
-        frame, named = _opened(X)
+        frame, named = _open_rows(X)
         _name_columns(frame, named=named, plan=plan)
         validate_data(self, _shape(frame, named=named), skip_check_array=True, reset=True)
         self._fitted_plan = plan
@@ -148,7 +148,7 @@ class PublicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             If a column is not there.
         """
         plan = self._plan()
-        frame, named = _opened(X)
+        frame, named = _open_rows(X)
         if hasattr(self, "n_features_in_"):
             validate_data(self, _shape(frame, named=named), skip_check_array=True, reset=False)
         if isinstance(X, Table):
@@ -156,7 +156,7 @@ class PublicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return self.features(X.codes)
         rows = _name_columns(frame, named=named, plan=plan)
         encoded = [block.column.name for block in plan.blocks]
-        return written(plan.blocks, Table.encode(rows.to_native(), plan.schema, columns=encoded).codes)
+        return write_features(plan.blocks, Table.encode(rows.to_native(), plan.schema, columns=encoded).codes)
 
     def features(
         self, codes: Mapping[str, npt.NDArray[Any]], *, dtype: type[np.floating[Any]] = np.float64
@@ -176,7 +176,9 @@ class PublicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             if block.column.name not in codes:
                 raise ColumnNotFoundError(block.column.name, codes, place="among the codes")
         declared = schema.select([block.column.name for block in blocks])
-        return written(blocks, Table(declared, {name: codes[name] for name in declared.names}).codes, dtype)
+        return write_features(
+            blocks, Table(declared, {name: codes[name] for name in declared.names}).codes, dtype
+        )
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
         """Return the names of the features, ``sex_Female``, ``age``, ``gain_log`` and so on.
@@ -228,8 +230,8 @@ class PublicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             got = f"a value of type {type(given).__name__}"
             raise InvalidParameterError("schema", owner=_OWNER, must_be="a Schema", got=got)
         numbers = one_of("numbers", self.numbers, NUMBERS, owner=_OWNER)
-        without = _listed("without", self.without)
-        names = _listed("columns", self.columns) if self.columns is not None else self._all()
+        without = _check_names("without", self.without)
+        names = _check_names("columns", self.columns) if self.columns is not None else self._all()
         for name in (*names, *without):
             if name not in given:
                 raise ColumnNotFoundError(name, given.names)
@@ -253,10 +255,8 @@ def _name_columns(frame: Frame, *, named: bool, plan: _Plan) -> Frame:
     return frame
 
 
-def _opened(X: Any) -> tuple[Frame, bool]:  # noqa: N803 - scikit-learn's name
+def _open_rows(X: Any) -> tuple[Frame, bool]:  # noqa: N803 - scikit-learn's name
     if isinstance(X, Table):  # the names are all that is needed of it
-        import pyarrow as pa  # noqa: PLC0415 - slow to import
-
         return open_input(pa.table({name: pa.array([], pa.int64()) for name in X.codes}), owner=_OWNER)
     return open_input(X, owner=_OWNER)
 
@@ -277,7 +277,7 @@ def _shape(frame: Frame, *, named: bool) -> Any:
     return frame.head(0).to_native() if named else np.empty((0, frame.shape[1]))
 
 
-def _listed(parameter: str, given: object) -> tuple[str, ...]:
+def _check_names(parameter: str, given: object) -> tuple[str, ...]:
     names = (given,) if isinstance(given, str) else given
     if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
         must_be = "a name or a list of names"

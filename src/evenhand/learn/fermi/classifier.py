@@ -212,14 +212,14 @@ class DPFermi(CountsFits, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rows, classes, groups = self._read(X, y, group)
         source = self._next_stream(self.rng)
         if printed:
-            made = training.printed(self, rows, source)
+            made = training.train_published(self, rows, source)
             self._count_fit(training.no_promise(), simulated=True)
         else:
             schedule = training.schedule_of(self, len(rows.inputs))
             cells = rows.groups * (2 if self.kind == "odds" else 1)
             budget = training.budget_of(self, schedule, width=rows.inputs.shape[1], cells=cells)
             self._count_fit(training.promise_of(self, budget, schedule), simulated=source.simulated)
-            made = training.clipped(self, rows, budget, schedule, source)
+            made = training.train_clipped(self, rows, budget, schedule, source)
         self._take(made)
         self.classes_, self.groups_ = classes, groups
         remember_rows(self, X)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from evenhand.errors import InvalidParameterError
+from evenhand.learn.columns import places_among, refuse, require_length
 from evenhand.measure.columns import encode_labels, read_column
 from evenhand.privacy.sampling import discrete_laplace
 
@@ -24,7 +25,7 @@ MOST_GROUPS = 1_000
 
 
 def public_groups(groups: Sequence[Any] | None, *, owner: str) -> list[Any] | None:
-    """Return the declared groups in the order given, at least two; nothing if none are declared."""
+    """Return the declared groups in the order given, at least two; None if none are declared."""
     if groups is None:
         return None
     must_be = "a list of two groups or more, each once and all of one type"
@@ -32,9 +33,9 @@ def public_groups(groups: Sequence[Any] | None, *, owner: str) -> list[Any] | No
         column = read_column(groups, name="groups", owner=owner)
         seen = encode_labels(column, name="groups", owner=owner)[1]
     except InvalidParameterError:
-        _refuse("groups", owner, must_be, f"a value of type {type(groups).__name__}")
+        refuse("groups", owner, must_be, f"a value of type {type(groups).__name__}")
     if not 2 <= len(seen) <= MOST_GROUPS or len(seen) != len(column):
-        _refuse("groups", owner, must_be, "others")
+        refuse("groups", owner, must_be, "others")
     return list(column.tolist())
 
 
@@ -55,24 +56,20 @@ def read_groups(
         The public groups. Without them they are read from the rows, where two at least must occur.
     """
     if group is None:
-        _refuse("group", owner, "given: the group of each row", "nothing")
+        refuse("group", owner, "given: the group of each row", "nothing")
     column = read_column(group, name="group", owner=owner)
-    if len(column) != rows:
-        _refuse("group", owner, "as long as 'X'", "another length")
-    codes, seen = encode_labels(column, name="group", owner=owner)
+    require_length("group", len(column), rows, owner=owner)
     if groups is None:
+        codes, seen = encode_labels(column, name="group", owner=owner)
         if not 2 <= len(seen) <= MOST_GROUPS:
             hint = (
                 "name the groups with groups=[...] if one of them may have no rows; cut numbers into classes."
             )
             must_be = f"labels of at least two groups, and of at most {MOST_GROUPS:,}"
-            _refuse("group", owner, must_be, "one group" if len(seen) < 2 else "more groups", hint=hint)
+            refuse("group", owner, must_be, "one group" if len(seen) < 2 else "more groups", hint=hint)
         return codes.astype(np.int64), seen
-    where = {label: place for place, label in enumerate(groups)}
-    places = np.array([where.get(label, -1) for label in seen], dtype=np.int64)
-    if (places < 0).any():
-        _refuse("group", owner, "labels that are among 'groups'", "others among them")
-    return places[codes], groups
+    must_be = "labels that are among 'groups'"
+    return places_among(column, groups, name="group", owner=owner, must_be=must_be).astype(np.int64), groups
 
 
 def noisy_shares(
@@ -93,7 +90,3 @@ def noisy_shares(
     )
     noisy = np.maximum(counts + discrete_laplace(scale, size=shape, source=source), 1)
     return np.asarray(noisy / noisy.sum(axis=1, keepdims=True))
-
-
-def _refuse(name: str, owner: str, must_be: str, got: object, *, hint: str = "") -> NoReturn:
-    raise InvalidParameterError(name, owner=owner, must_be=must_be, got=got, hint=hint)

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from evenhand.learn.fermi.steps import within
+from evenhand.learn.fermi.steps import project_to_ball
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -149,7 +149,7 @@ def train_printed(
     weights = generator.uniform(-limit, limit, size=(models, width))
     matrices = generator.standard_normal((models, len(shares), 2) if paper else (models, 1, 1))
     total, taken, steps = np.zeros_like(weights), 0, settings.steps(len(inputs))
-    for step, batch in enumerate(_shuffled(len(inputs), settings, generator)):
+    for step, batch in enumerate(_shuffle(len(inputs), settings, generator)):
         first, second = gradients(
             inputs[batch], labels[batch], groups[batch], shares, weights, matrices, strengths
         )
@@ -159,7 +159,9 @@ def train_printed(
         )
         second = second + noise[1] * generator.standard_normal(second.shape)
         weights = weights - settings.rates[0] * first
-        matrices = within(matrices + settings.rates[1] * strengths[:, None, None] * second, settings.radius)
+        matrices = project_to_ball(
+            matrices + settings.rates[1] * strengths[:, None, None] * second, settings.radius
+        )
         if 2 * step >= steps:
             total, taken = total + weights, taken + 1
         if progress is not None:
@@ -172,7 +174,7 @@ def _chances(inputs: Floats, weights: Floats) -> Floats:
         return np.asarray(1 / (1 + np.exp(-(inputs @ weights.T))))
 
 
-def _shuffled(rows: int, settings: PrintedSettings, generator: Generator) -> Iterator[Integers]:
+def _shuffle(rows: int, settings: PrintedSettings, generator: Generator) -> Iterator[Integers]:
     for _ in range(settings.epochs):
         order = generator.permutation(rows)
         for start in range(0, rows, settings.batch):

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evenhand.learn.fermi.kernels import Rows, Settings, add_rows
 from evenhand.learn.training.descent import TailMean
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand.learn.fermi.kernels import Rows
     from evenhand.learn.training.descent import Schedule
 
     Floats = NDArray[np.float64]
@@ -34,10 +34,10 @@ __all__ = [
     "best_matrix",
     "dependence",
     "penalty",
+    "project_to_ball",
     "rows_of",
     "start_matrix",
     "train",
-    "within",
 ]
 
 
@@ -57,7 +57,7 @@ def dependence(chances: Floats, groups: Integers, n_groups: int) -> float:
     groups : array of int
         The group of each row.
     n_groups : int
-        How many groups there are; those without rows count for nothing.
+        How many groups there are; those without rows do not count.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def start_matrix(shares: Floats) -> Floats:
     return np.repeat(np.sqrt(shares)[..., None], 2, axis=-1)
 
 
-def within(matrix: Floats, radius: float) -> Floats:
+def project_to_ball(matrix: Floats, radius: float) -> Floats:
     """Return the matrix, or the nearest one whose length is at most the radius; each of a stack alone."""
     length = np.sqrt((matrix**2).sum(axis=(-2, -1), keepdims=True))
     return np.asarray(matrix * np.minimum(1.0, radius / np.maximum(length, radius / 2)))
@@ -97,12 +97,10 @@ def _joint(chances: Floats, groups: Integers, n_groups: int) -> Floats:
 
 def rows_of(inputs: Floats, labels: Integers, groups: Integers, *, odds: bool = False) -> Rows:
     """Return a dense array by its entries that are not 0; with `odds` the label tells a row's matrix."""
-    from evenhand.learn.fermi.kernels import Rows  # noqa: PLC0415 - starts the compiler
-
     there = inputs != 0
     starts = np.zeros(len(inputs) + 1, dtype=np.int64)
     np.cumsum(there.sum(axis=1), out=starts[1:])
-    with np.errstate(over="ignore"):  # a row too long for a float is clipped to nothing
+    with np.errstate(over="ignore"):  # a row too long for a float is clipped to 0
         lengths = np.sqrt(np.einsum("ij,ij->i", inputs, inputs))
     small = np.int16
     return Rows(
@@ -163,8 +161,6 @@ def train(
         The mean of the weights over the last half of the steps, or the last ones without `average`; the last
         matrices.
     """
-    from evenhand.learn.fermi.kernels import Settings, add_rows  # noqa: PLC0415 - starts the compiler
-
     clips, reaches = np.array(settings.clips, float), np.array(settings.reaches, float)
     public = Settings(float(settings.strength), 1 / np.sqrt(shares), clips, reaches)
     moves = np.array(settings.rates) * clips / reaches / settings.batch
@@ -175,6 +171,6 @@ def train(
     for batch, (first, second) in zip(batches, noise, strict=True):
         add_rows(batch, rows, weights, matrices, public, room, places, first, second)
         weights = weights - moves[0] * first
-        matrices = within(matrices + moves[1] * second.reshape(matrices.shape), settings.radius)
+        matrices = project_to_ball(matrices + moves[1] * second.reshape(matrices.shape), settings.radius)
         mean.add(weights)
     return (mean.value if settings.average else weights), matrices

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
 
-__all__ = ["OWNER", "PUBLISHED", "Examples", "Trained", "clipped", "printed", "promise_of"]
+__all__ = ["OWNER", "PUBLISHED", "Examples", "Trained", "promise_of", "train_clipped", "train_published"]
 
 OWNER = "DPFermi"
 PUBLISHED = "published formula, relies on an assumed Lipschitz bound"
@@ -175,7 +175,7 @@ def promise_of(model: Any, budget: Budget, schedule: Schedule) -> Guarantee:
     )
 
 
-def clipped(model: Any, rows: Examples, budget: Budget, schedule: Schedule, source: Source) -> Trained:
+def train_clipped(model: Any, rows: Examples, budget: Budget, schedule: Schedule, source: Source) -> Trained:
     """Train on clipped rows with exact noise."""
     odds, (first, second) = model.kind == "odds", budget.steps.grids
     kinds, width = 2 if odds else 1, rows.inputs.shape[1]
@@ -204,7 +204,7 @@ def _cells_moved(unit: Unit) -> int:
 # --- as published --------------------------------------------------------------------------------------
 
 
-def printed(model: Any, rows: Examples, source: Source) -> Trained:
+def train_published(model: Any, rows: Examples, source: Source) -> Trained:
     """Train with the published noise; see :mod:`~evenhand.learn.fermi.printed`."""
     n, counts = len(rows.inputs), np.bincount(rows.codes, minlength=rows.groups)
     if counts.min() < 2:

@@ -66,7 +66,7 @@ class Base:
         """Return what `estimator_` is: the classifier, or a dictionary of them."""
         return self.models[0] if self.single else dict(zip(self.labels, self.models, strict=True))
 
-    def trained(self, X: Any, y: Any, codes: NDArray[np.intp]) -> Base:  # noqa: N803 - as above
+    def train(self, X: Any, y: Any, codes: NDArray[np.intp]) -> Base:  # noqa: N803 - as above
         """Return clones trained on these rows, each on those of its group."""
         models = []
         for place, model in enumerate(self.models):
@@ -91,7 +91,7 @@ class Base:
             models.append(made)
         return Base(tuple(models), self.labels, self.single)
 
-    def copied(self) -> Base:
+    def copy(self) -> Base:
         """Return copies of the classifiers: whoever fits one of them again does not change the copy."""
         return Base(deepcopy(self.models), self.labels, self.single)
 
@@ -124,14 +124,14 @@ class Base:
         """Return which rows are predicted to be positive."""
         out = np.zeros(len(codes), dtype=np.bool_)
         if self.single and out.size:
-            out[:] = self._predicted(self.models[0], X, codes) == positive
+            out[:] = self._predict(self.models[0], X, codes) == positive
         for place, model in enumerate(self.models):
             here = np.flatnonzero(codes == place)
             if here.size and not self.single:
-                out[here] = self._predicted(model, rows_of(X, here), codes[here]) == positive
+                out[here] = self._predict(model, rows_of(X, here), codes[here]) == positive
         return out
 
-    def _predicted(self, model: Any, X: Any, codes: NDArray[np.intp]) -> NDArray[Any]:  # noqa: N803 - as above
+    def _predict(self, model: Any, X: Any, codes: NDArray[np.intp]) -> NDArray[Any]:  # noqa: N803 - as above
         extra = {"group": self._names(codes)} if _takes_group(_last(model).predict) else {}
         return np.asarray(model.predict(X, **extra))
 
@@ -139,7 +139,7 @@ class Base:
         return np.array(self.labels)[codes]
 
     def guarantee(self) -> Guarantee | None:
-        """Return what the training rows are promised by all classifiers; nothing if one is silent."""
+        """Return what the training rows are promised by all classifiers; None if one states no guarantee."""
         parts = [_promised(model) for model in self.models]
         if any(part is None for part in parts):
             return None

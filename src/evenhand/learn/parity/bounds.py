@@ -9,12 +9,14 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass, replace
+from html import escape
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
+from scipy.special import betaincinv, gammaln, xlogy
 
 from evenhand.errors import InvalidParameterError
-from evenhand.learn.parity import view
+from evenhand.measure.text_tables import aligned, html_table, number_text
 from evenhand.privacy.laws import DiscreteLaplace
 from evenhand.privacy.rational import exact
 
@@ -30,6 +32,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Bounds", "GapBound", "PrintedBounds", "Released", "gap_bounds", "printed_bounds", "rate_limits"]
 
+_SIZES = {
+    "noisy": "Computed from the released table: its sizes hold noise, and the bounds allow for it.",
+    "public": "Computed from rates with noise and from the sizes of the groups, which are said to be public.",
+    "true": "Computed from the true counts, which are not private.",
+}
 _NOISE_SHARE = 0.2  # of the risk: noise has light tails, so a small share costs little
 _MOST_SUMMED = 1 << 14
 _ROUNDING = 1e-9  # room for the rounding of logarithms
@@ -131,10 +138,23 @@ class Bounds:
         return replace(self, parts=tuple(replace(part, measured=float(gap)) for part, gap in parts))
 
     def __repr__(self) -> str:
-        return view.bounds_text(self)
+        return "\n".join([self._headline(), *aligned(self._table()), _SIZES[self.sizes]])
 
     def _repr_html_(self) -> str:
-        return view.bounds_html(self)
+        headline, sizes = escape(self._headline()), escape(_SIZES[self.sizes])
+        return f"<div><p>{headline}</p>{html_table(self._table())}<p>{sizes}</p></div>"
+
+    def _headline(self) -> str:
+        return f"Largest gap between {len(self.groups)} groups, target {self.gap:.3f}"
+
+    def _table(self) -> list[list[str]]:
+        sure = f"{100 * self.confidence:g} % sure"
+        shown = any(part.measured is not None for part in self.parts)
+        rows = [["Gap of", "expected <=", f"{sure} <=", *(["measured"] if shown else [])]]
+        for part in self.parts:
+            last = [number_text(np.nan if part.measured is None else part.measured)] if shown else []
+            rows.append([part.name, number_text(part.expected), number_text(part.likely), *last])
+        return rows
 
 
 def printed_bounds(
@@ -231,14 +251,12 @@ def rate_limits(
     limits hold for the true counts, which are within :math:`q` of the released ones. The lower limit is
     smallest for the fewest positives and the most negatives.
     """
-    from scipy.special import betaincinv  # noqa: PLC0415 - slow to import
-
     risk = 1 - _confidence(confidence)
     noise_risk = risk * _NOISE_SHARE if released.draws else 0.0
     reach = 0
     if released.scale is not None:
-        reach = released.per_count * _reach(released.scale, _each(noise_risk, released.draws))
-    tail = _each((risk - noise_risk) / (1 - noise_risk), intervals) / 2
+        reach = released.per_count * _reach(released.scale, _risk_of_each(noise_risk, released.draws))
+    tail = _risk_of_each((risk - noise_risk) / (1 - noise_risk), intervals) / 2
     negative, positive = (released.counts[:, place].astype(np.float64) for place in (0, 1))
     fewest, most = (np.maximum(positive + sign * reach, 0) for sign in (-1, 1))
     others_most, others_fewest = (np.maximum(negative + sign * reach, 0) for sign in (1, -1))
@@ -266,8 +284,6 @@ def _mean_deviation(n: int) -> float:
     """
     if n > _MOST_SUMMED:
         return 0.5 / math.sqrt(n)
-    from scipy.special import gammaln, xlogy  # noqa: PLC0415 - slow to import
-
     place = np.arange(1.0, n + 1)
     rest = n + 1 - place
     ways = gammaln(n + 1) - gammaln(place) - gammaln(rest)  # of the binomial, times the place
@@ -317,7 +333,7 @@ def _reach(scale: Fraction, risk: float) -> int:
     return high
 
 
-def _each(risk: float, events: int) -> float:
+def _risk_of_each(risk: float, events: int) -> float:
     """Return the risk of each of so many independent events, so that one of them happens with `risk`."""
     return -math.expm1(math.log1p(-risk) / events)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,8 @@ from evenhand.learn.parity.bounds import Bounds, Released, gap_bounds
 from evenhand.learn.parity.inputs import OWNER
 from evenhand.learn.parity.odds import closest_odds
 from evenhand.learn.parity.rates import closest_rates
-from evenhand.learn.parity.view import Changes
+from evenhand.measure.text_tables import aligned, html_table, number_text
+from evenhand.schema.text import visible
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,12 +24,58 @@ if TYPE_CHECKING:
     from evenhand.learn.parity.rates import Rates
     from evenhand.learn.parity.table import PredictionTable
 
-__all__ = ["PARTS", "bounds_from", "changes_from", "rates_from", "refuse_empty"]
+__all__ = ["PARTS", "Changes", "bounds_from", "changes_from", "rates_from", "refuse_empty"]
 
 PARTS = {"parity": ("positive rate",), "odds": ("false positive rate", "true positive rate")}
 """Which gaps are bounded and measured, by kind."""
 
 _HALF = Fraction(1, 2)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Changes:
+    """Which share of people is given another answer than the classifier's, on average.
+
+    Attributes
+    ----------
+    groups : tuple
+        The labels of the groups.
+    up, down : array
+        The share of each group that goes from negative to positive, and from positive to negative.
+    shares : array
+        The share of all people that each group is. All of them come from the released table.
+    """
+
+    groups: tuple[object, ...]
+    up: NDArray[np.float64]
+    down: NDArray[np.float64]
+    shares: NDArray[np.float64]
+
+    @property
+    def overall(self) -> float:
+        """The share of all people that is given another answer."""
+        return float(((self.up + self.down) * self.shares).sum())
+
+    def _rows(self) -> list[list[str]]:
+        all_up, all_down = float((self.up * self.shares).sum()), float((self.down * self.shares).sum())
+        numbers = zip(self.groups, self.up, self.down, strict=True)
+        rows = [
+            [visible(str(group)), number_text(up), number_text(down), number_text(up + down)]
+            for group, up, down in numbers
+        ]
+        return [
+            ["Group", "up", "down", "changed"],
+            *rows,
+            ["all people", number_text(all_up), number_text(all_down), number_text(self.overall)],
+        ]
+
+    def __repr__(self) -> str:
+        return "\n".join(["Share of people whose answer is changed, on average", *aligned(self._rows())])
+
+    def _repr_html_(self) -> str:
+        return (
+            f"<div><p>Share of people whose answer is changed, on average</p>{html_table(self._rows())}</div>"
+        )
 
 
 def refuse_empty(counts: NDArray[np.int64], *, labelled: bool) -> None:
@@ -53,13 +101,13 @@ def rates_from(table: PredictionTable, settings: Settings) -> Rates | OddsRates:
         weights = [Fraction(1)] * len(sizes)
     if settings.kind == "odds":
         numbers = np.array([float(weight) for weight in weights])
-        return closest_odds(table.held, gap=float(settings.gap), weights=numbers, aim=settings.aim)
+        return closest_odds(table.at_least_0, gap=float(settings.gap), weights=numbers, aim=settings.aim)
     positive = [int(count) for count in table.by_prediction[:, 1]]
     everyone = Fraction(sum(positive), total) if total else _HALF
     rates: Any = [Fraction(n, size) if size else everyone for n, size in zip(positive, sizes, strict=True)]
     if settings.aim == "changes":
         return closest_rates(rates, gap=settings.gap, weights=weights)
-    return closest_rates(rates, gap=settings.gap, costs=_error_costs(table.held, weights))
+    return closest_rates(rates, gap=settings.gap, costs=_error_costs(table.at_least_0, weights))
 
 
 def _error_costs(counts: NDArray[np.int64], weights: list[Fraction]) -> Any:
@@ -93,7 +141,7 @@ def bounds_from(
     public = settings.as_printed or table.scale is None
     sizes: Any = "true" if table.scale is None else "public" if settings.as_printed else "noisy"
     odds, k = settings.kind == "odds", len(groups)
-    counted = [table.held[:, label] for label in (0, 1)] if odds else [table.by_prediction]
+    counted = [table.at_least_0[:, label] for label in (0, 1)] if odds else [table.by_prediction]
     per_count = 2 if table.counts.ndim == 3 and not odds else 1
     parts = tuple(
         gap_bounds(

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils.multiclass import type_of_target
 
 from evenhand._validate import one_of
 from evenhand.errors import InvalidParameterError
+from evenhand.learn.columns import places_among, refuse
 from evenhand.learn.parity.key import PersonKey
 from evenhand.learn.parity.odds import AIMS, Aim
 from evenhand.measure.columns import encode_labels, read_column
@@ -30,7 +32,6 @@ __all__ = [
     "read_binary_labels",
     "read_group_codes",
     "read_settings",
-    "same_length",
 ]
 
 OWNER = "ParityPostProcessor"
@@ -65,14 +66,14 @@ def read_settings(model: Any) -> Settings:
     unit = one_of("unit", model.unit, _UNITS, owner=OWNER)
     printed = bool(model.as_printed)
     if printed and (kind, aim) != ("parity", "changes"):
-        _refuse("as_printed", "False, except for kind='parity' and aim='changes'", model.as_printed)
+        refuse("as_printed", OWNER, "False, except for kind='parity' and aim='changes'", model.as_printed)
     if model.key is not None and not isinstance(model.key, PersonKey):
         got, hint = f"a value of type {type(model.key).__name__}", "PersonKey.generate() makes one."
-        _refuse("key", "a PersonKey or None", got, hint=hint)
+        refuse("key", OWNER, "a PersonKey or None", got, hint=hint)
     epsilon = None if model.epsilon is None else exact(model.epsilon, name="epsilon", owner=OWNER, above=0)
     holdout = exact(model.holdout, name="holdout", owner=OWNER, above=0, most=1)
     if holdout == 1:
-        _refuse("holdout", "a number between 0 and 1", model.holdout)
+        refuse("holdout", OWNER, "a number between 0 and 1", model.holdout)
     return Settings(
         kind=kind,
         aim=aim,
@@ -86,20 +87,25 @@ def read_settings(model: Any) -> Settings:
 
 
 def declared_groups(groups: Any, estimator: Any) -> tuple[Any, ...] | None:
-    """Return the labels of the groups as they were declared; nothing if they were not."""
+    """Return the labels of the groups as they were declared; None if they were not."""
     keys = tuple(estimator) if isinstance(estimator, Mapping) else None
     if keys is not None and not 2 <= len(keys) <= _MOST_GROUPS:
-        _refuse("estimator", f"a classifier, or a mapping from 2 to {_MOST_GROUPS:,} groups", "fewer or more")
+        refuse(
+            "estimator",
+            OWNER,
+            f"a classifier, or a mapping from 2 to {_MOST_GROUPS:,} groups",
+            "fewer or more",
+        )
     if groups is None:
         return keys
     if isinstance(groups, str) or not hasattr(groups, "__iter__"):
-        _refuse("groups", "a sequence of the labels of all groups", groups)
+        refuse("groups", OWNER, "a sequence of the labels of all groups", groups)
     listed = tuple(label.item() if isinstance(label, np.generic) else label for label in groups)
     hashable = all(isinstance(label, Hashable) for label in listed)
     if not hashable or not 2 <= len(set(listed)) == len(listed) <= _MOST_GROUPS:
-        _refuse("groups", f"a sequence of 2 to {_MOST_GROUPS:,} different labels", groups)
+        refuse("groups", OWNER, f"a sequence of 2 to {_MOST_GROUPS:,} different labels", groups)
     if keys is not None and set(keys) != set(listed):
-        _refuse("groups", "the labels that 'estimator' has a classifier for", groups)
+        refuse("groups", OWNER, "the labels that 'estimator' has a classifier for", groups)
     return listed
 
 
@@ -110,38 +116,34 @@ def read_group_codes(
     owner = f"{OWNER}.{place}"
     if group is None:
         raise InvalidParameterError("group", owner=owner, must_be="the group of each row", got=None)
-    codes, labels = encode_labels(read_column(group, name="group", owner=owner), name="group", owner=owner)
     if known is None:
+        column = read_column(group, name="group", owner=owner)
+        codes, labels = encode_labels(column, name="group", owner=owner)
         if not 2 <= len(labels) <= _MOST_GROUPS:
             must_be, got = f"labels of 2 to {_MOST_GROUPS:,} groups", "others"
             raise InvalidParameterError("group", owner=owner, must_be=must_be, got=got)
         return codes, tuple(labels)
-    places = {label: place for place, label in enumerate(known)}
-    if any(label not in places for label in labels):
-        raise InvalidParameterError(
-            "group",
-            owner=owner,
-            must_be="labels of declared groups only",
-            got="others among them",
-            hint="no rate is known for a group that fit has not seen; groups_ lists those it has.",
-        )
-    return np.array([places[label] for label in labels], dtype=np.intp)[codes], tuple(known)
+    places = places_among(
+        group,
+        known,
+        name="group",
+        owner=owner,
+        must_be="labels of declared groups only",
+        hint="no rate is known for a group that fit has not seen; groups_ lists those it has.",
+    )
+    return places, tuple(known)
 
 
 def read_binary_labels(y: Any, classes: Sequence[Any], positive: Any, *, place: str) -> NDArray[np.bool_]:
     """Return where a label is the positive one; only the two classes may be there."""
     owner = f"{OWNER}.{place}"
-    codes, labels = encode_labels(read_column(y, name="y", owner=owner), name="y", owner=owner)
-    if any(label not in classes for label in labels):
-        must_be, got = "labels that are classes of the estimator", "others among them"
-        raise InvalidParameterError("y", owner=owner, must_be=must_be, got=got)
-    return np.array([label == positive for label in labels], dtype=np.bool_)[codes]
+    must_be = "labels that are classes of the estimator"
+    places = places_among(y, classes, name="y", owner=owner, must_be=must_be)
+    return np.array([label == positive for label in classes], dtype=np.bool_)[places]
 
 
 def check_two_classes(y: Any) -> None:
     """Refuse labels of more than two classes, or that are no classes."""
-    from sklearn.utils.multiclass import type_of_target  # noqa: PLC0415 - slow to import
-
     kind = _mixed_or_complex(y) or type_of_target(y, input_name="y")  # whose own errors may show the labels
     if kind != "binary":
         hint = f"Only binary classification is supported. The type of the target is {kind}."
@@ -162,14 +164,3 @@ def _mixed_or_complex(y: Any) -> str:
     array = np.asarray(y)
     mixed = array.dtype.kind == "O" and len({type(label) for label in array.ravel().tolist()}) > 1
     return "unknown" if mixed else ""
-
-
-def same_length(name: str, length: int, rows: int, *, place: str) -> None:
-    """Refuse a column of another length than X."""
-    if length != rows:
-        owner, must_be = f"{OWNER}.{place}", "as long as 'X'"
-        raise InvalidParameterError(name, owner=owner, must_be=must_be, got="another length")
-
-
-def _refuse(name: str, must_be: str, got: object, *, hint: str = "") -> NoReturn:
-    raise InvalidParameterError(name, owner=OWNER, must_be=must_be, got=got, hint=hint)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from scipy.optimize import linprog
 
 from evenhand.errors import InvalidParameterError
 
@@ -99,7 +100,7 @@ def closest_odds(
         raise InvalidParameterError("counts", owner=_OWNER, must_be=must_be, got="another array")
     order = np.lexsort(table.reshape(len(table), 4).T)  # so that the groups' own order changes nothing
     given = np.ones(len(table)) if weights is None else np.asarray(weights, dtype=np.float64)
-    found = _solved(table[order], given[order], float(gap), aim)
+    found = _solve(table[order], given[order], float(gap), aim)
     back = np.argsort(order)
     rates = _rates(table)
     keep, promote = (np.clip(values[back], 0.0, 1.0) for values in (found.keep, found.promote))
@@ -123,7 +124,7 @@ def _rates(table: Values) -> Values:
     return np.where(seen > 0, table[:, :, 1] / np.where(seen > 0, seen, 1), everyone)
 
 
-def _solved(table: Values, weights: Values, gap: float, aim: Aim) -> _Found:
+def _solve(table: Values, weights: Values, gap: float, aim: Aim) -> _Found:
     k = len(table)
     heaviest = max(1.0, float(weights.max()))  # the solver is given no large numbers: it may not survive them
     shares = _shares(table) * np.maximum(weights / heaviest, _LIGHTEST)[:, None, None]
@@ -135,10 +136,10 @@ def _solved(table: Values, weights: Values, gap: float, aim: Aim) -> _Found:
     limits, most = _within(_rates(table), gap)
     bounds = [(0.0, 1.0)] * (2 * k + 2)
     wanted = changes if aim == "changes" else errors
-    best = _solution(wanted, A_ub=limits, b_ub=most, bounds=bounds)
+    best = _run_linprog(wanted, A_ub=limits, b_ub=most, bounds=bounds)
     point = best.x
     if aim == "accuracy":
-        face = _solution(changes, **_optimal_face(best, limits, most))
+        face = _run_linprog(changes, **_optimal_face(best, limits, most))
         point = face.x if face.status == 0 else point
     dual = float(most @ best.ineqlin.marginals + best.upper.marginals.sum())
     keep, promote = point[:k], point[k : 2 * k]
@@ -146,10 +147,8 @@ def _solved(table: Values, weights: Values, gap: float, aim: Aim) -> _Found:
     return _Found(keep, promote, cost, heaviest * (dual + always[aim]))
 
 
-def _solution(costs: Values, **program: Any) -> Any:
+def _run_linprog(costs: Values, **program: Any) -> Any:
     """Return what the solver found; with its own tolerances where it cannot meet ours."""
-    from scipy.optimize import linprog  # noqa: PLC0415 - slow to import
-
     found: Any = linprog(costs, **program, **_SOLVER)
     return found if found.status == 0 else linprog(costs, **program, method=_SOLVER["method"])
 

@@ -14,6 +14,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, indexable
 
 from evenhand.collect.privatizer.spent import Act, KeepsSpending
 from evenhand.errors import InvalidParameterError, PrivacyWarning
+from evenhand.learn.columns import require_length
 from evenhand.learn.parity import fitting, inputs
 from evenhand.learn.parity.base import Base, rows_of
 from evenhand.learn.parity.key import BITS, PersonKey
@@ -227,9 +228,9 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
         declared = inputs.declared_groups(self.groups, self.estimator)
         codes, labels = inputs.read_group_codes(group, declared, place="fit")
         n = _num_samples(X)
-        inputs.same_length("group", len(codes), n, place="fit")
+        require_length("group", len(codes), n, owner=f"{_OWNER}.fit")
         if y is not None:
-            inputs.same_length("y", _num_samples(y), n, place="fit")
+            require_length("y", _num_samples(y), n, owner=f"{_OWNER}.fit")
         self._source = source_from(self.rng)
         features, target = indexable(X, y)
         base, counted = Base.of(self.estimator, labels), _Rows(features, target, codes)
@@ -240,7 +241,7 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
         else:
             if not same_rows:
                 base.refuse_training_rows(X)
-            base = base.copied()
+            base = base.copy()
         self._take_base(base, labels)
         assumed = (
             _SAME_ROWS if same_rows else _HELD_OUT if self.prefit else _COIN,
@@ -372,7 +373,7 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
             With a `key`, a stable identifier of each person: the answer to the same prediction is then the
             same at every call. Without, the answers are drawn anew at every call.
         """
-        codes, predicted = self._predicted(X, group, place="predict")
+        codes, predicted = self._predict_groups(X, group, place="predict")
         numbers = self._numbers(person, len(codes))
         limits = np.stack([self.rates_.promote, self.rates_.keep])[predicted.astype(np.intp), codes]
         answers = numbers < np.rint(limits * 2.0**BITS).astype(np.uint64)
@@ -400,12 +401,12 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
         if self.key is None:
             return self._source.words(n) >> np.uint64(64 - BITS)
         numbers = self.key.numbers(person)
-        inputs.same_length("person", len(numbers), n, place="predict")
+        require_length("person", len(numbers), n, owner=f"{_OWNER}.predict")
         return numbers
 
     def predict_proba(self, X: Any, *, group: Any = None) -> NDArray[np.float64]:  # noqa: N803 - as above
         """Return the probability of each answer, given what the classifier predicts."""
-        codes, predicted = self._predicted(X, group, place="predict_proba")
+        codes, predicted = self._predict_groups(X, group, place="predict_proba")
         chance = np.where(predicted, self.rates_.keep[codes], self.rates_.promote[codes])
         pair = [1 - chance, chance]
         return np.stack(pair if self.classes_[1] == self._positive else pair[::-1], axis=1)
@@ -428,7 +429,7 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
 
         What is measured comes from the rows themselves and is not private.
         """
-        codes, predicted = self._predicted(X, group, place="measured")
+        codes, predicted = self._predict_groups(X, group, place="measured")
         if self.bounds_ is None:
             must_be = "left uncalled where rows were not held out: there are no bounds then"
             raise InvalidParameterError("measured", owner=_OWNER, must_be=must_be, got="a call")
@@ -439,12 +440,12 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
             must_be = "an array of labels, for kind='odds'"
             raise InvalidParameterError("y", owner=f"{_OWNER}.measured", must_be=must_be, got=None)
         truth = inputs.read_binary_labels(y, self.classes_.tolist(), self._positive, place="measured")
-        inputs.same_length("y", len(truth), len(codes), place="measured")
+        require_length("y", len(truth), len(codes), owner=f"{_OWNER}.measured")
         return self.bounds_.beside(
             [_spread(chance[truth == label], codes[truth == label]) for label in (0, 1)]
         )
 
-    def _predicted(
+    def _predict_groups(
         self,
         X: Any,  # noqa: N803 - as above
         group: Any,
@@ -453,7 +454,7 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
     ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
         check_is_fitted(self)
         codes, _ = inputs.read_group_codes(group, self.groups_, place=place)
-        inputs.same_length("group", len(codes), _num_samples(X), place=place)
+        require_length("group", len(codes), _num_samples(X), owner=f"{_OWNER}.{place}")
         return codes, self._base.positives(X, codes, self._positive)
 
     # --- as an object ----------------------------------------------------------------------------
@@ -480,7 +481,7 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
 def _split(base: Base, rows: _Rows, coins: NDArray[np.bool_]) -> tuple[Base, _Rows]:
     """Train on the rows whose coin says so; return the classifier and the other rows."""
     training, counted = rows.at(np.flatnonzero(~coins)), rows.at(np.flatnonzero(coins))
-    return base.trained(training.X, training.y, training.codes), counted
+    return base.train(training.X, training.y, training.codes), counted
 
 
 def _spread(chance: NDArray[np.float64], codes: NDArray[np.intp]) -> float:

@@ -53,12 +53,12 @@ def trained_on(estimator: Any, X: Any) -> bool:  # noqa: N803 - as above
         return False
     before = None if mark.array is None else mark.array()
     try:
-        return _shared(before, X) or mark.digest == _digest(X)
+        return _share_memory(before, X) or mark.digest == _digest(X)
     except ValueError:  # ragged rows, which are not those that were noted
         return False
 
 
-def _shared(one: Any, other: Any) -> bool:
+def _share_memory(one: Any, other: Any) -> bool:
     if one is None or not isinstance(other, np.ndarray):
         return False
     try:

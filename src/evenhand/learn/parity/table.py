@@ -47,7 +47,7 @@ class PredictionTable:
     draws : int
         In how many numbers noise was drawn.
     guarantee : Guarantee or None
-        What the people counted are promised; nothing for a table without noise.
+        What the people counted are promised; None for a table without noise.
     """
 
     counts: Counts
@@ -56,15 +56,15 @@ class PredictionTable:
     guarantee: Guarantee | None
 
     @property
-    def held(self) -> Counts:
+    def at_least_0(self) -> Counts:
         """The counts with none below 0."""
         return np.maximum(self.counts, 0)
 
     @property
     def by_prediction(self) -> Counts:
-        """The held counts of groups by prediction."""
-        held: Counts = self.held
-        return held if held.ndim == 2 else held.sum(axis=1)
+        """The counts, none below 0, of groups by prediction."""
+        counts: Counts = self.at_least_0
+        return counts if counts.ndim == 2 else counts.sum(axis=1)
 
     @property
     def sizes(self) -> Counts:

@@ -17,18 +17,16 @@ from evenhand._validate import one_of
 from evenhand.errors import InvalidParameterError
 from evenhand.learn.projection import inputs
 from evenhand.learn.projection.curve import POINTS, Curve, Judge, tolerance_that_meets
-from evenhand.learn.projection.problem import KINDS, Problem, Rows, marginals_of
+from evenhand.learn.projection.problem import DIVERGENCES, KINDS, Problem, Rows, marginals_of
 from evenhand.learn.projection.solver import solve
-from evenhand.learn.projection.tilt import DIVERGENCES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from evenhand.learn.projection.problem import Kind
+    from evenhand.learn.projection.problem import Divergence, Kind
     from evenhand.learn.projection.solver import Solution
-    from evenhand.learn.projection.tilt import Divergence
 
 __all__ = ["FairProjection"]
 
@@ -190,7 +188,7 @@ class FairProjection(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # typ
         tolerance = inputs.check_tolerance(self.tolerance, owner=_OWNER)
         self._check_given(y, kind, group, group_proba)
         y = column_or_1d(y, warn=True) if getattr(y, "ndim", 1) == 2 else y
-        self.estimator_ = self._trained(X, y, sample_weight)
+        self.estimator_ = self._train_estimator(X, y, sample_weight)
         scores = self._scores(X, place="fit")
         n, n_classes = scores.shape
         owner = f"{_OWNER}.fit"
@@ -211,7 +209,7 @@ class FairProjection(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # typ
         self._kept = _Kept(problem, Judge(rows, labels, groups, kind, weights))
         self._made = _Made(kind, divergence, bool(self.as_printed))
         self.largest_tolerance_ = problem.largest_tolerance()
-        return self._take(self._solved(tolerance))
+        return self._take(self._solve(tolerance))
 
     def _check_given(self, y: Any, kind: str, group: Any, group_proba: Any) -> None:
         inputs.check_classifier(self.estimator, owner=_OWNER)
@@ -225,7 +223,7 @@ class FairProjection(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # typ
             )
         _one_of_two(group, group_proba, owner=f"{_OWNER}.fit")
 
-    def _trained(self, X: Any, y: Any, sample_weight: Any) -> Any:  # noqa: N803 - as above
+    def _train_estimator(self, X: Any, y: Any, sample_weight: Any) -> Any:  # noqa: N803 - as above
         if y is not None:
             check_classification_targets(y)
         if self.prefit:
@@ -245,7 +243,7 @@ class FairProjection(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # typ
         self.classes_ = np.asarray(trained.classes_)
         return trained
 
-    def _solved(self, tolerance: float) -> Solution:
+    def _solve(self, tolerance: float) -> Solution:
         kept = self._rows_of_fit()
         printed = {"ridge": kept.problem.rows.n**-0.5, "stray": self._made.divergence == "kl"}
         return solve(kept.problem, tolerance, **(printed if self._made.as_printed else {}))
@@ -307,7 +305,7 @@ class FairProjection(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # typ
         other = copy.copy(self)
         other._kept = self._rows_of_fit()  # noqa: SLF001 - a copy leaves them out, as a pickle does
         other.tolerance = tolerance
-        return other._take(self._solved(number))  # noqa: SLF001 - of its own kind
+        return other._take(self._solve(number))  # noqa: SLF001 - of its own kind
 
     def curve(
         self,
@@ -340,8 +338,8 @@ class FairProjection(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # typ
             chosen = np.array(sorted(checked), dtype=np.float64)
         objective, gap, accuracy = np.empty((3, len(chosen)))
         for place, tolerance in enumerate(chosen):
-            solution = self._solved(float(tolerance))
-            decided = judge.decided(solution.prices, self._made.divergence)
+            solution = self._solve(float(tolerance))
+            decided = judge.judge(solution.prices, self._made.divergence)
             objective[place], gap[place], accuracy[place] = solution.objective, decided.gap, decided.accuracy
         return Curve(self._made.kind, self._made.divergence, chosen, objective, gap, accuracy)
 
@@ -376,7 +374,7 @@ class FairProjection(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # typ
         two = len(self.groups_) == 2 and len(self.classes_) == 2
         return tolerance_that_meets(
             target,
-            lambda tolerance: judge.decided(self._solved(tolerance).prices, self._made.divergence),
+            lambda tolerance: judge.judge(self._solve(tolerance).prices, self._made.divergence),
             self.largest_tolerance_,
             monotone=two and self._made.kind == "parity",
             owner=f"{_OWNER}.tolerance_for",

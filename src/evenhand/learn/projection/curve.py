@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand.learn.projection.problem import Kind, Rows
-    from evenhand.learn.projection.tilt import Divergence
+    from evenhand.learn.projection.problem import Divergence, Kind, Rows
     from evenhand.table.frames import Backend
 
 __all__ = ["Curve", "Decided", "Judge", "tolerance_that_meets"]
@@ -62,7 +61,7 @@ class Judge:
     kind: Kind
     weights: NDArray[np.float64] | None = None
 
-    def decided(self, prices: NDArray[np.float64], divergence: Divergence) -> Decided:
+    def judge(self, prices: NDArray[np.float64], divergence: Divergence) -> Decided:
         """Decide for the class with the largest projected score, and count."""
         table = self._table(self.rows.tilted(prices, divergence).argmax(axis=1))
         with np.errstate(invalid="ignore", divide="ignore"):

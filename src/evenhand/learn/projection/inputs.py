@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils.validation import has_fit_parameter
 
 from evenhand.errors import InvalidParameterError, PrivacyWarning
+from evenhand.learn.columns import places_among, refuse, require_length
 from evenhand.measure.columns import encode_labels, read_column
 
 if TYPE_CHECKING:
@@ -90,7 +92,7 @@ def read_scores(scores: Any, n_classes: int, *, owner: str) -> NDArray[np.float6
 
 
 def read_weights(weights: Any, n: int, *, owner: str) -> NDArray[np.float64] | None:
-    """Return the weights of `n` rows with a mean of one; nothing if there are none."""
+    """Return the weights of `n` rows with a mean of one; None if there are none."""
     if weights is None:
         return None
     try:
@@ -99,14 +101,12 @@ def read_weights(weights: Any, n: int, *, owner: str) -> NDArray[np.float64] | N
         column = np.empty((0, 0))
     good = column.shape == (n,) and bool(np.isfinite(column).all())
     if not good or (column < 0).any() or not 0 < column.sum() < np.inf:
-        _refuse("sample_weight", owner, "a number of at least 0 for each row, not zero for all", "others")
+        refuse("sample_weight", owner, "a number of at least 0 for each row, not zero for all", "others")
     return np.asarray(column * (n / column.sum()))
 
 
 def check_weighable(estimator: Any, *, owner: str) -> None:
     """Refuse to train an estimator with weights that it would not look at."""
-    from sklearn.utils.validation import has_fit_parameter  # noqa: PLC0415 - slow to import
-
     if not has_fit_parameter(estimator, "sample_weight"):
         raise InvalidParameterError(
             "estimator",
@@ -119,18 +119,20 @@ def check_weighable(estimator: Any, *, owner: str) -> None:
 
 def read_labels(y: Any, n: int, classes: Sequence[Any], *, owner: str) -> NDArray[np.intp]:
     """Return the place of each label among the classes of the estimator."""
-    places = _places(y, classes, name="y", owner=owner, must_be="labels that are classes of the estimator")
-    _same_length("y", len(places), n, owner)
+    places = places_among(
+        y, classes, name="y", owner=owner, must_be="labels that are classes of the estimator"
+    )
+    require_length("y", len(places), n, owner=owner)
     return places
 
 
 def read_groups(group: Any, n: int, *, n_classes: int, owner: str) -> tuple[NDArray[np.intp], list[Any]]:
     """Return codes and the labels of the groups, of which there are at least two."""
     array = read_column(group, name="group", owner=owner)
-    _same_length("group", len(array), n, owner)
+    require_length("group", len(array), n, owner=owner)
     codes, labels = encode_labels(array, name="group", owner=owner)
     if not 2 <= len(labels) <= _MOST_CELLS // n_classes:
-        _refuse(
+        refuse(
             "group",
             owner,
             f"labels of at least two groups, and of at most {_MOST_CELLS // n_classes:,}",
@@ -142,7 +144,7 @@ def read_groups(group: Any, n: int, *, n_classes: int, owner: str) -> tuple[NDAr
 
 def new_groups(group: Any, n: int, known: Sequence[Any], *, owner: str) -> NDArray[np.intp]:
     """Return the place of each label among the groups that fit has seen."""
-    codes = _places(
+    codes = places_among(
         group,
         known,
         name="group",
@@ -150,7 +152,7 @@ def new_groups(group: Any, n: int, known: Sequence[Any], *, owner: str) -> NDArr
         must_be="labels of groups that fit has seen",
         hint="a group without rows when fitting has no price; see groups_ for those that have one.",
     )
-    _same_length("group", len(codes), n, owner)
+    require_length("group", len(codes), n, owner=owner)
     return codes
 
 
@@ -162,34 +164,15 @@ def read_shares(
     per_class = table.ndim == 3 and table.shape[1] == n_classes
     wide = table.ndim in {2, 3} and (n_groups is None or table.shape[-1] == n_groups)
     if not wide or not (table.ndim == 2 or per_class) or table.shape[-1] < 2:
-        _refuse(
+        refuse(
             "group_proba",
             owner,
             "an array of (rows, groups), or of (rows, classes, groups), with two groups or more",
             "another shape",
         )
-    _same_length("group_proba", len(table), n, owner)
+    require_length("group_proba", len(table), n, owner=owner)
     good = np.isfinite(table).all() and (table >= 0).all()
     if not good or (np.abs(table.sum(axis=-1) - 1) > 1e-3).any():
-        _refuse("group_proba", owner, "probabilities that add up to one in each row", "others")
+        refuse("group_proba", owner, "probabilities that add up to one in each row", "others")
     table = table / table.sum(axis=-1, keepdims=True)
     return np.ascontiguousarray(table if table.ndim == 2 else table.transpose(1, 0, 2))
-
-
-def _places(
-    values: Any, known: Sequence[Any], *, name: str, owner: str, must_be: str, hint: str = ""
-) -> NDArray[np.intp]:
-    codes, labels = encode_labels(read_column(values, name=name, owner=owner), name=name, owner=owner)
-    where = {label: place for place, label in enumerate(known)}
-    if any(label not in where for label in labels):
-        _refuse(name, owner, must_be, "others among them", hint=hint)
-    return np.array([where[label] for label in labels], dtype=np.intp)[codes]
-
-
-def _same_length(name: str, length: int, n: int, owner: str) -> None:
-    if length != n:
-        _refuse(name, owner, "as long as 'X'", "another length")
-
-
-def _refuse(name: str, owner: str, must_be: str, got: str, *, hint: str = "") -> NoReturn:
-    raise InvalidParameterError(name, owner=owner, must_be=must_be, got=got, hint=hint)

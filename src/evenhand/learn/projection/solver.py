@@ -3,6 +3,14 @@ r"""The dual of a projection, solved exactly by an interior-point method.
 Minimise :math:`\Phi(\lambda)` over :math:`\lambda \ge 0`, one multiplier for each constraint; its gradient is
 how much room each constraint has. The number of multipliers does not depend on the number of rows. At
 tolerance 0 the two signs of a constraint are one equality with a multiplier of any sign.
+
+**Why not scipy.optimize.** The solver promises conditions of optimality and a duality gap within 1e-8, and
+comes within 1e-13. On 560 problems of 2 to 4 classes and 2 to 8 groups (``bench_projection_scipy.py``), with
+the same function, gradient and Hessian, the best method of scipy at tolerance 0, trust-exact, takes 5 times
+as long and misses 1e-11 in 6 of 112. Above 0, the best with bounds, SLSQP, takes 4.4 times as long and misses
+1e-8 in 8 of 448 and 1e-11 in 313; L-BFGS-B misses 1e-8 in 105, TNC in 37 at 23 times the time. Rescuing those
+would need the interior point as well. Constraints of different groups depend on each other, so the Hessian
+has no full rank, and many multipliers give the same prices: that is what general methods stumble over.
 """
 
 from __future__ import annotations
@@ -27,7 +35,7 @@ _GOOD_ENOUGH = 1e-8
 _LARGEST_MULTIPLIER = 1e6  # sound ones reach 1e4 where a group is one row with a score near 0
 _MOST_STEPS = 200
 _RANK = 1e-12
-_NOTHING = 1e-9  # a tolerance below this is 0
+_SMALLEST_TOLERANCE = 1e-9  # one below is taken as 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,17 +98,20 @@ def solve(problem: Problem, tolerance: float, *, ridge: float = 0.0, stray: bool
     InvalidParameterError
         If no scores meet the tolerance, or the solution is not as exact as promised.
     """
-    if tolerance < _NOTHING and not ridge:
-        return _checked(problem, 0.0, *_equalities(problem))
+    if tolerance < _SMALLEST_TOLERANCE and not ridge:
+        return _check_solution(problem, 0.0, *_solve_equalities(problem))
     dual = _Dual(problem, problem.columns(tolerance), ridge, stray=stray)
-    nothing = np.zeros(dual.columns.shape[1])
-    _, room, _ = dual(nothing)
-    found = nothing if (room >= 0).all() else _polished(dual, *_interior(dual, room))
-    return _checked(problem, tolerance, dual, found)
+    multipliers = np.zeros(dual.columns.shape[1])
+    _, room, _ = dual(multipliers)
+    if (room < 0).any():
+        multipliers = _polish(dual, *_solve_interior(dual, room))
+    return _check_solution(problem, tolerance, dual, multipliers)
 
 
-def _interior(dual: _Dual, room: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Primal-dual interior point: multipliers and room both positive, their products driven to nothing."""
+def _solve_interior(
+    dual: _Dual, room: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Primal-dual interior point: multipliers and room both positive, their products driven to 0."""
     count = len(room)
     x = np.full(count, 0.05)
     z = np.full(count, max(0.05, float(np.abs(room).max())))
@@ -129,8 +140,8 @@ def _interior(dual: _Dual, room: NDArray[np.float64]) -> tuple[NDArray[np.float6
     return x, z
 
 
-def _polished(dual: _Dual, x: NDArray[np.float64], z: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Set the multipliers of slack constraints to nothing and let Newton's method finish the others."""
+def _polish(dual: _Dual, x: NDArray[np.float64], z: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Set the multipliers of slack constraints to 0 and let Newton's method finish the others."""
     best, least = x, _fault(x, dual(x)[1])
     for used in (x > z, x > 0.1 * x.max()):  # the second where the tolerance hardly binds
         if least < 1e-12:
@@ -150,7 +161,7 @@ def _polished(dual: _Dual, x: NDArray[np.float64], z: NDArray[np.float64]) -> ND
     return best
 
 
-def _equalities(problem: Problem) -> tuple[_Dual, NDArray[np.float64]]:
+def _solve_equalities(problem: Problem) -> tuple[_Dual, NDArray[np.float64]]:
     """Solve for tolerance 0, with multipliers of any sign; there are many, the prices are the same."""
     dual = _Dual(problem, problem.signed, 0.0, stray=False)
     x = np.zeros(problem.signed.shape[1])
@@ -174,7 +185,7 @@ def _equalities(problem: Problem) -> tuple[_Dual, NDArray[np.float64]]:
     return dual, x
 
 
-def _checked(problem: Problem, tolerance: float, dual: _Dual, x: NDArray[np.float64]) -> Solution:
+def _check_solution(problem: Problem, tolerance: float, dual: _Dual, x: NDArray[np.float64]) -> Solution:
     prices = dual.columns @ x
     value, g, _ = dual(x, with_value=True)
     equal = tolerance == 0 and not dual.ridge
@@ -184,7 +195,7 @@ def _checked(problem: Problem, tolerance: float, dual: _Dual, x: NDArray[np.floa
     else:
         objective = problem.objective(prices)
         gap = objective + value
-        objective = max(objective, 0.0)  # where nothing is changed, rounding may leave less
+        objective = max(objective, 0.0)  # where no score is changed, rounding may leave less
     if not (residual < _GOOD_ENOUGH and abs(gap) < _GOOD_ENOUGH):
         _refuse_infeasible(x)
         raise InvalidParameterError(
@@ -213,7 +224,7 @@ def _refuse_infeasible(multipliers: NDArray[np.float64]) -> None:
 
 
 def _residual(x: NDArray[np.float64], room: NDArray[np.float64]) -> float:
-    """Return how far a constraint is from being met, or a multiplier from having none to spare."""
+    """Return how far a constraint is from being met, or a multiplier from being 0 where there is room."""
     return float(max(-room.min(), np.abs(x * room).max()))
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from evenhand._validate import integer
 from evenhand.errors import InvalidParameterError
+from evenhand.learn.training.descent_kernels import add_gradients, members, sampled_words
 from evenhand.privacy.accounting import sampling_rate
 from evenhand.privacy.feeding import feed
 
@@ -144,9 +145,7 @@ def batches(
     >>> len(drawn)
     3
     """
-    from evenhand.learn.training.descent_kernels import members, sampled_words  # noqa: PLC0415 - starts the compiler
-
-    halvings, below = _halved(schedule.sampling)
+    halvings, below = _split_halvings(schedule.sampling)
     width = -(-rows // _LANES)
     room = np.empty(rows, dtype=np.int64)
     at_once = max(1, _DECIDED_AT_ONCE // max(1, rows))
@@ -161,10 +160,10 @@ def batches(
                 progress(done, schedule.steps)
 
 
-def _halved(sampling: Fraction) -> tuple[int, np.uint64]:
+def _split_halvings(sampling: Fraction) -> tuple[int, np.uint64]:
     """Return how often one half goes into the probability, and what is left in units of 2**-64.
 
-    What is left is above one half and at most 1; 1 is written as nought.
+    What is left is above one half and at most 1; 1 is written as 0.
     """
     halvings = 0
     while sampling <= Fraction(1, 2):
@@ -302,8 +301,6 @@ def descend(
     schedule : Schedule
         Public numbers.
     """
-    from evenhand.learn.training.descent_kernels import add_gradients  # noqa: PLC0415 - starts the compiler
-
     weights, mean = start.astype(np.float64), TailMean(schedule, start)
     errors, room = np.empty(len(start)), np.empty(start.shape, dtype=np.int32)
     move = settings.rate * settings.clip / settings.reach / schedule.batch

@@ -60,7 +60,7 @@ def sampled_words(units: Words, out: Words, done: int, halvings: int, below: np.
     """Fill `out` with words of 64 rows each, where a bit is 1 with the same probability, independently.
 
     A bit is 1 if it is in each of `halvings` random words, and if a random word of its own is below `below`,
-    where nought stands for 2**64: the probability is ``below / 2**(64 + halvings)``, exactly. Units are read
+    where 0 stands for 2**64: the probability is ``below / 2**(64 + halvings)``, exactly. Units are read
     as ``privacy/feeding.py`` describes: no unit serves two words, and a word that they do not suffice for is
     begun again by the next call.
     """
@@ -127,11 +127,11 @@ def _ask_for(typing: Any, features: Any, row: Any, column: Any) -> Any:  # noqa:
     return types.void(features, types.intp, types.intp), generate
 
 
-def _nothing(features: Floats, row: int, column: int) -> None:
+def _no_prefetch(features: Floats, row: int, column: int) -> None:
     """Stand for it where nothing is compiled."""
 
 
-_fetch: Any = _nothing if getattr(numba.config, "DISABLE_JIT", False) else intrinsic(_ask_for)
+_fetch: Any = _no_prefetch if getattr(numba.config, "DISABLE_JIT", False) else intrinsic(_ask_for)
 
 
 @_added_in_any_order

@@ -34,7 +34,7 @@ class CountsFits(KeepsSpending):
             spent = text_above(self._spending.amount)
             told = f"has spent epsilon = {spent} by now, and each further fit adds to it"
             if any(fit.trust is Trust.NONE for fit in self._spending.guarantees()):
-                told = "is promised nothing, since the published noise guarantees nothing"
+                told = "has no guarantee, since the published noise gives none"
             warnings.warn(
                 "This model, or a copy or clone of it, is fitted a second time: a person whose row was in "
                 f"both fits {told}; see guarantee_. Hint: make a new model for rows of other people, with "

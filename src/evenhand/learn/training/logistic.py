@@ -95,7 +95,7 @@ class DPLogisticRegression(CountsFits, ClassifierMixin, BaseEstimator):  # type:
         What is assumed of how the features were made, for the guarantee: ``PublicEncoder(...).assumptions``,
         for instance. Without it, that no scaling constant or vocabulary was learnt from the rows.
     rng : None, int, Generator or Source
-        Nothing for the operating system's secure source. Anything else makes a simulation; with a seed each
+        None for the operating system's secure source. Anything else makes a simulation; with a seed each
         call of :meth:`fit` has a stream of its own, and a clone begins again.
     progress : callable, optional
         Called with the number of steps done and of all steps.

@@ -5,7 +5,7 @@ What can fail for the rows fails here, before anything is drawn: later no error 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
@@ -14,7 +14,7 @@ from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from evenhand.errors import InvalidParameterError
+from evenhand.learn.columns import refuse, require_length
 from evenhand.measure.columns import read_column
 from evenhand.privacy.rational import exact
 from evenhand.table.frames import eager_frame
@@ -70,8 +70,8 @@ def read_features(model: Any, X: Any, *, place: str, reset: bool) -> NDArray[np.
     if array.shape[1] == 0:
         check_array(np.empty((1, 0)), estimator=model)  # says so, without the number of rows
     if array.shape[0] == 0:
-        _refuse("X", owner, "a table with rows", "0 sample(s)")
-    return _bounded(array, owner)
+        refuse("X", owner, "a table with rows", "0 sample(s)")
+    return _clip_features(array, owner)
 
 
 def read_labels(
@@ -94,23 +94,22 @@ def read_labels(
     name = owner.split(".", maxsplit=1)[0]
     if y is None:
         hint = f"this {name} requires y to be passed, but the target y is None."
-        _refuse("y", owner, "a column of labels", None, hint=hint)
+        refuse("y", owner, "a column of labels", None, hint=hint)
     if getattr(y, "ndim", 1) == 2 and getattr(y, "shape", (0, 0))[1] == 1:
         y = column_or_1d(y, warn=True)
     column = read_column(y, name="y", owner=owner)
     if column.dtype.kind == "c":  # scikit-learn's error would show them
-        _refuse("y", owner, "a column of labels", "complex numbers (Complex data not supported)")
+        refuse("y", owner, "a column of labels", "complex numbers (Complex data not supported)")
     if column.dtype.kind == "f" and np.isinf(column).any():
-        _refuse("y", owner, "a column of labels", "a column where Input y contains infinity")
-    if len(column) != rows:
-        _refuse("y", owner, "as long as 'X'", "another length")
+        refuse("y", owner, "a column of labels", "a column where Input y contains infinity")
+    require_length("y", len(column), rows, owner=owner)
     if column.dtype.kind == "O" and len({type(label) for label in column.tolist()}) > 1:
-        _refuse("y", owner, "a column of labels of one type", "labels of several types")
+        refuse("y", owner, "a column of labels of one type", "labels of several types")
     check_classification_targets(column)
     seen, places = np.unique(column, return_inverse=True)
     if classes is None:
         if len(seen) < 2:
-            _refuse(
+            refuse(
                 "y",
                 owner,
                 "a column with labels of two classes at least",
@@ -118,20 +117,20 @@ def read_labels(
                 hint="declare the classes with classes=[...] if the rows may be of one class only.",
             )
         return places.astype(np.int64), seen
-    return _among(seen, classes, owner)[places], classes
+    return _places_of_classes(seen, classes, owner)[places], classes
 
 
 def public_classes(classes: Sequence[Any] | None, *, owner: str) -> NDArray[Any] | None:
-    """Return the declared classes in order, at least two; nothing if none are declared."""
+    """Return the declared classes in order, at least two; None if none are declared."""
     if classes is None:
         return None
     must_be = "a list of two classes or more, each once and all of one type"
     listed = read_column(classes, name="classes", owner=owner)
     if listed.dtype.kind == "O" and len({type(label) for label in listed.tolist()}) > 1:
-        _refuse("classes", owner, must_be, "classes of several types")
+        refuse("classes", owner, must_be, "classes of several types")
     ordered = np.unique(listed)
     if len(ordered) < 2 or len(ordered) != len(listed):
-        _refuse(
+        refuse(
             "classes", owner, must_be, "fewer of them" if len(ordered) == len(listed) else "one of them twice"
         )
     return np.asarray(ordered)
@@ -140,7 +139,7 @@ def public_classes(classes: Sequence[Any] | None, *, owner: str) -> NDArray[Any]
 def refuse_others(given: dict[str, Any], *, owner: str) -> None:
     """Refuse weights, since a row that counts twice is two rows to the guarantee, and unknown arguments."""
     if given.pop("sample_weight", None) is not None:
-        _refuse(
+        refuse(
             "sample_weight",
             owner,
             "left out",
@@ -163,7 +162,7 @@ def assumptions_about(
     preprocessing : sequence of str, optional
         What is assumed of how the features were made. Without it, that nothing was learnt from the rows.
     rows, classes : object
-        What was declared of them; nothing if they are read from the rows, and so must be public.
+        What was declared of them; None if they are read from the rows, and so must be public.
     owner : str
         Whose parameters these are, for messages.
     """
@@ -173,7 +172,7 @@ def assumptions_about(
     else:
         made = tuple(preprocessing) if not isinstance(preprocessing, str) else (preprocessing,)
         if not all(isinstance(each, str) and each for each in made):
-            _refuse("preprocessing", owner, "a list of sentences, or nothing", "something else")
+            refuse("preprocessing", owner, "a list of sentences, or nothing", "something else")
     counted = ("the number of rows that train the model is public",) if rows is None else ()
     listed = ("which classes there are is public",) if classes is None else ()
     return (*made, *counted, *listed, "no setting was chosen by looking at the private rows")
@@ -183,7 +182,7 @@ def positive(name: str, value: Any, *, owner: str, least: float, most: float) ->
     """Return a public number in a range, exactly, or refuse it."""
     number = exact(value, name=name, owner=owner, above=0)
     if not exact(least, name=name, owner=owner) <= number <= exact(most, name=name, owner=owner):
-        _refuse(name, owner, f"a number from {least:g} to {most:g}", value)
+        refuse(name, owner, f"a number from {least:g} to {most:g}", value)
     return number
 
 
@@ -197,12 +196,12 @@ def _from_frame(X: Any, owner: str) -> NDArray[Any]:  # noqa: N803 - as above
     ]
     if other:
         shown = ", ".join(f"'{name}'" for name in other[:5]) + (" and others" if len(other) > 5 else "")
-        _refuse("X", owner, "a frame of numbers", f"columns that hold no numbers: {shown}", hint=_ENCODER)
+        refuse("X", owner, "a frame of numbers", f"columns that hold no numbers: {shown}", hint=_ENCODER)
     made = np.empty(frame.shape)  # filled column by column: no second table is needed on the way
     for place, column in enumerate(frame.iter_columns()):
         if column.null_count():
             got = f"a null or NaN in column '{column.name}'"
-            _refuse("X", owner, "a frame without missing values", got)
+            refuse("X", owner, "a frame without missing values", got)
         made[:, place] = column.to_numpy()
     return made
 
@@ -213,20 +212,20 @@ def _without_rows(X: Any, owner: str) -> Any:  # noqa: N803 - as above
 
 def _from_array(X: Any, owner: str) -> NDArray[Any]:  # noqa: N803 - as above
     if hasattr(X, "toarray"):
-        _refuse("X", owner, _TABLE, "a sparse matrix", hint="X.toarray() makes an array of it.")
+        refuse("X", owner, _TABLE, "a sparse matrix", hint="X.toarray() makes an array of it.")
     if np.ma.is_masked(X):
-        _refuse("X", owner, "an array without missing values", "a masked array with values masked")
+        refuse("X", owner, "an array without missing values", "a masked array with values masked")
     try:
         array = np.asarray(X)
     except ValueError:
         array = None
     if array is None:  # not inside the except: what numpy said may hold values
-        _refuse("X", owner, _TABLE, "rows of several lengths")
+        refuse("X", owner, _TABLE, "rows of several lengths")
     if array.dtype.kind == "c":
-        _refuse("X", owner, _TABLE, "complex numbers (Complex data not supported)")
+        refuse("X", owner, _TABLE, "complex numbers (Complex data not supported)")
     if array.ndim != 2:
         hint = "Reshape your data with X.reshape(-1, 1) if it has one column."
-        _refuse("X", owner, _TABLE, f"an array of {array.ndim} dimension(s)", hint=hint)
+        refuse("X", owner, _TABLE, f"an array of {array.ndim} dimension(s)", hint=hint)
     return array if array.dtype.kind in "biuf" else _from_objects(array, owner)
 
 
@@ -238,30 +237,26 @@ def _from_objects(array: NDArray[Any], owner: str) -> NDArray[np.float64]:
         except (TypeError, ValueError):
             numbers = None
     if numbers is None:
-        _refuse("X", owner, "an array of numbers", "values of another type", hint=_ENCODER)
+        refuse("X", owner, "an array of numbers", "values of another type", hint=_ENCODER)
     return numbers
 
 
-def _bounded(array: NDArray[Any], owner: str) -> NDArray[np.float64]:
+def _clip_features(array: NDArray[Any], owner: str) -> NDArray[np.float64]:
     with np.errstate(over="ignore"):  # a wider float than float64 may become infinite, and is refused
         made = np.require(array, np.float64, ["C", "W"])  # the kernel is compiled for arrays of this kind
     least, most = float(made.min()), float(made.max())
     if not (np.isfinite(least) and np.isfinite(most)):
         got = "a NaN among them" if np.isnan(least) else "an infinity (inf) among them"
         hint = "put a public number in the place of what is missing, before fitting."
-        _refuse("X", owner, "finite numbers, none of them missing", got, hint=hint)
+        refuse("X", owner, "finite numbers, none of them missing", got, hint=hint)
     if max(-least, most) > LARGEST_FEATURE:
         made = np.clip(made, -LARGEST_FEATURE, LARGEST_FEATURE)
     return made
 
 
-def _among(seen: NDArray[Any], classes: NDArray[Any], owner: str) -> NDArray[np.int64]:
+def _places_of_classes(seen: NDArray[Any], classes: NDArray[Any], owner: str) -> NDArray[np.int64]:
     where = {label: place for place, label in enumerate(classes.tolist())}
     places = [where.get(label, -1) for label in seen.tolist()]
     if -1 in places:
-        _refuse("y", owner, "labels that are among 'classes'", "others among them")
+        refuse("y", owner, "labels that are among 'classes'", "others among them")
     return np.array(places, dtype=np.int64)
-
-
-def _refuse(name: str, owner: str, must_be: str, got: object, *, hint: str = "") -> NoReturn:
-    raise InvalidParameterError(name, owner=owner, must_be=must_be, got=got, hint=hint)

@@ -61,7 +61,7 @@ def significant(values: Any, digits: int = 7) -> Any:
 @lru_cache(maxsize=16)
 def temperatures(epsilon: str) -> dict[str, float]:
     """Return the temperatures of an epsilon, by name."""
-    from evenhand.release.postprocess.steps import optimal_temperature  # noqa: PLC0415 - imports scipy
+    from evenhand.release.postprocess import optimal_temperature  # noqa: PLC0415 - imports scipy
 
     law = Laplace(1 / Fraction(epsilon))
     found = {

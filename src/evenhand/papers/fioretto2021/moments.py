@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.privacy.laws import Laplace
-from evenhand.release.postprocess.steps import clamp_bias, shrink_bias
+from evenhand.release import postprocess
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -66,10 +66,10 @@ def mean_and_variance(counts: Any, scale: Fraction, temperature: float = 0.0) ->
     law, b = Laplace(scale), float(scale)
     values = each.astype(float)
     if temperature:
-        mean = values + shrink_bias(each, law, T=temperature)
+        mean = values + postprocess.shrink_bias(each, law, T=temperature)
         second = _second_moment(values, b, temperature)
     else:
-        mean = values + clamp_bias(each, law)
+        mean = values + postprocess.clamp_bias(each, law)
         second = values**2 + 2 * b**2 - b**2 * np.exp(-values / b)
     return mean[back], np.maximum(second - mean**2, 0.0)[back]
 

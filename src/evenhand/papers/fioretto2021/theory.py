@@ -18,7 +18,7 @@ from evenhand.decide.bounds_curvature import (
 from evenhand.papers.claims import Checked, Claim
 from evenhand.papers.fioretto2021.checks import listed, verdict
 from evenhand.privacy.laws import Laplace
-from evenhand.release.postprocess.steps import clamp_bias
+from evenhand.release import postprocess
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -175,13 +175,13 @@ def _theorem_9(_: Evidence) -> Checked:
     for x, b in product((0, 3, 10, 100), (2, 5, 50)):
         mean = expected(lambda noise, x=x: np.maximum(0.0, x + noise), float(b), (float(-x),))  # type: ignore[misc]
         worst = max(worst, abs(mean - x - b / 2 * math.exp(-x / b)))
-    shipped = float(clamp_bias([3], Laplace(5))[0])
+    shipped = float(postprocess.clamp_bias([3], Laplace(5))[0])
     why = f"Within {worst:.0e} of the integral in 12 cases; x = 3, l = 0, lambda = 5 has {shipped:.7f}."
     return verdict(worst < _CLOSE, why)
 
 
 def _after_theorem_9(_: Evidence) -> Checked:
-    true, printed = float(clamp_bias([3], Laplace(5))[0]), math.exp(-3 / 5)
+    true, printed = float(postprocess.clamp_bias([3], Laplace(5))[0]), math.exp(-3 / 5)
     why = (
         "The factor lambda / 2 of the theorem is lost: for x = 3, l = 0, lambda = 5 the bias is "
         f"{true:.4f}, not {printed:.4f}."

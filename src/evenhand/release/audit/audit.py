@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import asdict, dataclass, fields
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from evenhand._validate import integer
 from evenhand.errors import ColumnNotFoundError
-from evenhand.release.audit.figures import SMALL, compared, figures_by_group, figures_by_size, small_cells
+from evenhand.measure.text_tables import aligned, html_table
+from evenhand.release.audit.figures import (
+    SMALL,
+    Figures,
+    compare_tables,
+    figures_by_group,
+    figures_by_size,
+    small_cells,
+)
+from evenhand.schema.text import visible
+from evenhand.table.frames import make_frame
 
 if TYPE_CHECKING:
-    from evenhand.release.audit.figures import Figures, SmallCells
+    from evenhand.release.audit.figures import SmallCells
     from evenhand.schema import Schema
     from evenhand.table.frames import Backend
 
@@ -61,9 +73,17 @@ class ReleaseAudit:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for a JSON file, the banner first; what is undefined is None."""
-        from evenhand.release.audit.view import as_dict  # noqa: PLC0415 - only where it is looked at
-
-        return as_dict(self)
+        return {
+            "banner": self.banner,
+            "columns": list(self.columns),
+            "l1": self.l1,
+            "alpha_of_one_draw": self.alpha_of_one_draw,
+            "overall": _plain(self.overall),
+            "by_size": [_plain(each) for each in self.by_size],
+            "group": self.group,
+            "by_group": [_plain(each) for each in self.by_group],
+            "small": asdict(self.small) | {"unchanged_share": _number(self.small.unchanged_share)},
+        }
 
     def to_frame(self, backend: Backend | None = None) -> Any:
         """Return one row for all cells, for each class of size and for each group; the banner is a column.
@@ -73,22 +93,29 @@ class ReleaseAudit:
         backend : {"pandas", "polars", "pyarrow"}, optional
             The library of the frame. By default pandas where it is installed, else pyarrow.
         """
-        from evenhand.release.audit.view import as_frame  # noqa: PLC0415 - only where it is looked at
-
-        return as_frame(self, backend)
+        parts = [("all", self.overall)]
+        parts += [("size", each) for each in self.by_size] + [("group", each) for each in self.by_group]
+        rows = [figures for _, figures in parts]
+        columns: dict[str, Any] = {"part": [part for part, _ in parts]}
+        columns |= {each.name: [getattr(row, each.name) for row in rows] for each in fields(Figures)}
+        columns |= {name: [getattr(row, name) for row in rows] for name in ("hidden_share", "relative_error")}
+        return make_frame(columns | {"banner": [self.banner] * len(rows)}, backend=backend)
 
     def __str__(self) -> str:
-        from evenhand.release.audit.view import as_text  # noqa: PLC0415 - only where it is looked at
-
-        return as_text(self)
+        parts = [self.banner, "", *_sentences(self), ""]
+        for title, rows in _tables(self):
+            parts += [title, *aligned(rows), ""]
+        return "\n".join([*parts, *_omitted_groups(self), self.banner])
 
     def __repr__(self) -> str:
         return f"<ReleaseAudit of {' × '.join(self.columns)}. {self.banner} print() shows it.>"
 
     def _repr_html_(self) -> str:
-        from evenhand.release.audit.view import as_html  # noqa: PLC0415 - only where it is looked at
-
-        return as_html(self)
+        banner = f'<p role="note"><strong>{escape(self.banner)}</strong></p>'
+        told = "".join(f"<p>{escape(line)}</p>" for line in _sentences(self))
+        tables = "".join(f"<p>{escape(title)}</p>{html_table(rows)}" for title, rows in _tables(self))
+        more = "".join(f"<p>{escape(line)}</p>" for line in _omitted_groups(self))
+        return f"<div>{banner}{told}{tables}{more}</div>"
 
 
 def audit_release(
@@ -139,7 +166,7 @@ def audit_release(
     <ReleaseAudit of town. Computed from the true data: not for publication. print() shows it.>
     """
     least = SMALL if threshold is None else integer("threshold", threshold, owner="audit_release", low=2)
-    pair = compared(true, published, schema)
+    pair = compare_tables(true, published, schema)
     if group is not None and group not in pair.schema:
         raise ColumnNotFoundError(group, pair.schema.names, place="in the table")
     overall = pair.figures("all cells", pair.everywhere, pair.size)
@@ -157,3 +184,88 @@ def audit_release(
         alpha_of_one_draw=float(largest - smallest),
         small=small_cells(pair, least),
     )
+
+
+_GROUPS_SHOWN = 30
+_HEADS = [
+    "cells",
+    "people",
+    "mean error",
+    "± s.e.",
+    "mean |error|",
+    "rmse",
+    "unchanged",
+    "missing",
+    "zeroed",
+    "hidden",
+]
+
+
+def _sentences(audit: ReleaseAudit) -> list[str]:
+    small, all_cells = audit.small, audit.overall
+    names = " × ".join(visible(each) for each in audit.columns)
+    audited = f"Audit of a published table of {names}: {all_cells.cells:,} cells"
+    spread = f"Alpha of this one draw, largest error minus smallest: {_decimal(audit.alpha_of_one_draw)}"
+    unchanged = f"{small.unchanged:,} published unchanged{_share(small.unchanged_share)}"
+    hidden = f"{_count(all_cells.hidden_people)} people in them{_share(all_cells.hidden_share)}"
+    exactly = f"{small.ones_and_twos_unchanged:,} published exactly"
+    return [
+        f"{audited}, {_count(all_cells.people)} people.",
+        f"Sum of absolute errors: {_decimal(audit.l1)}. {spread}.",
+        f"Small cells (1 to {small.threshold - 1} people): {small.cells:,}, of which {unchanged}.",
+        f"Cells of one or two people: {small.ones_and_twos:,}, of which {exactly}.",
+        f"Suppressed: {all_cells.missing:,} cells missing, {all_cells.zeroed:,} zeroed, {hidden}.",
+    ]
+
+
+def _tables(audit: ReleaseAudit) -> list[tuple[str, list[list[str]]]]:
+    made = [("By true size of the cell", [["people in the cell", *_HEADS], *map(_row, audit.by_size)])]
+    if audit.group is not None:
+        shown = audit.by_group[:_GROUPS_SHOWN]
+        made.append((f"By {visible(audit.group)}", [[visible(audit.group), *_HEADS], *map(_row, shown)]))
+    return made
+
+
+def _omitted_groups(audit: ReleaseAudit) -> list[str]:
+    more = len(audit.by_group) - _GROUPS_SHOWN
+    return [f"and {more:,} more; to_frame() has them all"] if more > 0 else []
+
+
+def _row(figures: Figures) -> list[str]:
+    numbers = (
+        figures.mean_error,
+        figures.standard_error,
+        figures.mean_absolute_error,
+        figures.root_mean_square_error,
+    )
+    return [
+        figures.name,
+        f"{figures.cells:,}",
+        _count(figures.people),
+        *(_decimal(each) for each in numbers),
+        f"{figures.unchanged:,}",
+        f"{figures.missing:,}",
+        f"{figures.zeroed:,}",
+        "" if math.isnan(figures.hidden_share) else f"{figures.hidden_share:.1%}",
+    ]
+
+
+def _plain(figures: Figures) -> dict[str, Any]:
+    shares = {name: getattr(figures, name) for name in ("hidden_share", "relative_error")}
+    return {name: _number(value) for name, value in (asdict(figures) | shares).items()}
+
+
+def _number(value: Any) -> Any:
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def _share(value: float) -> str:
+    return "" if math.isnan(value) else f" ({value:.1%})"
+
+
+def _count(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.1f}"
+
+
+def _decimal(value: float) -> str:
+    return "" if math.isnan(value) else f"{value:,.2f}"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.errors import InvalidParameterError
+from evenhand.release.table.frames import read_cells
 from evenhand.release.table.histogram import Histogram
 from evenhand.release.table.released import Release
 from evenhand.schema import Schema
@@ -26,7 +27,7 @@ __all__ = [
     "Figures",
     "Pair",
     "SmallCells",
-    "compared",
+    "compare_tables",
     "figures_by_group",
     "figures_by_size",
     "small_cells",
@@ -166,11 +167,11 @@ class Pair:
         )
 
 
-def compared(true: Any, published: Any, schema: Schema | None) -> Pair:
+def compare_tables(true: Any, published: Any, schema: Schema | None) -> Pair:
     """Lay both tables side by side, in the order of the true one."""
-    known = _schema(true, published, schema)
-    cells, counts, _, _ = _listed(true, known, "true")
-    other_cells, other_counts, missing, listed = _listed(published, known, "published")
+    known = _find_schema(true, published, schema)
+    cells, counts, _, _ = _list_cells(true, known, "true")
+    other_cells, other_counts, missing, listed = _list_cells(published, known, "published")
     both = np.union1d(cells, np.union1d(other_cells, missing))
     left, right = (np.zeros(both.size, each.dtype) for each in (counts, other_counts))
     left[np.searchsorted(both, cells)] = counts
@@ -219,7 +220,7 @@ def small_cells(pair: Pair, threshold: int) -> SmallCells:
     )
 
 
-def _schema(true: Any, published: Any, schema: Schema | None) -> Schema:
+def _find_schema(true: Any, published: Any, schema: Schema | None) -> Schema:
     if schema is not None:
         return instance("schema", schema, Schema, owner=_OWNER)
     for table in (true, published):
@@ -231,20 +232,18 @@ def _schema(true: Any, published: Any, schema: Schema | None) -> Schema:
     raise InvalidParameterError("schema", owner=_OWNER, must_be=must_be, got=got)
 
 
-def _listed(
+def _list_cells(
     table: Any, schema: Schema, name: str
 ) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[np.int64], bool]:
     """Return cells, their counts, cells without a count, and whether cells not listed are missing."""
     if isinstance(table, Release):
         return _of_release(table, schema, name)
     if isinstance(table, Histogram):
-        ordered = _ordered(table, schema, name)
+        ordered = _order_columns(table, schema, name)
         if ordered.counts is None:
             cells, filled = np.asarray(ordered.cells), np.asarray(ordered.filled)
             return cells, filled, np.empty(0, np.int64), True
         return np.arange(ordered.size), ordered.counts.ravel(), np.empty(0, np.int64), False
-    from evenhand.release.table.frames import read_cells  # noqa: PLC0415 - slow to import
-
     read = read_cells(table, schema, count="count")
     return read.present.cells, read.present.filled, read.missing, True
 
@@ -252,15 +251,15 @@ def _listed(
 def _of_release(
     release: Release, schema: Schema, name: str
 ) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[np.int64], bool]:
-    cells, counts, _, listed = _listed(release.histogram.with_counts(release.values), schema, name)
+    cells, counts, _, listed = _list_cells(release.histogram.with_counts(release.values), schema, name)
     if release.unpublished is None or listed:
         return cells, counts, np.empty(0, np.int64), listed
     marks = release.histogram.with_counts(release.unpublished.astype(np.int64))
-    hidden = _listed(marks, schema, name)[1] > 0
+    hidden = _list_cells(marks, schema, name)[1] > 0
     return cells[~hidden], counts[~hidden], cells[hidden], False
 
 
-def _ordered(table: Histogram, schema: Schema, name: str) -> Histogram:
+def _order_columns(table: Histogram, schema: Schema, name: str) -> Histogram:
     """Return the table with its columns in this order; refuse other columns or other domains."""
     same = set(table.columns) == set(schema.names) and all(
         table.schema[each].domain == schema[each].domain and table.schema[each].size == schema[each].size

@@ -2,6 +2,16 @@ r"""What sampling promises: the exact delta of a sampled table whose small count
 
 Each person is taken with the same chance :math:`\beta`, independently; the sampled counts of fixed, public
 cells are published if they are at least :math:`k`. See :func:`sampled_delta`.
+
+A cell of :math:`w` people has a sampled count :math:`\operatorname{Bin}(w, \beta)`; below :math:`k` it is
+suppressed, so all those outcomes are one. A cell that loses a person is a pair of laws (:math:`w`,
+:math:`w - 1`), one that gains a person is (:math:`u`, :math:`u + 1`). The ratio of two such laws is monotone
+in the outcome, so what one exceeds :math:`e^\varepsilon` times the other by is the difference of two tails.
+
+Floats are enough, because every distance comes with a bound on its rounding error: the laws are sums and
+products of positive numbers, so each outcome of a cell of :math:`w` people has a relative error of less than
+:math:`8 w + 32` units in the last place, and a difference of tails has an absolute error of so many units of
+the two together. That bound is added.
 """
 
 from __future__ import annotations
@@ -16,14 +26,6 @@ import numpy as np
 from evenhand._validate import integer, one_of
 from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.rational import Number, exact, exp_bounds, round_up
-from evenhand.release.delta.sampling_laws import (
-    Cell,
-    binomials,
-    distances,
-    distances_alone,
-    joined,
-    published,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +34,120 @@ if TYPE_CHECKING:
 
     Values = npt.NDArray[np.float64]
 
-__all__ = ["MOST_K", "SampledDelta", "sample_delta", "sampled_delta"]
+__all__ = [
+    "MOST_K",
+    "Cell",
+    "Cells",
+    "SampledDelta",
+    "binomials",
+    "distances",
+    "distances_alone",
+    "join_cells",
+    "merge_small_outcomes",
+    "sample_delta",
+    "sampled_delta",
+]
+
+_UNIT = 2.0**-53
+_CUT_OFF = 1e-80
+_LEFT_OUT = 1e-70
+"""More than all that is left out for being negligible, in any table."""
+
+
+class Cell(NamedTuple):
+    """The laws of what is published of a cell of one table and of the same cell of the other.
+
+    Outcomes are in increasing order; `people` is the larger number of people.
+    """
+
+    first: Values
+    second: Values
+    people: int
+
+
+class Cells(NamedTuple):
+    """Several cells in one array, where each starts, the people of each, and what is left out of each."""
+
+    first: Values
+    second: Values
+    starts: npt.NDArray[np.int64]
+    people: Values
+    left: Values
+
+
+def binomials(rate: float, most: int) -> Iterator[tuple[Values, Values]]:
+    """Yield the laws of the sampled counts of w people and of w - 1, for w = 1, ..., `most`.
+
+    >>> [law.round(3).tolist() for law, _ in binomials(0.1, 2)]
+    [[0.9, 0.1], [0.81, 0.18, 0.01]]
+    """
+    before = np.ones(1)
+    for _ in range(most):
+        law = np.zeros(before.size + 1)
+        law[:-1] = (1 - rate) * before
+        law[1:] += rate * before
+        yield law, np.append(before, 0.0)
+        kept = law.size
+        while law[kept - 1] < _CUT_OFF:  # the upper end; the law as a whole is never negligible
+            kept -= 1
+        before = law[:kept]
+
+
+def merge_small_outcomes(first: Values, second: Values, *, k: int, people: int) -> Cell:
+    """Return the laws with all outcomes below `k` as one; `k` of 0 or 1 changes nothing."""
+    if k <= 1:
+        return Cell(first, second, people)
+    below = [np.append(law[:k].sum(), law[k:]) for law in (first, second)]
+    return Cell(below[0], below[1], people)
+
+
+def join_cells(cells: list[Cell], *, negligible: float = 0.0) -> Cells:
+    """Return cells in one array, so that :func:`distances` takes them at once.
+
+    Outcomes that are less likely than `negligible` in the first table are left out and counted in full.
+    """
+    kept = [cell.first > negligible for cell in cells]
+    starts = np.cumsum([0, *(np.count_nonzero(each) for each in kept[:-1])])
+    first = np.concatenate([cell.first[each] for cell, each in zip(cells, kept, strict=True)])
+    second = np.concatenate([cell.second[each] for cell, each in zip(cells, kept, strict=True)])
+    left = np.array([cell.first[~each].sum() for cell, each in zip(cells, kept, strict=True)])
+    return Cells(first, second, starts, np.array([float(cell.people) for cell in cells]), left)
+
+
+def distances_alone(cells: list[Cell], grown: float) -> tuple[Values, Values]:
+    r"""Return :math:`\sum (P - e^\varepsilon Q)_+` of each cell by itself, and a bound above it.
+
+    >>> value, above = distances_alone([Cell(np.array([0.5, 0.5]), np.array([0.9, 0.1]), 1)], 1.0)
+    >>> value.round(3).tolist(), bool(above[0] - value[0] < 1e-13)
+    ([0.4], True)
+    """
+    first, second = np.zeros((2, len(cells), max(cell.first.size for cell in cells)))
+    for row, cell in enumerate(cells):
+        first[row, : cell.first.size] = cell.first
+        second[row, : cell.second.size] = cell.second
+    second *= grown
+    units = 16 * np.array([float(cell.people) for cell in cells]) + 128
+    more, room = first - second, units[:, None] * _UNIT * (first + second)
+    return np.maximum(more, 0.0).sum(axis=1), np.maximum(more + room, 0.0).sum(axis=1) + _LEFT_OUT
+
+
+def distances(loses: Cell, gains: Cells, grown: float) -> tuple[Values, Values]:
+    r"""Return :math:`\sum (P - e^\varepsilon Q)_+` of a cell with each of several, and a bound above it.
+
+    `grown` is :math:`e^\varepsilon`. For each outcome of the second cell, the outcomes of the first that
+    count are those from some place on.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(loses.second > 0, loses.first / loses.second, np.inf)
+        needed = grown * gains.second / gains.first
+    place = np.searchsorted(np.maximum.accumulate(ratio), needed, side="right")
+    first, second = (np.append(np.cumsum(law[::-1])[::-1], 0.0)[place] for law in loses[:2])
+    more, less = gains.first * first, grown * gains.second * second
+    value = np.add.reduceat(np.maximum(more - less, 0.0), gains.starts)
+    units = 16 * (loses.people + gains.people) + 128
+    error = units * _UNIT * np.add.reduceat(more + less, gains.starts)
+    return value, value + error + gains.left + _LEFT_OUT
+
 
 MOST_K = 1_000
 """A larger threshold is refused."""
@@ -172,15 +287,15 @@ def one_cell(rate: float, k: int, partner: Partner, *, both: bool) -> Found:
     best, edge = _NONE, _NONE
     most, part = _first_window(partner, rate, k), []
     for w, (law, before) in enumerate(binomials(rate, _MOST_PEOPLE), start=1):
-        part.append(published(law, before, k=k, people=w))
+        part.append(merge_small_outcomes(law, before, k=k, people=w))
         if w == most or len(part) == _BLOCK:
-            best, part = _further(best, *_alone(part, partner, both=both)), []
+            best, part = _furthest(best, *_furthest_alone(part, partner, both=both)), []
         if w == most:
-            edge = _further(*_alone([Cell(law, before, w)], partner, both=both))
+            edge = _furthest(*_furthest_alone([Cell(law, before, w)], partner, both=both))
             if edge.upper <= best.value * (1 + _EXACT):
                 break
             most = min(2 * most, _MOST_PEOPLE)
-    return _settled(best, edge)
+    return _settle(best, edge)
 
 
 def two_cells(grown: float, rate: float, k: int, alone: Found) -> Found:
@@ -194,7 +309,7 @@ def two_cells(grown: float, rate: float, k: int, alone: Found) -> Found:
             return found
         most = most * 3 // 2
     bounds = [one_cell(rate, k, each, both=False) for each in _partners(grown, rate, k, _split(rate, k))]
-    return _further(alone, *bounds)._replace(inside=False)
+    return _furthest(alone, *bounds)._replace(inside=False)
 
 
 def _split(rate: float, k: int) -> int:
@@ -228,11 +343,11 @@ def _window(grown: float, rate: float, k: int, most: int, least: float) -> Found
     Only cells that can reach `least` together with some partner are looked at.
     """
     laws = [Cell(law, before, w) for w, (law, before) in enumerate(binomials(rate, most), start=1)]
-    shown = [published(cell.first, cell.second, k=k, people=cell.people) for cell in laws]
+    shown = [merge_small_outcomes(cell.first, cell.second, k=k, people=cell.people) for cell in laws]
     loses = [*shown, laws[-1]]  # the last stands for all that is beyond
-    gains = joined([_turned(cell) for cell in loses], negligible=least * _NEGLIGIBLE)
+    gains = join_cells([_swap_tables(cell) for cell in loses], negligible=least * _NEGLIGIBLE)
     within, _ = _partners(grown, rate, k, most)
-    beyond = joined([_turned(laws[-1])], negligible=least * _NEGLIGIBLE)
+    beyond = join_cells([_swap_tables(laws[-1])], negligible=least * _NEGLIGIBLE)
     chosen = [
         place
         for place, upper in enumerate(_with_partner(loses, within)[1])
@@ -244,23 +359,23 @@ def _window(grown: float, rate: float, k: int, most: int, least: float) -> Found
     for place in chosen:
         values, uppers = distances(loses[place], gains, grown)
         outside = uppers[-1] if place < most else uppers.max()
-        edge = _further(edge, Found(0.0, float(outside), None, None))
+        edge = _furthest(edge, Found(0.0, float(outside), None, None))
         if place < most:
             at = int(uppers[:-1].argmax())
-            best = _further(best, Found(float(values[at]), float(uppers[at]), place + 1, at))
-    return _settled(best, edge)
+            best = _furthest(best, Found(float(values[at]), float(uppers[at]), place + 1, at))
+    return _settle(best, edge)
 
 
-def _settled(best: Found, edge: Found) -> Found:
+def _settle(best: Found, edge: Found) -> Found:
     """Return the best, made as large as what is beyond may be."""
     inside = edge.upper <= best.value * (1 + _EXACT)
     return best._replace(upper=max(best.upper, edge.upper), inside=inside)
 
 
-def _alone(part: list[Cell], partner: Partner, *, both: bool) -> Iterator[Found]:
+def _furthest_alone(part: list[Cell], partner: Partner, *, both: bool) -> Iterator[Found]:
     """Yield the furthest of the cells that lose a person and, if asked, of the same read backwards."""
     for turned in (False, True) if both else (False,):
-        values, uppers = _with_partner([_turned(cell) for cell in part] if turned else part, partner)
+        values, uppers = _with_partner([_swap_tables(cell) for cell in part] if turned else part, partner)
         at = int(uppers.argmax())
         people = part[at].people
         places = (None, people - 1) if turned else (people, None)
@@ -280,11 +395,11 @@ def _with_partner(cells: list[Cell], partner: Partner) -> tuple[Values, Values]:
     return values, uppers
 
 
-def _further(*found: Found) -> Found:
+def _furthest(*found: Found) -> Found:
     return max(found, key=lambda each: each.upper)
 
 
-def _turned(cell: Cell) -> Cell:
+def _swap_tables(cell: Cell) -> Cell:
     return Cell(cell.second, cell.first, cell.people)
 
 

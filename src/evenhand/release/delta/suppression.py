@@ -76,7 +76,7 @@ def count_noise_delta(
     '0.988300'
     """
     owner = "count_noise_delta"
-    k, most, b = _checked(threshold, bound, scale, owner)
+    k, most, b = _check_parameters(threshold, bound, scale, owner)
     both = one_of("unit", unit, (Unit.REPLACE_ONE, Unit.ADD_OR_REMOVE_ONE), owner=owner) is Unit.REPLACE_ONE
     stays = _below(k - most, b, idealized=idealized)
     if both:
@@ -99,7 +99,7 @@ def threshold_noise_delta(threshold: int, bound: int, *, scale: Number, idealize
     >>> f"{float(threshold_noise_delta(5, 8, scale=2)):.6f}"
     '0.915759'
     """
-    k, most, b = _checked(threshold, bound, scale, "threshold_noise_delta")
+    k, most, b = _check_parameters(threshold, bound, scale, "threshold_noise_delta")
     hidden = _below(k - most, b, idealized=idealized)  # the noise is symmetric: Pr[k + noise > B]
     return round_up(1 - hidden, digits=_DIGITS)
 
@@ -120,7 +120,7 @@ def printed_delta(threshold: int, bound: int, *, epsilon: Number) -> Fraction:
     '0.98755323290803'
     """
     asked = exact(epsilon, name="epsilon", owner="printed_delta", above=0)
-    k, most, _ = _checked(threshold, bound, 1, "printed_delta")
+    k, most, _ = _check_parameters(threshold, bound, 1, "printed_delta")
     if most <= k:
         raise GuaranteeError(
             "Theorem 1 of the suppression paper needs a bound above the threshold. "
@@ -141,7 +141,7 @@ def diagnostic_delta(counts: ArrayLike, *, threshold: int, scale: Number, noise:
     """
     owner = "diagnostic_delta"
     kind = one_of("noise", noise, NOISES, owner=owner)
-    k, _, b = _checked(threshold, 0, scale, owner)
+    k, _, b = _check_parameters(threshold, 0, scale, owner)
     largest = [int(each) for each in np.sort(np.asarray(counts).reshape(-1))[:-3:-1]]
     taken = largest if kind == "count" else largest[:1]
     stays = Fraction(1)
@@ -150,7 +150,7 @@ def diagnostic_delta(counts: ArrayLike, *, threshold: int, scale: Number, noise:
     return float(1 - stays)
 
 
-def _checked(threshold: int, bound: int, scale: Number, owner: str) -> tuple[int, int, Fraction]:
+def _check_parameters(threshold: int, bound: int, scale: Number, owner: str) -> tuple[int, int, Fraction]:
     return (
         integer("threshold", threshold, owner=owner, low=0),
         integer("bound", bound, owner=owner, low=0),

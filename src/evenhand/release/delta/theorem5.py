@@ -51,7 +51,7 @@ def theorem_5_delta(epsilon: Number, *, beta: Number | None = None, bound: int |
     a probability above :math:`1/\sqrt{2 e w \beta (1 - \beta)}`, so the sum is at least one half less that:
     counts are searched until this is more than the least sum found, at most 16 million. Those below
     :math:`1/(1-\beta)` are passed over where they are many: the sum is least at 1 among them. With a larger
-    `beta` the sum falls towards nought with :math:`w`, and all counts up to the bound are searched.
+    `beta` the sum falls towards 0 with :math:`w`, and all counts up to the bound are searched.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def theorem_5_delta(epsilon: Number, *, beta: Number | None = None, bound: int |
         name, got = ("epsilon", epsilon) if beta is None else ("beta", beta)
         raise InvalidParameterError(name, owner=owner, must_be="such that 0 < beta < 1", got=got)
     if bound is None and chance > share:
-        return 1.0  # the chance that a count is below a lower share than its mean tends to nought
+        return 1.0  # the chance that a count is below a lower share than its mean tends to 0
     highest = _MOST_COUNT if bound is None else min(_MOST_COUNT, integer("bound", bound, owner=owner, low=1))
     if chance > share:
         return 1.0 - _least_sum(1, highest, share, chance) ** 2

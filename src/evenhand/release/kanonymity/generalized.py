@@ -7,10 +7,12 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+import pyarrow as pa
 
 from evenhand.errors import InvalidParameterError
-from evenhand.release.kanonymity.mondrian import Partition, mondrian, ranked
+from evenhand.release.kanonymity.mondrian import Partition, mondrian, rank_codes
 from evenhand.release.table.counting import cell_numbers
+from evenhand.release.table.frames import build_frame, cell_values
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -144,10 +146,6 @@ class GeneralizedTable:
         backend : {"pandas", "polars", "pyarrow"}, optional
             The library of the frame. By default pandas where it is installed, else pyarrow.
         """
-        import pyarrow as pa  # noqa: PLC0415 - slow to import
-
-        from evenhand.release.table.frames import cell_values, framed  # noqa: PLC0415 - slow to import
-
         if "count" in self.schema:
             must_be = "a table without a column of that name"
             raise InvalidParameterError(
@@ -160,7 +158,7 @@ class GeneralizedTable:
         if self.others:
             arrays |= cell_values(self.schema.select(self.others), self.combinations, len(self.classes))
         ordered = {name: arrays[name] for name in self.schema.names}
-        return framed({**ordered, "count": pa.array(self.counts)}, backend=backend)
+        return build_frame({**ordered, "count": pa.array(self.counts)}, backend=backend)
 
     def __repr__(self) -> str:
         names = " × ".join(self.quasi_identifiers)
@@ -191,14 +189,14 @@ def generalize(histogram: Histogram, k: int) -> GeneralizedTable:
     """
     schema = histogram.schema
     inside, outside = _axes(histogram)
-    cells, filled = _filled(histogram)
+    cells, filled = _filled_cells(histogram)
     codes = np.unravel_index(cells, histogram.shape)
     keys = cell_numbers([codes[axis] for axis in inside], [histogram.shape[axis] for axis in inside])
     first, tuple_of = np.arange(len(cells)), np.arange(len(cells))
     weights = filled
     if outside:
-        order, starts = _grouped(keys)
-        first, weights = order[starts], _sums(filled[order], starts)
+        order, starts = _sort_keys(keys)
+        first, weights = order[starts], _sum_stretches(filled[order], starts)
         tuple_of[order] = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(keys)))
     columns = [schema.columns[axis] for axis in inside]
     numeric = [_is_numeric(column) for column in columns]
@@ -233,7 +231,7 @@ def whole_counts(histogram: Histogram) -> Integers:
     return counts
 
 
-def _filled(histogram: Histogram) -> tuple[Integers, Integers]:
+def _filled_cells(histogram: Histogram) -> tuple[Integers, Integers]:
     """Return the numbers of the cells with at least one person, and how many people they have."""
     counts = whole_counts(histogram).reshape(-1)
     there = np.flatnonzero(counts > 0)
@@ -251,7 +249,7 @@ def _merge(column: Column, codes: Integers, found: Partition, *, numeric: bool) 
         np.minimum.at(ends[:, 0], found.labels, codes)
         np.maximum.at(ends[:, 1], found.labels, codes)
         return Merged(column, numeric, ends.reshape(-1), 2 * np.arange(1, classes + 1))
-    values, ranks = ranked(codes)
+    values, ranks = rank_codes(codes)
     keys = np.sort(found.labels * len(values) + ranks)
     keys = keys[np.diff(keys, prepend=-1) > 0]
     where = keys // len(values)
@@ -267,21 +265,21 @@ def _rows(
         return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64)
     values, ranks = np.zeros(1, np.int64), np.zeros(len(labels), np.int32)
     if codes:
-        values, ranks = ranked(cell_numbers(codes, sizes))
+        values, ranks = rank_codes(cell_numbers(codes, sizes))
     keys = labels * len(values) + ranks
-    order, starts = _grouped(keys)
+    order, starts = _sort_keys(keys)
     first = order[starts]
-    return labels[first], values[ranks[first]], _sums(filled[order], starts)
+    return labels[first], values[ranks[first]], _sum_stretches(filled[order], starts)
 
 
-def _grouped(keys: Integers) -> tuple[Integers, Integers]:
+def _sort_keys(keys: Integers) -> tuple[Integers, Integers]:
     """Return an order in which equal keys stand together, smaller ones first, and where each key begins."""
     order = np.argsort(keys, kind="stable")
     ordered = keys[order]
     return order, np.flatnonzero(np.diff(ordered, prepend=-1))
 
 
-def _sums(values: Integers, starts: Integers) -> Integers:
+def _sum_stretches(values: Integers, starts: Integers) -> Integers:
     return np.add.reduceat(values, starts) if starts.size else np.zeros(0, np.int64)
 
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 import numpy as np
 
@@ -15,16 +15,16 @@ from evenhand.errors import InvalidParameterError, LimitExceededError
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.units import Trust, Unit
 from evenhand.privacy.rational import Number, exact, exp_bounds, log_above
-from evenhand.privacy.sampling import bernoulli
 from evenhand.release.delta.theorem5 import theorem_5_delta
 from evenhand.release.kanonymity.generalized import generalize, whole_counts
 from evenhand.release.kanonymity.mondrian import MOST_PEOPLE
 from evenhand.release.kanonymity.reconstruct import MOST_DRAWN, Reconstruction, expected_counts, reconstruct
+from evenhand.release.mechanisms.generalized_sampling import draw_sample
 from evenhand.release.mechanisms.mechanism import Published, ReleaseMechanism, checked_unit
 from evenhand.release.mechanisms.noise import assumptions_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -38,7 +38,6 @@ __all__ = ["KAnonymity", "SampledKAnonymity", "sampled_counts"]
 GRID = 1 << 53
 """The sampling probability is a multiple of 1 / GRID."""
 
-_CHUNK = 1 << 22
 _PRINTED = (
     "Theorem 5 of zhu2023 as printed: valid and very loose, for it counts samples whose probabilities differ "
     "much instead of the chance beta that the changed record is sampled at all, and does not use k"
@@ -99,6 +98,10 @@ class KAnonymity(ReleaseMechanism):
 
     name: ClassVar[str] = "k-anonymity"
     title: ClassVar[str] = "k-anonymity by Mondrian"
+    example_parameters: ClassVar[Mapping[str, Any]] = {"k": 3}
+    label: ClassVar[str] = "k-anonymity"
+    defaults: ClassVar[Mapping[str, Any]] = {"k": 5}
+    needs_quasi_identifiers: ClassVar[bool] = True
 
     k: int
     reconstruction: Reconstruction = field(default="uniform", kw_only=True)
@@ -111,11 +114,6 @@ class KAnonymity(ReleaseMechanism):
                 "reconstruction", self.reconstruction, get_args(Reconstruction), owner=owner
             ),
         )
-
-    @classmethod
-    def example(cls) -> Self:
-        """Return a mechanism of this class."""
-        return cls(k=3)
 
     def guarantee_for(
         self,
@@ -131,8 +129,8 @@ class KAnonymity(ReleaseMechanism):
             proof="the classes are a function of the people, and the other columns are published as they are",
         )
 
-    def _published(self, histogram: Histogram, source: Source) -> Published:
-        return _anonymized(histogram, self.k, self.reconstruction, source)
+    def _publish(self, histogram: Histogram, source: Source) -> Published:
+        return _publish_classes(histogram, self.k, self.reconstruction, source)
 
     def _bias(self, histogram: Histogram, post: Sequence[Any]) -> Values | None:
         if post:
@@ -193,6 +191,11 @@ class SampledKAnonymity(ReleaseMechanism):
 
     name: ClassVar[str] = "sampled-k-anonymity"
     title: ClassVar[str] = "k-anonymity of a random sample"
+    example_parameters: ClassVar[Mapping[str, Any]] = {"k": 3, "epsilon": 1}
+    label: ClassVar[str] = "Sampled k-anonymity"
+    defaults: ClassVar[Mapping[str, Any]] = {"k": 5}
+    in_place_of_epsilon: ClassVar[tuple[str, ...]] = ("beta",)
+    needs_quasi_identifiers: ClassVar[bool] = True
 
     k: int
     epsilon: Any = field(default=None, kw_only=True)
@@ -220,11 +223,6 @@ class SampledKAnonymity(ReleaseMechanism):
         if not self.rate:
             must_be = "large enough that a sampling probability of 53 bits is above 0"
             raise InvalidParameterError(name, owner=owner, must_be=must_be, got=getattr(self, name))
-
-    @classmethod
-    def example(cls) -> Self:
-        """Return a mechanism of this class."""
-        return cls(k=3, epsilon=1)
 
     @cached_property
     def rate(self) -> Fraction:
@@ -263,9 +261,9 @@ class SampledKAnonymity(ReleaseMechanism):
         proof = "sampling: with probability 1 - beta the person who changes is not in the sample"
         return Guarantee.approximate(given or 0, self.rate, **terms, tight=True, proof=proof)
 
-    def _published(self, histogram: Histogram, source: Source) -> Published:
+    def _publish(self, histogram: Histogram, source: Source) -> Published:
         counts = sampled_counts(whole_counts(histogram), self.rate, source=source)
-        return _anonymized(histogram.with_counts(counts), self.k, self.reconstruction, source)
+        return _publish_classes(histogram.with_counts(counts), self.k, self.reconstruction, source)
 
 
 def sampled_counts(counts: npt.NDArray[np.int64], rate: Fraction, *, source: Source) -> npt.NDArray[np.int64]:
@@ -289,15 +287,10 @@ def sampled_counts(counts: npt.NDArray[np.int64], rate: Fraction, *, source: Sou
     people = np.maximum(counts.reshape(-1), 0)
     if people.sum(dtype=np.float64) > MOST_DRAWN:
         raise LimitExceededError(f"At most {MOST_DRAWN:,} people are sampled, one by one.", limit="people")
-    ends, taken = np.cumsum(people), np.zeros(len(people), np.int64)
-    for begin in range(0, int(ends[-1]), _CHUNK):
-        draws = bernoulli(rate, size=min(_CHUNK, int(ends[-1]) - begin), source=source)
-        cells = np.searchsorted(ends, begin + np.flatnonzero(draws), side="right")
-        np.add.at(taken, cells, 1)
-    return taken.reshape(counts.shape)
+    return draw_sample(people, rate, source=source).reshape(counts.shape)
 
 
-def _anonymized(histogram: Histogram, k: int, how: Reconstruction, source: Source) -> Published:
+def _publish_classes(histogram: Histogram, k: int, how: Reconstruction, source: Source) -> Published:
     """Return the classes and counts drawn from them; with fewer than k people everything is suppressed."""
     classes = generalize(histogram, k)
     made = reconstruct(classes, source=source, how=how)

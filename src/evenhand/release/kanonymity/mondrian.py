@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     Integers = npt.NDArray[np.int64]
 
-__all__ = ["MOST_PEOPLE", "Partition", "distinct_tuples", "mondrian", "ranked"]
+__all__ = ["MOST_PEOPLE", "Partition", "distinct_tuples", "mondrian", "rank_codes"]
 
 MOST_PEOPLE = 1 << 61
 """How many people a table may hold, so that no sum wraps."""
@@ -92,7 +92,7 @@ def mondrian(
     >>> found.labels, found.people
     (array([0, 0, 1, 1]), array([4, 5]))
     """
-    rows, weights = _checked(codes, counts)
+    rows, weights = _check_input(codes, counts)
     k = integer("k", k, owner="mondrian", low=1)
     kinds = np.zeros(rows.shape[1], np.bool_) if numeric is None else np.asarray(numeric, dtype=np.bool_)
     if kinds.shape != rows.shape[1:]:
@@ -143,7 +143,7 @@ def distinct_tuples(codes: npt.ArrayLike, sizes: Sequence[int]) -> tuple[Integer
     return np.stack(np.unravel_index(found, shape), axis=1), counts.astype(np.int64)
 
 
-def ranked(column: npt.NDArray[Any]) -> tuple[Integers, npt.NDArray[np.int32]]:
+def rank_codes(column: npt.NDArray[Any]) -> tuple[Integers, npt.NDArray[np.int32]]:
     """Return the different codes of a column in order, and the rank of every entry among them.
 
     Small codes are looked up in a table; others are sorted.
@@ -163,19 +163,19 @@ def _cut(
     rows: npt.NDArray[Any], weights: Integers, k: int, numeric: npt.NDArray[np.bool_]
 ) -> tuple[Integers, Integers]:
     """Return the rows in the order of their classes, and where each class ends."""
-    from evenhand.release.kanonymity import mondrian_kernels as _kernels_mondrian  # noqa: PLC0415 - starts the compiler
+    from evenhand.release.kanonymity import mondrian_kernels  # noqa: PLC0415 - starts the compiler
 
     tuples, columns = rows.shape
     ranks = np.empty((tuples, columns), np.int32)
     values, scales = [], np.ones(columns, np.int64)
     for column in range(columns):
-        found, ranks[:, column] = ranked(rows[:, column])
+        found, ranks[:, column] = rank_codes(rows[:, column])
         values.append(found)
         width = int(found[-1]) - int(found[0]) if numeric[column] else len(found) - 1
         scales[column] = max(1, width)
     order, ends = np.arange(tuples), np.empty(tuples, np.int64)
     lengths = np.array([len(each) for each in values], np.int64)
-    classes = _kernels_mondrian.partition(
+    classes = mondrian_kernels.partition(
         ranks,
         weights.copy(),
         order,
@@ -185,7 +185,7 @@ def _cut(
         np.ascontiguousarray(numeric),
         scales,
         np.full(int(lengths.sum()), -1, np.int64),
-        np.empty(_kernels_mondrian.BUCKETS, np.int64),
+        np.empty(mondrian_kernels.BUCKETS, np.int64),
         np.empty((2, columns), np.int32),
         np.empty(columns, np.int64),
         np.empty((tuples, 3), np.int64),
@@ -194,7 +194,7 @@ def _cut(
     return order, ends[:classes]
 
 
-def _checked(codes: npt.ArrayLike, counts: npt.ArrayLike | None) -> tuple[npt.NDArray[Any], Integers]:
+def _check_input(codes: npt.ArrayLike, counts: npt.ArrayLike | None) -> tuple[npt.NDArray[Any], Integers]:
     rows = np.asarray(codes)
     if rows.ndim != 2 or rows.dtype.kind not in "iu" or not rows.shape[1]:
         must_be, got = "an array of whole numbers with one row for each tuple", "something else"

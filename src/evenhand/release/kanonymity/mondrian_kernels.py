@@ -193,7 +193,7 @@ def partition(  # noqa: PLR0913, PLR0917 - a kernel takes arrays, not objects
     numeric : array of bool
         Of every column, whether it holds numbers.
     scales : array of int64
-        Of every column, its width in the whole table; above nought.
+        Of every column, its width in the whole table; above 0.
     stamps, buckets, ranges, widths, stack
         Room to work in: -1 for every value, ``BUCKETS``, (2, columns), columns and (tuples, 3) numbers.
     ends : array of int64

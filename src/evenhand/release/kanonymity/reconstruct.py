@@ -90,7 +90,7 @@ def reconstruct(table: GeneralizedTable, *, source: Source, how: Reconstruction 
             limit="people",
         )
     drawn = _drawn_cells(table, layout, mixed, ends, source, how)
-    return _counted(table, found, drawn)
+    return _count_cells(table, found, drawn)
 
 
 def expected_counts(table: GeneralizedTable, how: Reconstruction = "uniform") -> tuple[Floats, Floats]:
@@ -105,8 +105,6 @@ def expected_counts(table: GeneralizedTable, how: Reconstruction = "uniform") ->
     how : {"uniform", "as_printed"}
         How a person gets a value of a class.
     """
-    from evenhand.release.kanonymity import reconstruct_kernels as _kernels_reconstruct  # noqa: PLC0415 - starts the compiler
-
     one_of("how", how, get_args(Reconstruction), owner="expected_counts")
     layout = _layout(table)
     shape = tuple(column.size for column in table.schema)
@@ -117,16 +115,16 @@ def expected_counts(table: GeneralizedTable, how: Reconstruction = "uniform") ->
         )
         raise LimitExceededError(message, limit="cells")
     mean, variance = np.zeros(size), np.zeros(size)
-    lists = [_listed(each, how) for each in table.merged]
+    lists = [_list_values(each, how) for each in table.merged]
     counts = np.stack([each.sizes for each in lists], axis=1)
     lengths = np.array([each.codes.size for each in lists])
     firsts = np.cumsum(counts, axis=0) - counts + (np.cumsum(lengths) - lengths)
     columns = len(lists)
-    _kernels_reconstruct.expect(
+    _kernels().expect(
         mean,
         variance,
-        _kept(table.counts),
-        _kept(table.classes),
+        _writable_copy(table.counts),
+        _writable_copy(table.classes),
         layout.bases,
         firsts,
         counts,
@@ -145,7 +143,7 @@ def expected_counts(table: GeneralizedTable, how: Reconstruction = "uniform") ->
 
 @dataclass(frozen=True, eq=False)
 class _Layout:
-    """The numbers that the kernels work with; see ``_kernels_reconstruct.py``."""
+    """The numbers that the kernels work with; see ``reconstruct_kernels.py``."""
 
     bases: Integers
     firsts: Integers
@@ -201,7 +199,13 @@ def _fixed_cells(layout: _Layout, classes: Integers, rows: npt.NDArray[np.bool_]
     return cells
 
 
-def _kept(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _kernels() -> Any:
+    from evenhand.release.kanonymity import reconstruct_kernels  # noqa: PLC0415 - starts the compiler
+
+    return reconstruct_kernels
+
+
+def _writable_copy(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return a copy that can be written to, so that the compiler sees one type."""
     return np.array(array)
 
@@ -218,8 +222,6 @@ def _drawn_cells(
     how: Reconstruction,
 ) -> Iterator[Integers]:
     """Yield the cells of people who are drawn, so many at a time that memory stays a constant."""
-    from evenhand.release.kanonymity import reconstruct_kernels as _kernels_reconstruct  # noqa: PLC0415 - starts the compiler
-
     classes, people = table.classes[rows], int(ends[-1]) if ends.size else 0
     firsts, sizes = layout.firsts, layout.sizes
     if how == "as_printed":  # the kernel leaves the numbers at code 0, and their draws are added
@@ -230,7 +232,7 @@ def _drawn_cells(
         cells = np.empty(min(_CHUNK, people - begin), np.int64)
         rest = (firsts, sizes, layout.pool, layout.numeric, layout.strides)
         parameters = (begin, ends, classes, layout.bases[rows], *rest)
-        feed(_kernels_reconstruct.draw, cells, parameters, source, units=np.uint32, words=mixed / 2)
+        feed(_kernels().draw, cells, parameters, source, units=np.uint32, words=mixed / 2)
         if how == "as_printed" and isinstance(source, SeededSource):
             there = np.searchsorted(ends, begin + np.arange(cells.size), side="right")
             for place in np.flatnonzero(layout.numeric):
@@ -255,7 +257,7 @@ def _ends_of(merged: Merged) -> tuple[int, int]:
     return min(max(0, domain.low), domain.high), domain.high
 
 
-def _counted(
+def _count_cells(
     table: GeneralizedTable, found: list[tuple[Integers, Integers]], drawn: Iterator[Integers]
 ) -> Histogram:
     """Return the counts of cells that come with their people, and of cells that come once for each person."""
@@ -278,7 +280,7 @@ def _counted(
 # --- probabilities ---------------------------------------------------------------------------------
 
 
-def _listed(merged: Merged, how: Reconstruction) -> _Listed:
+def _list_values(merged: Merged, how: Reconstruction) -> _Listed:
     if not merged.numeric:
         sizes = np.diff(merged.ends, prepend=0)
         return _Listed(merged.codes.copy(), sizes, np.repeat(1 / sizes, sizes))

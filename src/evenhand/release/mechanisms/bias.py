@@ -30,8 +30,8 @@ class _Figures:
     draws: int | None = None
 
     def __post_init__(self) -> None:
-        values = _frozen(self.values)
-        error = None if self.standard_error is None else _frozen(self.standard_error)
+        values = _read_only_copy(self.values)
+        error = None if self.standard_error is None else _read_only_copy(self.standard_error)
         if self.exact != (error is None) or self.exact != (self.draws is None):
             raise InvalidParameterError(
                 "exact",
@@ -142,7 +142,7 @@ class Variance(_Figures):
         return np.sqrt(self.values)
 
 
-def _frozen(values: Any) -> Values:
+def _read_only_copy(values: Any) -> Values:
     array = np.array(values, dtype=np.float64)
     array.setflags(write=False)
     return array

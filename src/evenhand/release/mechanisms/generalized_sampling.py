@@ -18,15 +18,14 @@ from evenhand.release.delta.sampling_rate import SMALLEST_DELTA, rate_for
 from evenhand.release.delta.theorem5 import theorem_5_delta
 from evenhand.release.mechanisms.mechanism import Published, ReleaseMechanism, checked_unit
 from evenhand.release.mechanisms.noise import assumptions_of
-from evenhand.release.mechanisms.sampling_bias import sampled_moments
 from evenhand.release.mechanisms.suppression import whole_counts
+from evenhand.release.mechanisms.suppression_bias import sampled_moments
 from evenhand.release.table.coarse import Generalization, checked_generalization, coarse_histogram
 from evenhand.release.table.histogram import Histogram
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from fractions import Fraction
-    from typing import Self
 
     import numpy.typing as npt
 
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 
     Values = npt.NDArray[np.float64]
 
-__all__ = ["MOST_SAMPLED", "GeneralizedSampling", "Weighted", "sampled_counts"]
+__all__ = ["MOST_SAMPLED", "GeneralizedSampling", "Weighted", "draw_sample"]
 
 MOST_SAMPLED = 10**10
 """A table of more people is refused: each of them is drawn, and there are fewer on Earth."""
@@ -120,6 +119,9 @@ class GeneralizedSampling(ReleaseMechanism):
 
     name: ClassVar[str] = "generalized-sampling"
     title: ClassVar[str] = "sampling in public groups"
+    example_parameters: ClassVar[Mapping[str, Any]] = {"k": 2, "epsilon": 1, "delta": "1/20"}
+    label: ClassVar[str] = "Sampling, fixed groups"
+    defaults: ClassVar[Mapping[str, Any]] = {"k": 10, "delta": 1e-6}
     takes_sparse: ClassVar[bool] = True
 
     k: int
@@ -149,11 +151,6 @@ class GeneralizedSampling(ReleaseMechanism):
             generalization=checked_generalization(generalization or None, owner=owner),
             unit=checked_unit(unit, owner=owner),
         )
-
-    @classmethod
-    def example(cls) -> Self:
-        """Return a mechanism of this class."""
-        return cls(k=2, epsilon=1, delta="1/20")
 
     @property
     def rate(self) -> Fraction:
@@ -220,10 +217,10 @@ class GeneralizedSampling(ReleaseMechanism):
             return super().variance(histogram, draws=draws, rng=rng)
         return replace(self, generalization=()).variance(self.coarse(histogram), draws=draws, rng=rng)
 
-    def _published(self, histogram: Histogram, source: Source) -> Published:
+    def _publish(self, histogram: Histogram, source: Source) -> Published:
         table = self.coarse(histogram)
         counts = whole_counts(table, owner=type(self).__name__)
-        drawn = sampled_counts(counts.reshape(-1), self.rate, source=source).reshape(counts.shape)
+        drawn = draw_sample(counts.reshape(-1), self.rate, source=source).reshape(counts.shape)
         small = drawn < self.k
         if table.is_sparse:
             seen = ~small
@@ -245,7 +242,7 @@ class GeneralizedSampling(ReleaseMechanism):
         return sampled_moments(counts, self.k, float(self.rate)).variance
 
 
-def sampled_counts(counts: npt.NDArray[np.int64], rate: Fraction, *, source: Source) -> npt.NDArray[np.int64]:
+def draw_sample(counts: npt.NDArray[np.int64], rate: Fraction, *, source: Source) -> npt.NDArray[np.int64]:
     """Return how many of each count are sampled: one exact draw for each person.
 
     Memory is that of the counts and a constant.
@@ -266,6 +263,5 @@ def sampled_counts(counts: npt.NDArray[np.int64], rate: Fraction, *, source: Sou
     for start in range(0, total, _CHUNK):
         size = min(_CHUNK, total - start)
         people = start + np.flatnonzero(bernoulli(rate, size=size, source=source))
-        places, found = np.unique(np.searchsorted(ends, people, side="right"), return_counts=True)
-        drawn[places] += found
+        np.add.at(drawn, np.searchsorted(ends, people, side="right"), 1)
     return drawn

@@ -16,6 +16,7 @@ from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.randomness import SeededSource, Source, source_from
 from evenhand.privacy.rational import as_text
 from evenhand.release.mechanisms.bias import Bias, Variance
+from evenhand.release.table.histogram import MOST_CELLS, Histogram
 from evenhand.release.table.released import Release
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
     from evenhand.privacy.guarantees.guarantee import Guarantee
     from evenhand.privacy.laws import Law
-    from evenhand.release.table.histogram import Histogram
 
     Values = npt.NDArray[np.float64]
 
@@ -72,13 +72,25 @@ class ReleaseMechanism(ABC):
     with equal parameters.
 
     A subclass is a frozen dataclass with ``repr=False``. It says what it promises in :meth:`guarantee_for`,
-    publishes in ``_published``, and gives what is known of its errors in ``_bias`` and ``_variance``.
+    publishes in ``_publish``, and gives what is known of its errors in ``_bias`` and ``_variance``.
     """
 
     name: ClassVar[str]
     """The mechanism's name in plans and files."""
     title: ClassVar[str]
     """The mechanism's name in words."""
+    label: ClassVar[str]
+    """The mechanism's name in tables and sentences of a report, which are short of room."""
+    defaults: ClassVar[Mapping[str, Any]] = {}
+    """Parameters besides epsilon and unit that a plan may leave out, with what they are then."""
+    example_parameters: ClassVar[Mapping[str, Any]] = {}
+    """Parameters with which a small table can be published."""
+    in_place_of_epsilon: ClassVar[tuple[str, ...]] = ()
+    """Parameters that take the place of epsilon."""
+    needs_quasi_identifiers: ClassVar[bool] = False
+    """Whether it treats quasi-identifiers apart from other columns, so that a schema must name them."""
+    may_be_negative: ClassVar[bool] = False
+    """Whether it publishes counts below 0. Where it does not, to set such counts to 0 changes none."""
     takes_sparse: ClassVar[bool] = False
     """Whether it can publish a table that is too large to be held cell by cell."""
     unlisted: ClassVar[str] = "suppressed"
@@ -91,7 +103,19 @@ class ReleaseMechanism(ABC):
     @classmethod
     def example(cls) -> Self:
         """Return a mechanism of this class, with parameters that a small table can be published with."""
-        return cls()
+        return cls(**cls.example_parameters)
+
+    @classmethod
+    def takes_epsilon(cls, parameters: Mapping[str, Any]) -> bool:
+        """Return whether a mechanism with these parameters has an epsilon besides."""
+        return "epsilon" in cls.parameter_names() and not any(
+            name in parameters for name in cls.in_place_of_epsilon
+        )
+
+    @classmethod
+    def parameter_names(cls) -> tuple[str, ...]:
+        """Return the names of the parameters, epsilon and unit included where it has them."""
+        return tuple(each.name for each in fields(cls) if each.init)
 
     # --- what it promises -----------------------------------------------------------------------
 
@@ -128,7 +152,7 @@ class ReleaseMechanism(ABC):
         histogram : Histogram
             The true table.
         rng : None, int, Generator or Source
-            Nothing for the operating system's secure source. Anything else makes a simulation, which is
+            None for the operating system's secure source. Anything else makes a simulation, which is
             marked and cannot be written as a release.
         post : sequence of steps
             Post-processing, in order; see :mod:`evenhand.release.postprocess`.
@@ -137,12 +161,12 @@ class ReleaseMechanism(ABC):
         steps = _checked_steps(post, histogram, owner=f"{type(self).__name__}.release")
         guarantee = self.guarantee_for(histogram)  # whatever can be refused is refused before the first draw
         guarantee = state_inferred(guarantee, histogram.schema.inferred)
-        return self._drawn(histogram, steps, guarantee, source_from(rng))
+        return self._draw_release(histogram, steps, guarantee, source_from(rng))
 
-    def _drawn(
+    def _draw_release(
         self, histogram: Histogram, steps: Sequence[Any], guarantee: Guarantee, source: Source
     ) -> Release:
-        made = self._published(histogram, source)
+        made = self._publish(histogram, source)
         return Release(
             histogram=made.histogram,
             suppressed=made.suppressed,
@@ -218,7 +242,7 @@ class ReleaseMechanism(ABC):
         true, guarantee = histogram.counts, self.guarantee_for(histogram)
         total, squares = np.zeros(histogram.shape), np.zeros(histogram.shape)
         for _ in range(runs):
-            error = self._drawn(histogram, steps, guarantee, source).values - true
+            error = self._draw_release(histogram, steps, guarantee, source).values - true
             total += error
             squares += error.astype(np.float64) ** 2
         return runs, total, squares
@@ -226,7 +250,7 @@ class ReleaseMechanism(ABC):
     # --- what a mechanism defines ---------------------------------------------------------------
 
     @abstractmethod
-    def _published(self, histogram: Histogram, source: Source) -> Published:
+    def _publish(self, histogram: Histogram, source: Source) -> Published:
         """Draw what is published."""
 
     def _bias(self, histogram: Histogram, post: Sequence[Any]) -> Values | None:  # noqa: ARG002 - for subclasses
@@ -238,8 +262,6 @@ class ReleaseMechanism(ABC):
         return None
 
     def _check(self, histogram: object, *, dense: bool = False) -> None:
-        from evenhand.release.table.histogram import MOST_CELLS, Histogram  # noqa: PLC0415 - it knows no mechanism
-
         owner = type(self).__name__
         if not isinstance(histogram, Histogram):
             got = f"a value of type {type(histogram).__name__}"
@@ -261,7 +283,7 @@ class ReleaseMechanism(ABC):
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for a JSON file; :func:`evenhand.release.mechanism_from` reads them back."""
         return {"mechanism": self.name} | {
-            each.name: _plain(getattr(self, each.name)) for each in fields(self) if each.init
+            each.name: _plain_value(getattr(self, each.name)) for each in fields(self) if each.init
         }
 
     @classmethod
@@ -270,11 +292,11 @@ class ReleaseMechanism(ABC):
         return cls(**values)
 
     def __repr__(self) -> str:
-        told = [each.name for each in fields(self) if each.init and self._is_told(each)]
-        shown = ", ".join(f"{name}={_shown(getattr(self, name))}" for name in told)
+        told = [each.name for each in fields(self) if each.init and self._differs_from_default(each)]
+        shown = ", ".join(f"{name}={_show_value(getattr(self, name))}" for name in told)
         return f"{type(self).__name__}({shown})"
 
-    def _is_told(self, field: Field[Any]) -> bool:
+    def _differs_from_default(self, field: Field[Any]) -> bool:
         return field.default is MISSING or getattr(self, field.name) != field.default
 
 
@@ -284,7 +306,7 @@ def checked_unit(unit: object, *, owner: str) -> Unit:
 
 
 def bound_assumed(histogram: Histogram) -> tuple[str, ...]:
-    """Return what a guarantee that relies on the table's bound assumes; nothing where there is no bound.
+    """Return what a guarantee that relies on the table's bound assumes; empty where there is no bound.
 
     A count above the bound is lowered to it, so whoever leaves such a cell for another one changes the number
     of people of the table.
@@ -300,19 +322,19 @@ def shown_number(value: Fraction) -> str:
     return repr(decimal) if Fraction(repr(decimal)) == value else repr(str(value))
 
 
-def _shown(value: object) -> str:
+def _show_value(value: object) -> str:
     if isinstance(value, Fraction):
         return shown_number(value)
     return repr(str(value)) if isinstance(value, str) else repr(value)
 
 
-def _plain(value: object) -> Any:
+def _plain_value(value: object) -> Any:
     """Return a parameter as JSON has it: rationals as text, tuples as lists."""
     if isinstance(value, Fraction):
         return as_text(value)
     if isinstance(value, str):
         return str(value)
-    return [_plain(each) for each in value] if isinstance(value, tuple) else value
+    return [_plain_value(each) for each in value] if isinstance(value, tuple) else value
 
 
 def _checked_steps(post: Sequence[Any], histogram: Histogram, *, owner: str) -> tuple[Any, ...]:

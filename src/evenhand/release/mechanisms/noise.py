@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -16,14 +16,13 @@ from evenhand.privacy.guarantees.in_clear import leak_of_domains
 from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.rational import Number, exact
 from evenhand.privacy.scales import GaussianNoise, LaplaceNoise, gaussian_noise, laplace_noise
-from evenhand.release.delta.gaussian import calibrated_variance, exact_delta, printed_delta
-from evenhand.release.delta.laplace import laplace_delta
+from evenhand.release.delta.noise import calibrated_variance, exact_delta, laplace_delta, printed_delta
 from evenhand.release.mechanisms.mechanism import Published, ReleaseMechanism, checked_unit
 from evenhand.release.postprocess.steps import bias_after
 from evenhand.schema.text import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -38,7 +37,7 @@ __all__ = [
     "Laplace",
     "assumptions_of",
     "cells_moved",
-    "held",
+    "clip_counts",
     "stated_loss",
 ]
 
@@ -80,7 +79,7 @@ def cells_moved(unit: Unit) -> int:
     return 2 if unit is Unit.REPLACE_ONE else 1
 
 
-def held(counts: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+def clip_counts(counts: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     """Return the counts within the limits that leave room for noise; nobody's count ever reaches them."""
     within: npt.NDArray[np.int64] = np.clip(counts, -LARGEST_COUNT, LARGEST_COUNT)
     return within
@@ -91,9 +90,9 @@ class _Noisy(ReleaseMechanism):
 
     law: laws.DiscreteLaplace | laws.DiscreteGaussian
 
-    def _published(self, histogram: Histogram, source: Source) -> Published:
+    def _publish(self, histogram: Histogram, source: Source) -> Published:
         noisy = self.law.draw(size=histogram.shape, source=source)
-        noisy += held(histogram.require_dense(owner=type(self).__name__))
+        noisy += clip_counts(histogram.require_dense(owner=type(self).__name__))
         return Published(histogram.with_counts(noisy))
 
     def _bias(self, histogram: Histogram, post: Sequence[Any]) -> Values | None:
@@ -142,6 +141,9 @@ class Laplace(_Noisy):
 
     name: ClassVar[str] = "laplace"
     title: ClassVar[str] = "discrete Laplace noise"
+    example_parameters: ClassVar[Mapping[str, Any]] = {"epsilon": 1, "unit": Unit.REPLACE_ONE}
+    label: ClassVar[str] = "Laplace noise"
+    may_be_negative: ClassVar[bool] = True
 
     epsilon: Fraction
     unit: Unit
@@ -152,11 +154,6 @@ class Laplace(_Noisy):
             unit=checked_unit(unit, owner="Laplace"),
         )
         _ = self.noise  # refuses an epsilon whose noise cannot be drawn
-
-    @classmethod
-    def example(cls) -> Self:
-        """Return a mechanism of this class."""
-        return cls(epsilon=1, unit=Unit.REPLACE_ONE)
 
     @cached_property
     def noise(self) -> LaplaceNoise:
@@ -213,7 +210,7 @@ class DiscreteGaussian(_Noisy):
     **Guarantee.** Zero-concentrated differential privacy with ``rho``, or :math:`(\varepsilon, \delta)` with
     the exact delta of the noise, rounded up; unit: as given; tight. Assumes that each person is in one cell
     and the cells are public. Proof: [1]_ for rho, the sum over all outcomes for delta
-    (:func:`~evenhand.release.delta.gaussian.exact_delta`). Numerics: exact; the variance is rounded up to a
+    (:func:`~evenhand.release.delta.noise.exact_delta`). Numerics: exact; the variance is rounded up to a
     rational that can be drawn. May be used for release.
 
     Parameters
@@ -253,6 +250,11 @@ class DiscreteGaussian(_Noisy):
 
     name: ClassVar[str] = "discrete-gaussian"
     title: ClassVar[str] = "discrete Gaussian noise"
+    example_parameters: ClassVar[Mapping[str, Any]] = {"rho": "1/10", "unit": Unit.REPLACE_ONE}
+    label: ClassVar[str] = "Gaussian noise"
+    defaults: ClassVar[Mapping[str, Any]] = {"delta": 1e-6}
+    in_place_of_epsilon: ClassVar[tuple[str, ...]] = ("rho",)
+    may_be_negative: ClassVar[bool] = True
 
     rho: Fraction | None = None
     epsilon: Fraction | None = None
@@ -279,11 +281,6 @@ class DiscreteGaussian(_Noisy):
             unit=checked_unit(unit, owner=owner),
         )
         _ = self.noise  # refuses what cannot be drawn
-
-    @classmethod
-    def example(cls) -> Self:
-        """Return a mechanism of this class."""
-        return cls(rho="1/10", unit=Unit.REPLACE_ONE)
 
     @cached_property
     def noise(self) -> GaussianNoise:

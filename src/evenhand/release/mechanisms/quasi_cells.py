@@ -46,7 +46,7 @@ class QuasiCells:
     >>> cells = QuasiCells((2, 3), (0,))
     >>> cells.combinations, cells.of(np.arange(6)).tolist()
     (2, [0, 0, 0, 1, 1, 1])
-    >>> cells.moved(np.array([0, 5]), np.array([1, 0])).tolist()
+    >>> cells.replace_combinations(np.array([0, 5]), np.array([1, 0])).tolist()
     [3, 2]
     """
 
@@ -77,7 +77,7 @@ class QuasiCells:
             return self._table[combinations]
         return self._offset(combinations)
 
-    def moved(self, cells: Numbers, combinations: Numbers) -> Numbers:
+    def replace_combinations(self, cells: Numbers, combinations: Numbers) -> Numbers:
         """Return the cells with these combinations in place of their own."""
         return cells - self.offset(self.of(cells)) + self.offset(combinations)
 
@@ -107,8 +107,8 @@ class Tally:
     def __init__(self, histogram: Histogram) -> None:
         self._histogram = histogram
         self._counts = None if histogram.counts is None else histogram.counts.flatten()
-        nothing = np.empty(0, np.int64)
-        self._cells, self._filled = filled_cells(histogram) if self._counts is None else (nothing, nothing)
+        empty = np.empty(0, np.int64)
+        self._cells, self._filled = filled_cells(histogram) if self._counts is None else (empty, empty)
 
     def add(self, cells: Numbers, amounts: npt.NDArray[np.int64] | int) -> None:
         """Add amounts to cells; a cell may be there more than once."""

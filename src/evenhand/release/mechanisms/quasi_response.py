@@ -1,29 +1,204 @@
-"""What swapping at random has in common, be it of cells or of records: randomised quasi-identifiers."""
+r"""Randomised response on combinations of quasi-identifiers: its probabilities as drawn, and what follows.
+
+A combination is kept with probability :math:`\gamma` and becomes each of the :math:`n - 1` others with
+probability :math:`h`. Both are multiples of 2**-64; :math:`h` is rounded up and :math:`\gamma` is what is
+left, so :math:`\gamma / h` never exceeds :math:`e^\varepsilon`. Bias, variance and delta below are those of
+the probabilities that are really drawn. Swapping at random, be it of cells or of records, is built on it.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from evenhand.errors import InvalidParameterError
-from evenhand.privacy.rational import Number, exact
+import numpy as np
+
+from evenhand._validate import integer
+from evenhand.errors import GuaranteeError, InvalidParameterError
+from evenhand.privacy.rational import Number, exact, exp_bounds, log_above, round_up
+from evenhand.privacy.sampling import bernoulli, uniform_below
 from evenhand.release.mechanisms.mechanism import ReleaseMechanism, bound_assumed
 from evenhand.release.mechanisms.noise import assumptions_of
 from evenhand.release.mechanisms.quasi_cells import leave_counts, require_quasi
-from evenhand.release.mechanisms.response_law import ResponseLaw
 from evenhand.schema.text import brief
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from fractions import Fraction
-    from typing import Self
+    from collections.abc import Mapping, Sequence
 
-    import numpy as np
     import numpy.typing as npt
 
+    from evenhand.privacy.randomness import Source
     from evenhand.release.table.histogram import Histogram
 
-__all__ = ["QuasiResponse", "refuse_varying_total"]
+__all__ = ["GRID", "QuasiResponse", "ResponseLaw", "printed_delta", "refuse_varying_total"]
+
+GRID = 1 << 64
+"""Every probability is a multiple of 1 / GRID."""
+
+_MOST_DIGITS = 640
+_NOTED = Fraction(1, 10**9)
+
+
+@dataclass(frozen=True)
+class ResponseLaw:
+    r"""Keep a value with probability :math:`e^\varepsilon/(e^\varepsilon+n-1)`, else take a uniform other.
+
+    Parameters
+    ----------
+    values : int
+        How many values there are, :math:`n \ge 2`.
+    epsilon : Fraction
+        Above 0.
+    owner : str
+        For the message when no probabilities on the grid fit.
+
+    Examples
+    --------
+    >>> law = ResponseLaw(9, Fraction(1, 2), owner="example")
+    >>> f"{float(law.keep):.4f} {float(law.other):.4f} {float(law.together_delta):.14f}"
+    '0.1709 0.1036 0.88939115542638'
+    """
+
+    values: int
+    epsilon: Fraction
+    owner: str = field(compare=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        integer("values", self.values, owner=self.owner, low=2)
+        if self.keep <= self.other:
+            raise InvalidParameterError(
+                "epsilon",
+                owner=self.owner,
+                must_be=f"large enough that {self.values:,} combinations of quasi-identifiers can be told "
+                "apart with probabilities of 64 bits",
+                got=str(self.epsilon),
+                hint="take fewer or coarser quasi-identifiers, or a larger epsilon.",
+            )
+        self._require_private()
+
+    @cached_property
+    def other(self) -> Fraction:
+        r"""The probability :math:`h` of one given other value."""
+        shrunk = exp_bounds(-self.epsilon)[1]
+        wanted = shrunk / (1 + (self.values - 1) * shrunk)
+        return Fraction(max(1, math.ceil(wanted * GRID)), GRID)
+
+    @cached_property
+    def keep(self) -> Fraction:
+        r"""The probability :math:`\gamma` that a value stays as it is."""
+        return 1 - (self.values - 1) * self.other
+
+    @property
+    def ratio(self) -> Fraction:
+        r"""The worst ratio between two values, :math:`\gamma / h`."""
+        return self.keep / self.other
+
+    @cached_property
+    def realised_epsilon(self) -> Fraction:
+        """The logarithm of the ratio, rounded up; never above `epsilon`."""
+        return min(self.epsilon, log_above(self.ratio))
+
+    @property
+    def claimed_epsilon(self) -> Fraction:
+        """The `epsilon` asked for, or less where the probabilities have noticeably less."""
+        if self.epsilon - self.realised_epsilon > _NOTED * self.epsilon:
+            return min(self.epsilon, round_up(self.realised_epsilon, digits=15))
+        return self.epsilon
+
+    @property
+    def together_delta(self) -> Fraction:
+        r"""One minus the chance that two values become the same one.
+
+        .. math:: \delta = 1 - 2\gamma h - (n - 2) h^2
+        """
+        return 1 - 2 * self.keep * self.other - (self.values - 2) * self.other**2
+
+    def delta_at(self, epsilon: Fraction) -> Fraction:
+        r"""Return the delta of one response, :math:`(\gamma - e^{\varepsilon'} h)_+`, rounded up."""
+        if epsilon >= self.realised_epsilon:
+            return Fraction(0)
+        return max(Fraction(0), self.keep - exp_bounds(epsilon)[0] * self.other)
+
+    # --- errors of a table whose rows hold one entry per value -----------------------------------
+
+    def bias(self, matrix: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        r"""Return expected minus true, :math:`h (S - n x)` with :math:`S` the sum of the row."""
+        counts, sums = _real(matrix)
+        return float(self.other) * (sums - self.values * counts)
+
+    def record_variance(self, matrix: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        r"""Return :math:`x\gamma(1-\gamma) + (S-x)h(1-h)`: each person responds on their own."""
+        counts, sums = _real(matrix)
+        spread: npt.NDArray[np.float64] = counts * self._kept_spread + (sums - counts) * self._other_spread
+        return spread
+
+    def cell_variance(self, matrix: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        r"""Return :math:`x^2\gamma(1-\gamma) + h(1-h)\sum_{j \ne i} x_j^2`: a cell moves as a whole."""
+        counts, _ = _real(matrix)
+        squares = counts**2
+        rest = squares.sum(axis=1, keepdims=True) - squares
+        spread: npt.NDArray[np.float64] = squares * self._kept_spread + rest * self._other_spread
+        return spread
+
+    @property
+    def _kept_spread(self) -> float:
+        return float(self.keep * (1 - self.keep))
+
+    @property
+    def _other_spread(self) -> float:
+        return float(self.other * (1 - self.other))
+
+    # --- draws -----------------------------------------------------------------------------------
+
+    def draw_moves(
+        self, values: npt.NDArray[np.int64], *, source: Source
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return the places of `values` that change, and what they become; exact.
+
+        How many words are drawn depends on how many values there are, never on which.
+        """
+        flips = bernoulli(1 - self.keep, size=values.size, source=source)
+        places = np.flatnonzero(flips)
+        drawn = uniform_below(self.values - 1, size=places.size, source=source)
+        drawn += drawn >= values[places]
+        return places, drawn
+
+    def _require_private(self) -> None:
+        digits = 40
+        while log_above(self.ratio, digits=digits) > self.epsilon and digits < _MOST_DIGITS:
+            digits *= 2
+        if log_above(self.ratio, digits=digits) > self.epsilon:
+            raise GuaranteeError(
+                f"The probabilities of {self.owner} do not keep epsilon = {self.epsilon}. "
+                "Hint: this is a fault of evenhand, please report it; nothing was drawn."
+            )
+
+
+def printed_delta(values: int, epsilon: Fraction) -> Fraction:
+    r"""Return the delta that Theorem 3 of zhu2023 prints, which is too small: its last sign is wrong.
+
+    .. math:: 1 - \frac{1 - \gamma^2}{n_Q - 1} - \left(\frac{1 - \gamma}{n_Q - 1}\right)^2
+
+    where the last term has to be added. Rounded up to 15 digits.
+
+    Examples
+    --------
+    >>> [f"{float(printed_delta(9, Fraction(epsilon))):.4f}" for epsilon in ("1/2", 1, 2, 4)]
+    ['0.8679', '0.8743', '0.8996', '0.9698']
+    """
+    shrunk = exp_bounds(-epsilon)[1]
+    other = shrunk / (1 + (values - 1) * shrunk)
+    keep = 1 - (values - 1) * other
+    return round_up(1 - (1 - keep**2) / (values - 1) - other**2, digits=15)
+
+
+def _real(matrix: Any) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    counts = np.asarray(matrix, dtype=np.float64)
+    return counts, counts.sum(axis=1, keepdims=True)
+
 
 _NUMBER_KNOWN = "the number of people and the table of the other columns are public"
 
@@ -60,6 +235,8 @@ def refuse_varying_total(may_drop: Sequence[str], in_clear: Sequence[str], *, ow
 class QuasiResponse(ReleaseMechanism):
     """A mechanism in which combinations of quasi-identifiers go through randomised response."""
 
+    needs_quasi_identifiers: ClassVar[bool] = True
+    example_parameters: ClassVar[Mapping[str, Any]] = {"epsilon": 1}
     takes_sparse: ClassVar[bool] = True
     unlisted: ClassVar[str] = "zero"
 
@@ -67,11 +244,6 @@ class QuasiResponse(ReleaseMechanism):
 
     def __init__(self, epsilon: Number) -> None:
         self._set(epsilon=exact(epsilon, name="epsilon", owner=type(self).__name__, above=0))
-
-    @classmethod
-    def example(cls) -> Self:
-        """Return a mechanism of this class."""
-        return cls(epsilon=1)
 
     def response(self, histogram: Histogram) -> ResponseLaw:
         """Return the probabilities with which a combination is kept or another is taken."""

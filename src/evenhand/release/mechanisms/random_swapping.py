@@ -11,8 +11,7 @@ from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.rational import exact
 from evenhand.release.mechanisms.mechanism import Published
 from evenhand.release.mechanisms.quasi_cells import Tally, filled_cells, require_people, require_quasi
-from evenhand.release.mechanisms.quasi_response import QuasiResponse
-from evenhand.release.mechanisms.response_law import printed_delta
+from evenhand.release.mechanisms.quasi_response import QuasiResponse, printed_delta
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -83,6 +82,7 @@ class RandomSwapping(QuasiResponse):
 
     name: ClassVar[str] = "random-swapping"
     title: ClassVar[str] = "random swapping of cells"
+    label: ClassVar[str] = "Random swapping of cells"
 
     def guarantee_for(
         self, histogram: Histogram, *, epsilon: Any = None, as_printed: bool = False
@@ -105,7 +105,7 @@ class RandomSwapping(QuasiResponse):
         delta, proof = law.together_delta, "coupling of the two changed cells"
         return Guarantee(epsilon=at, delta=delta, tight=True, proof=proof, **details)
 
-    def _published(self, histogram: Histogram, source: Source) -> Published:
+    def _publish(self, histogram: Histogram, source: Source) -> Published:
         require_people(histogram, owner="RandomSwapping")
         law, numbering = self.response(histogram), require_quasi(histogram, owner="RandomSwapping")
         tally = Tally(histogram)
@@ -115,9 +115,9 @@ class RandomSwapping(QuasiResponse):
             cells, counts = np.arange(histogram.size), histogram.counts.reshape(-1)
         for start in range(0, cells.size, _CHUNK):
             part, held = cells[start : start + _CHUNK], counts[start : start + _CHUNK]
-            places, combinations = law.moved(numbering.of(part), source=source)
+            places, combinations = law.draw_moves(numbering.of(part), source=source)
             tally.add(part[places], -held[places])
-            tally.add(numbering.moved(part[places], combinations), held[places])
+            tally.add(numbering.replace_combinations(part[places], combinations), held[places])
         return Published(tally.histogram())
 
     def _variance(self, histogram: Histogram) -> npt.NDArray[np.float64] | None:

@@ -1,9 +1,10 @@
-"""Swapping record by record: each person's quasi-identifiers go through randomised response."""
+"""Swapping record by record: randomised response on quasi-identifiers, and true counts estimated from it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -14,20 +15,83 @@ from evenhand.privacy.rational import exact
 from evenhand.release.mechanisms.mechanism import Published
 from evenhand.release.mechanisms.quasi_cells import Tally, filled_cells, require_people, require_quasi
 from evenhand.release.mechanisms.quasi_response import QuasiResponse
-from evenhand.release.mechanisms.swap_estimate import SwapEstimate
 from evenhand.release.table.released import Release
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import numpy.typing as npt
 
-    from evenhand.privacy.randomness import Source
+    from evenhand.release.mechanisms.quasi_response import ResponseLaw
     from evenhand.release.table.histogram import Histogram
+
+    Values = npt.NDArray[np.float64]
+    from collections.abc import Iterator
+
+    from evenhand.privacy.randomness import Source
 
     Numbers = npt.NDArray[np.int64]
 
-__all__ = ["MOST_PEOPLE", "RecordSwapping"]
+__all__ = ["MOST_PEOPLE", "RecordSwapping", "SwapEstimate"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SwapEstimate:
+    """Unbiased estimates of the true counts, made from what is published and nothing else.
+
+    Parameters
+    ----------
+    values : array
+        The estimate of each cell, in the shape of the table; it may be negative or a fraction.
+    standard_error : array
+        The standard error of each estimate, estimated from the release too.
+    """
+
+    values: Values
+    standard_error: Values
+
+    @classmethod
+    def of(cls, published: Histogram, law: ResponseLaw) -> SwapEstimate:
+        r"""Return the estimates for a published table.
+
+        The variance of a published count is :math:`\tilde x_i (n_Q - 2) h + h\gamma \sum_j \tilde x_j` in
+        expectation, and that of its estimate is :math:`(\gamma - h)^{-2}` times as large.
+        """
+        counts = published.as_matrix().astype(np.float64)
+        sums = counts.sum(axis=1, keepdims=True)
+        other, gap = float(law.other), float(law.keep - law.other)
+        values = (counts - other * sums) / gap
+        spread = counts * float((law.values - 2) * law.other) + sums * float(law.keep * law.other)
+        error = np.sqrt(spread) / gap
+        return cls(_read_only_table(published, values), _read_only_table(published, error))
+
+    def interval(self, confidence: float = 0.95) -> tuple[Values, Values]:
+        """Return the ends of a normal interval for each cell, for each alone and not for all together.
+
+        Parameters
+        ----------
+        confidence : float
+            Above 0 and below 1.
+        """
+        number = isinstance(confidence, int | float) and not isinstance(confidence, bool)
+        if not (number and 0 < confidence < 1):
+            owner, must_be = "SwapEstimate.interval", "a number above 0 and below 1"
+            raise InvalidParameterError("confidence", owner=owner, must_be=must_be, got=confidence)
+        reach = NormalDist().inv_cdf(0.5 + confidence / 2) * self.standard_error
+        return self.values - reach, self.values + reach
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> npt.NDArray[Any]:
+        return np.array(self.values, dtype=dtype, copy=copy)
+
+    def __repr__(self) -> str:
+        size = " x ".join(f"{length:,}" for length in self.values.shape)
+        return f"<SwapEstimate of {size} cells>"
+
+
+def _read_only_table(published: Histogram, matrix: Values) -> Values:
+    values: Any = published.from_matrix(matrix).counts
+    made: Values = np.array(values, dtype=np.float64)
+    made.setflags(write=False)
+    return made
+
 
 MOST_PEOPLE = 1 << 34
 """More people than ever lived at once; a draw for each takes half a minute for a thousand million."""
@@ -87,6 +151,7 @@ class RecordSwapping(QuasiResponse):
 
     name: ClassVar[str] = "record-swapping"
     title: ClassVar[str] = "random swapping of records"
+    label: ClassVar[str] = "Random swapping of records"
 
     def guarantee_for(
         self, histogram: Histogram, *, epsilon: Any = None, as_printed: bool = False
@@ -143,7 +208,7 @@ class RecordSwapping(QuasiResponse):
         self._check(release.histogram, dense=True)
         return SwapEstimate.of(release.histogram, self.response(release.histogram))
 
-    def _published(self, histogram: Histogram, source: Source) -> Published:
+    def _publish(self, histogram: Histogram, source: Source) -> Published:
         if require_people(histogram, owner="RecordSwapping") > MOST_PEOPLE:
             raise LimitExceededError(
                 f"RecordSwapping draws for each person, and takes {MOST_PEOPLE:,} people at most. "
@@ -156,7 +221,7 @@ class RecordSwapping(QuasiResponse):
         rest = cells - numbering.offset(own)
         tally = Tally(histogram)
         for people in _people(counts):
-            places, combinations = law.moved(own[people], source=source)
+            places, combinations = law.draw_moves(own[people], source=source)
             movers = people[places]
             tally.add(cells[movers], -1)
             tally.add(rest[movers] + numbering.offset(combinations), 1)

@@ -5,14 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evenhand.privacy.records import build_from_record, find_class
-from evenhand.release.kanonymity.mechanisms import KAnonymity, SampledKAnonymity
-from evenhand.release.mechanisms.generalized_sampling import GeneralizedSampling
-from evenhand.release.mechanisms.noise import DiscreteGaussian, Laplace
-from evenhand.release.mechanisms.random_swapping import RandomSwapping
-from evenhand.release.mechanisms.record_swapping import RecordSwapping
-from evenhand.release.mechanisms.suppression import NoisySuppression, Suppression
-from evenhand.release.mechanisms.swapping import Swapping
-from evenhand.release.mechanisms.thresholded import ThresholdedLaplace
+from evenhand.release.class_registry import ClassRegistry
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,22 +14,22 @@ if TYPE_CHECKING:
 
 __all__ = ["MECHANISMS", "mechanism_from", "mechanism_named"]
 
-_CLASSES: tuple[type[ReleaseMechanism], ...] = (
-    Laplace,
-    DiscreteGaussian,
-    Suppression,
-    Swapping,
-    KAnonymity,
-    NoisySuppression,
-    RandomSwapping,
-    SampledKAnonymity,
-    ThresholdedLaplace,
-    RecordSwapping,
-    GeneralizedSampling,
+MECHANISMS: ClassRegistry[ReleaseMechanism] = ClassRegistry(
+    {
+        "laplace": "evenhand.release.mechanisms.noise:Laplace",
+        "discrete-gaussian": "evenhand.release.mechanisms.noise:DiscreteGaussian",
+        "suppression": "evenhand.release.mechanisms.suppression:Suppression",
+        "swapping": "evenhand.release.mechanisms.swapping:Swapping",
+        "k-anonymity": "evenhand.release.kanonymity.mechanisms:KAnonymity",
+        "noisy-suppression": "evenhand.release.mechanisms.suppression:NoisySuppression",
+        "random-swapping": "evenhand.release.mechanisms.random_swapping:RandomSwapping",
+        "sampled-k-anonymity": "evenhand.release.kanonymity.mechanisms:SampledKAnonymity",
+        "thresholded-laplace": "evenhand.release.mechanisms.thresholded:ThresholdedLaplace",
+        "record-swapping": "evenhand.release.mechanisms.record_swapping:RecordSwapping",
+        "generalized-sampling": "evenhand.release.mechanisms.generalized_sampling:GeneralizedSampling",
+    }
 )
-
-MECHANISMS: dict[str, type[ReleaseMechanism]] = {each.name: each for each in _CLASSES}
-"""Every mechanism class by its name."""
+"""Every mechanism class by its name. Names cost nothing to list; a class is loaded when it is taken."""
 
 
 def mechanism_named(name: str) -> type[ReleaseMechanism]:
@@ -63,6 +56,7 @@ def mechanism_from(record: Mapping[str, Any]) -> ReleaseMechanism:
 
     Examples
     --------
+    >>> from evenhand.release import Laplace
     >>> mechanism_from(Laplace(epsilon=0.1, unit="replace one").to_dict())
     Laplace(epsilon=0.1, unit='replace one')
     """

@@ -33,9 +33,8 @@ from evenhand.release.mechanisms.suppression_bias import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from fractions import Fraction
-    from typing import Self
 
     import numpy.typing as npt
 
@@ -98,16 +97,14 @@ class Suppression(ReleaseMechanism):
 
     name: ClassVar[str] = "suppression"
     title: ClassVar[str] = "suppression of small counts"
+    example_parameters: ClassVar[Mapping[str, Any]] = {"threshold": 6}
+    label: ClassVar[str] = "Suppression"
+    defaults: ClassVar[Mapping[str, Any]] = {"threshold": 6}
 
     threshold: int
 
     def __init__(self, threshold: int) -> None:
         self._set(threshold=_checked_threshold(threshold, type(self).__name__))
-
-    @classmethod
-    def example(cls) -> Self:
-        """Return a mechanism of this class."""
-        return cls(threshold=6)
 
     @property
     def fill(self) -> int:
@@ -124,7 +121,7 @@ class Suppression(ReleaseMechanism):
         """Return the statement that nothing is guaranteed."""
         return Guarantee.no_guarantee(unit=Unit.REPLACE_ONE, in_clear=histogram.columns)
 
-    def _published(self, histogram: Histogram, source: Source) -> Published:  # noqa: ARG002 - nothing is drawn
+    def _publish(self, histogram: Histogram, source: Source) -> Published:  # noqa: ARG002 - nothing is drawn
         counts = whole_counts(histogram, owner=type(self).__name__)
         small = counts < self.threshold
         return Published(histogram.with_counts(np.where(small, self.fill, counts)), small, fill=self.fill)
@@ -209,6 +206,9 @@ class NoisySuppression(ReleaseMechanism):
 
     name: ClassVar[str] = "noisy-suppression"
     title: ClassVar[str] = "suppression with noise"
+    example_parameters: ClassVar[Mapping[str, Any]] = {"epsilon": 1, "threshold": 6}
+    label: ClassVar[str] = "Noisy suppression"
+    defaults: ClassVar[Mapping[str, Any]] = {"threshold": 6, "noise": "count"}
 
     epsilon: Fraction
     threshold: int
@@ -231,11 +231,6 @@ class NoisySuppression(ReleaseMechanism):
             unit=checked_unit(unit, owner=owner),
         )
         self.scale  # noqa: B018 - refuses an epsilon whose noise cannot be drawn
-
-    @classmethod
-    def example(cls) -> Self:
-        """Return a mechanism of this class."""
-        return cls(epsilon=1, threshold=6)
 
     @property
     def scale(self) -> Fraction:
@@ -289,7 +284,7 @@ class NoisySuppression(ReleaseMechanism):
             return threshold_noise_delta(self.threshold, bound, scale=self.scale)
         return count_noise_delta(self.threshold, bound, scale=self.scale, unit=unit)
 
-    def _published(self, histogram: Histogram, source: Source) -> Published:
+    def _publish(self, histogram: Histogram, source: Source) -> Published:
         counts = whole_counts(histogram, owner=type(self).__name__)
         law = DiscreteLaplace(self.scale)
         if self.noise == "count":

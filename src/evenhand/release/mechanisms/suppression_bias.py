@@ -1,4 +1,4 @@
-r"""The bias and the variance of suppression, count by count, exact for the noise that is drawn.
+r"""The bias and the variance of suppressed counts, count by count: with noise or of a sample, exact as drawn.
 
 Everything here is computed from true counts and is as private as they are.
 """
@@ -21,9 +21,12 @@ if TYPE_CHECKING:
 __all__ = [
     "MOST_THRESHOLD",
     "Moments",
+    "at_least",
     "count_noise_moments",
     "idealized_count_bias",
     "idealized_threshold_bias",
+    "merge_bias",
+    "sampled_moments",
     "suppression_bias",
     "threshold_noise_moments",
 ]
@@ -45,7 +48,7 @@ def suppression_bias(counts: npt.ArrayLike, threshold: int) -> Values:
     >>> suppression_bias([4, 6], 6).tolist()
     [-1.0, 0.0]
     """
-    true, k = _checked(counts, threshold, "suppression_bias")
+    true, k = _check_parameters(counts, threshold, "suppression_bias")
     return np.where(true < k, k // 2 - true, 0.0)
 
 
@@ -59,7 +62,7 @@ def count_noise_moments(counts: npt.ArrayLike, threshold: int, *, scale: Number,
     >>> f"{count_noise_moments([4], 6, scale=2, fill=3).bias[0]:.12f}"
     '-0.771010009086'
     """
-    true, k = _checked(counts, threshold, "count_noise_moments")
+    true, k = _check_parameters(counts, threshold, "count_noise_moments")
     below, above = _below(k - true, _rate(scale, "count_noise_moments"))
     return Moments((fill - true) * below, (fill - true) ** 2 * below * above)
 
@@ -70,7 +73,7 @@ def idealized_count_bias(counts: npt.ArrayLike, threshold: int, *, scale: Number
     >>> f"{idealized_count_bias([4], 6, scale=2)[0]:.12f}"
     '-0.816060279414'
     """
-    true, k = _checked(counts, threshold, "idealized_count_bias")
+    true, k = _check_parameters(counts, threshold, "idealized_count_bias")
     away = k - true
     tail = np.exp(-np.abs(away) * _rate(scale, "idealized_count_bias")) / 2
     return (k / 2 - true) * np.where(away > 0, 1 - tail, tail)
@@ -89,7 +92,7 @@ def threshold_noise_moments(counts: npt.ArrayLike, threshold: int, *, scale: Num
     >>> f"{threshold_noise_moments([4], 6, scale=2).bias[0]:.12f}"
     '-0.557303855236'
     """
-    true, k = _checked(counts, threshold, "threshold_noise_moments")
+    true, k = _check_parameters(counts, threshold, "threshold_noise_moments")
     distinct, place = np.unique(true, return_inverse=True)
     rate = _rate(scale, "threshold_noise_moments")
     centre = np.where(distinct < k, float(k // 2), distinct)  # what is mostly published: keeps digits
@@ -115,12 +118,12 @@ def idealized_threshold_bias(counts: npt.ArrayLike, threshold: int, *, scale: Nu
     >>> f"{idealized_threshold_bias([4], 6, scale=2)[0]:.12f}"
     '-0.841132205394'
     """
-    true, k = _checked(counts, threshold, "idealized_threshold_bias")
+    true, k = _check_parameters(counts, threshold, "idealized_threshold_bias")
     rate = _rate(scale, "idealized_threshold_bias")
     return np.array([_one_idealized(float(x), k, rate) for x in true.reshape(-1)]).reshape(true.shape)
 
 
-def _checked(counts: npt.ArrayLike, threshold: int, owner: str) -> tuple[Values, int]:
+def _check_parameters(counts: npt.ArrayLike, threshold: int, owner: str) -> tuple[Values, int]:
     true = np.asarray(counts, dtype=np.float64)
     return true, integer("threshold", threshold, owner=owner, low=0, high=MOST_THRESHOLD)
 
@@ -171,3 +174,55 @@ def _one_idealized(x: float, k: int, rate: float) -> float:
     last = least + math.ceil((max(k - x, 0) + 60 / rate) / 2) + 2  # what is left is below 1e-25
     terms = [m * (beyond(max(2 * m, x)) - beyond(2 * m + 2)) for m in range(least, last)]
     return math.fsum(terms) - x * beyond(x)
+
+
+def at_least(least: int, people: npt.ArrayLike, rate: float) -> Values:
+    r"""Return :math:`\Pr[\operatorname{Bin}(n, \beta) \ge m]` for each :math:`n`; 0 where n < m.
+
+    >>> f"{at_least(6, [8], 0.6)[0]:.8f}"
+    '0.31539456'
+    """
+    from scipy.special import betainc  # noqa: PLC0415 - slow to import
+
+    given = np.asarray(people, dtype=np.float64)
+    if least <= 0:
+        return np.ones(given.shape)
+    enough = given >= least
+    chance: Values = betainc(float(least), np.where(enough, given - least + 1, 1.0), rate)
+    return np.where(enough, chance, 0.0)
+
+
+def merge_bias(counts: npt.ArrayLike, k: int, rate: float) -> Values:
+    r"""Return how much likelier a count is to be below `k` in the sample than in truth.
+
+    For :math:`x \ge k` it is :math:`\Pr[\operatorname{Bin}(x, \beta) < k]`, else 0: Theorem 6 of Zhu et al.
+    (2023).
+
+    >>> f"{merge_bias([8], 6, 0.6)[0]:.8f}"
+    '0.68460544'
+    """
+    true = np.asarray(counts, dtype=np.float64)
+    return np.where(true >= k, 1 - at_least(k, true, rate), 0.0)
+
+
+def sampled_moments(counts: npt.ArrayLike, k: int, rate: float, *, weight: float = 1.0) -> Moments:
+    r"""Return the moments of the published count, 0 where it is suppressed.
+
+    With :math:`Y \sim \operatorname{Bin}(x, \beta)`,
+
+    .. math:: E[Y 1_{Y \ge k}] = x \beta \Pr[\operatorname{Bin}(x - 1, \beta) \ge k - 1], \quad
+              E[Y (Y - 1) 1_{Y \ge k}] = x (x - 1) \beta^2 \Pr[\operatorname{Bin}(x - 2, \beta) \ge k - 2].
+
+    `weight` is what the published count is multiplied by: with :math:`1/\beta` the bias is
+    :math:`-x \Pr[\operatorname{Bin}(x - 1, \beta) < k - 1]`.
+
+    >>> sampled_moments([100, 8], 6, 0.25, weight=4.0).bias.round(4).tolist()
+    [-0.0, -7.897]
+    """
+    true = np.asarray(counts, dtype=np.float64)
+    mean = true * rate * np.where(true >= 1, at_least(k - 1, np.maximum(true - 1, 0), rate), 0.0)
+    pairs = (
+        true * (true - 1) * rate**2 * np.where(true >= 2, at_least(k - 2, np.maximum(true - 2, 0), rate), 0.0)
+    )
+    variance = np.maximum(pairs + mean - mean**2, 0.0)
+    return Moments(weight * mean - true, weight**2 * variance)

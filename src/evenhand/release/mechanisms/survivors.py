@@ -80,8 +80,8 @@ def survivors(cells: int, scale: Fraction, threshold: int, *, source: Source) ->
     while place < cells - 1:
         expected = (cells - 1 - place) / float(jump.scale)
         ahead = _gaps(jump, min(_CHUNK, 64 + math.ceil(1.02 * expected)), source)
-        places, place = _walked(place, ahead, cells)
-        found.append(places[_happens(chance, places.size, source)])
+        places, place = _walk(place, ahead, cells)
+        found.append(places[_draw_events(chance, places.size, source)])
     return np.concatenate(found)
 
 
@@ -141,12 +141,12 @@ def _gaps(jump: _Jump, size: int, source: Source) -> Whole:
     waiting = np.arange(size)
     while waiting.size:
         inside[waiting] = uniform_below(1 << jump.shift, size=waiting.size, source=source)
-        waiting = waiting[_refused(inside[waiting], jump, source)]
+        waiting = waiting[_draw_refusals(inside[waiting], jump, source)]
     gaps: Whole = inside + (np.minimum(steps, (1 << 62) >> jump.shift) << jump.shift)
     return gaps
 
 
-def _refused(inside: Whole, jump: _Jump, source: Source) -> npt.NDArray[np.bool_]:
+def _draw_refusals(inside: Whole, jump: _Jump, source: Source) -> npt.NDArray[np.bool_]:
     """Return True with probability 1 - exp(-u/B) for each u, which is below 1/part."""
     words = source.words(inside.size)
     refused = np.zeros(inside.size, dtype=np.bool_)
@@ -161,7 +161,7 @@ def _refused(inside: Whole, jump: _Jump, source: Source) -> npt.NDArray[np.bool_
     return refused
 
 
-def _walked(place: int, gaps: Whole, cells: int) -> tuple[Whole, int]:
+def _walk(place: int, gaps: Whole, cells: int) -> tuple[Whole, int]:
     """Return the cells that these jumps from `place` reach, and the last of them, or of all if they leave.
 
     Sums in floats tell where the jumps have surely left; up to there, sums of 64 bits do not wrap.
@@ -175,7 +175,7 @@ def _walked(place: int, gaps: Whole, cells: int) -> tuple[Whole, int]:
     return inside, cells - 1 if gone else int(inside[-1])
 
 
-def _happens(chance: Callable[[int], Bounds], size: int, source: Source) -> npt.NDArray[np.bool_]:
+def _draw_events(chance: Callable[[int], Bounds], size: int, source: Source) -> npt.NDArray[np.bool_]:
     """Return True with the probability that `chance` bounds, as closely as it takes."""
     low, high = chance(_DIGITS)
     words = source.words(size)

@@ -14,6 +14,7 @@ import numpy as np
 
 from evenhand.errors import LimitExceededError
 from evenhand.privacy.feeding import feed
+from evenhand.release.mechanisms import swap_kernels
 from evenhand.release.table.counting import cell_numbers
 
 if TYPE_CHECKING:
@@ -22,11 +23,12 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from evenhand.privacy.randomness import Source
+    from evenhand.release.table.histogram import Histogram
     from evenhand.schema import Schema
 
     Numbers = npt.NDArray[np.int64]
 
-__all__ = ["MOST_RECORDS", "SwapDistance", "discrepancy_pairs", "nearest_pairs"]
+__all__ = ["MOST_RECORDS", "SwapDistance", "discrepancy_pairs", "nearest_pairs", "pairs_to_swap"]
 
 MOST_RECORDS = 2**31 - 1
 """How many records can be swapped; a larger table is refused."""
@@ -99,8 +101,8 @@ class _Tree:
     @classmethod
     def of(cls, numbers: Numbers, shape: tuple[int, ...], people: Numbers) -> _Tree:
         """Return the tree of tuples given by their numbers in row-major order of `shape`, increasing."""
-        nought = np.zeros(1, np.int64)
-        first, code, parent, starts = [], [nought], [nought], [nought]
+        zero = np.zeros(1, np.int64)
+        first, code, parent, starts = [], [zero], [zero], [zero]
         above, base = np.zeros(numbers.size, np.int64), 0  # the node of each tuple, one level up
         for depth, size in enumerate(shape):
             prefix = numbers // math.prod(shape[depth + 1 :])
@@ -117,6 +119,31 @@ class _Tree:
         many = [np.diff(each, append=numbers.size) for each in starts]
         joined = [np.concatenate(parts) for parts in (code, parent, live, starts, many)]
         return cls(np.concatenate(first), np.stack(joined))
+
+
+def pairs_to_swap(
+    histogram: Histogram, cells: Numbers, alike: Numbers, pairs: int, *, pairing: str, source: Source
+) -> Iterator[Numbers]:
+    """Yield pairs of records as rows of two places in `cells`, a chunk at a time.
+
+    Parameters
+    ----------
+    histogram : Histogram
+        The table.
+    cells, alike : array
+        The cells that hold records, and how many records each holds.
+    pairs : int
+        How many pairs; at most half of the records.
+    pairing : {"nearest", "discrepancy"}
+        How they are chosen.
+    source : Source
+        Where the randomness comes from.
+    """
+    distance = SwapDistance.of(histogram.schema)
+    codes = np.column_stack(np.unravel_index(cells, histogram.shape)).astype(np.int64)
+    if pairing == "nearest":
+        return nearest_pairs(codes, alike, histogram.shape, distance, pairs=pairs, source=source)
+    return discrepancy_pairs(codes, alike, distance, pairs=pairs, source=source)
 
 
 def nearest_pairs(
@@ -148,8 +175,6 @@ def nearest_pairs(
     source : Source
         Where the randomness comes from.
     """
-    from evenhand.release.mechanisms import swap_kernels as _kernels_swapping  # noqa: PLC0415 - starts the compiler
-
     order = np.argsort(shape, kind="stable")  # few branches first: a search goes through fewer of them
     sizes = tuple(int(shape[axis]) for axis in order)
     numbers = cell_numbers([codes[:, axis] for axis in order], sizes)
@@ -164,7 +189,7 @@ def nearest_pairs(
         levels, ties = np.empty((len(sizes), 4), np.int64), np.empty(live.size, np.int64)
         here = np.ascontiguousarray(codes[tuples][:, order])
         parameters = (tree.first, tree.nodes, here, _ranks(live), costs, levels, ties)
-        feed(_kernels_swapping.nearest, out, parameters, source, units=np.uint64, words=2.5)
+        feed(swap_kernels.nearest, out, parameters, source, units=np.uint64, words=2.5)
         live = tree.nodes[2, -live.size :]
         pairs -= len(out)
         yield tuples[out]
@@ -177,8 +202,6 @@ def discrepancy_pairs(
 
     Parameters are as in :func:`nearest_pairs`. There are fewer pairs if all the people left are alike.
     """
-    from evenhand.release.mechanisms import swap_kernels as _kernels_swapping  # noqa: PLC0415 - starts the compiler
-
     tuples, live = np.arange(people.size), people.astype(np.int64)
     while pairs > 0:
         kept = live > 0
@@ -188,7 +211,7 @@ def discrepancy_pairs(
         totals = np.array([total, squares, max(1, _farthest(here, distance))])
         out = np.empty((_chunk(pairs, total), 2), np.int64)
         parameters: tuple[Any, ...] = (here, live, _ranks(live), _ranks(live**2), distance.costs, totals)
-        feed(_kernels_swapping.apart, out, parameters, source, units=np.uint64, words=10)
+        feed(swap_kernels.apart, out, parameters, source, units=np.uint64, words=10)
         pairs -= len(out)
         if out[-1, 0] < 0:
             out, pairs = out[out[:, 0] >= 0], 0

@@ -13,17 +13,10 @@ from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.rational import Number, exact
 from evenhand.release.mechanisms.mechanism import Published, ReleaseMechanism
 from evenhand.release.mechanisms.quasi_cells import Tally, filled_cells, require_people, require_quasi
-from evenhand.release.mechanisms.swap_pairs import (
-    MOST_RECORDS,
-    SwapDistance,
-    discrepancy_pairs,
-    nearest_pairs,
-)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Mapping
     from fractions import Fraction
-    from typing import Self
 
     import numpy.typing as npt
 
@@ -97,6 +90,10 @@ class Swapping(ReleaseMechanism):
 
     name: ClassVar[str] = "swapping"
     title: ClassVar[str] = "swapping"
+    example_parameters: ClassVar[Mapping[str, Any]] = {"fraction": "1/2"}
+    label: ClassVar[str] = "Swapping"
+    defaults: ClassVar[Mapping[str, Any]] = {"fraction": 0.1}
+    needs_quasi_identifiers: ClassVar[bool] = True
     takes_sparse: ClassVar[bool] = True
 
     fraction: Fraction
@@ -112,11 +109,6 @@ class Swapping(ReleaseMechanism):
             records=one_of("records", records, get_args(Swapped), owner="Swapping"),
         )
 
-    @classmethod
-    def example(cls) -> Self:
-        """Return a mechanism of this class."""
-        return cls(fraction="1/2")
-
     def guarantee_for(
         self, histogram: Histogram, *, epsilon: Any = None, as_printed: bool = False
     ) -> Guarantee:
@@ -126,7 +118,9 @@ class Swapping(ReleaseMechanism):
         proof = "none: records that are not swapped are published as they are"
         return Guarantee.no_guarantee(unit="replace one", in_clear=histogram.columns, proof=proof)
 
-    def _published(self, histogram: Histogram, source: Source) -> Published:
+    def _publish(self, histogram: Histogram, source: Source) -> Published:
+        from evenhand.release.mechanisms.swap_pairs import MOST_RECORDS, pairs_to_swap  # noqa: PLC0415 - starts the compiler
+
         people = require_people(histogram, owner="Swapping")
         numbering = require_quasi(histogram, owner="Swapping")
         if self.records == "cells":
@@ -143,20 +137,11 @@ class Swapping(ReleaseMechanism):
             )
         tally, offset = Tally(histogram), numbering.offset(numbering.of(cells))
         rest = cells - offset
-        for pairs in self._pairs(histogram, cells, alike, int(self.fraction * total / 2), source):
+        wanted = int(self.fraction * total / 2)
+        for pairs in pairs_to_swap(histogram, cells, alike, wanted, pairing=self.pairing, source=source):
             one, two = pairs[offset[pairs[:, 0]] != offset[pairs[:, 1]]].T
             tally.add(cells[one], -carried[one])
             tally.add(cells[two], -carried[two])
             tally.add(rest[one] + offset[two], carried[one])
             tally.add(rest[two] + offset[one], carried[two])
         return Published(tally.histogram())
-
-    def _pairs(
-        self, histogram: Histogram, cells: Numbers, alike: Numbers, pairs: int, source: Source
-    ) -> Iterator[Numbers]:
-        """Return the pairs as rows of two places in `cells`, a chunk at a time."""
-        distance = SwapDistance.of(histogram.schema)
-        codes = np.column_stack(np.unravel_index(cells, histogram.shape)).astype(np.int64)
-        if self.pairing == "nearest":
-            return nearest_pairs(codes, alike, histogram.shape, distance, pairs=pairs, source=source)
-        return discrepancy_pairs(codes, alike, distance, pairs=pairs, source=source)

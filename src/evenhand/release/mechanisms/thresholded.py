@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -17,12 +17,12 @@ from evenhand.privacy.laws import DiscreteLaplace
 from evenhand.privacy.rational import Number, exact
 from evenhand.privacy.scales import LaplaceNoise, laplace_noise
 from evenhand.release.mechanisms.mechanism import Published, ReleaseMechanism, checked_unit
-from evenhand.release.mechanisms.noise import assumptions_of, cells_moved, held, stated_loss
+from evenhand.release.mechanisms.noise import assumptions_of, cells_moved, clip_counts, stated_loss
 from evenhand.release.mechanisms.survivors import geometric, survival_bounds, survivors
 from evenhand.release.table.histogram import MOST_CELLS, Histogram
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from fractions import Fraction
 
     import numpy.typing as npt
@@ -85,6 +85,9 @@ class ThresholdedLaplace(ReleaseMechanism):
 
     name: ClassVar[str] = "thresholded-laplace"
     title: ClassVar[str] = "discrete Laplace noise and a threshold"
+    example_parameters: ClassVar[Mapping[str, Any]] = {"epsilon": 1, "threshold": 5}
+    label: ClassVar[str] = "Threshold after noise"
+    defaults: ClassVar[Mapping[str, Any]] = {"threshold": 6}
     takes_sparse: ClassVar[bool] = True
 
     epsilon: Fraction
@@ -99,11 +102,6 @@ class ThresholdedLaplace(ReleaseMechanism):
             unit=checked_unit(unit, owner=owner),
         )
         _ = self.noise  # refuses an epsilon whose noise cannot be drawn
-
-    @classmethod
-    def example(cls) -> Self:
-        """Return a mechanism of this class."""
-        return cls(epsilon=1, threshold=5)
 
     @cached_property
     def noise(self) -> LaplaceNoise:
@@ -138,11 +136,11 @@ class ThresholdedLaplace(ReleaseMechanism):
 
     # --- publishing -----------------------------------------------------------------------------
 
-    def _published(self, histogram: Histogram, source: Source) -> Published:
+    def _publish(self, histogram: Histogram, source: Source) -> Published:
         if histogram.counts is None:
             return Published(self._sparse(histogram, source))
         noisy = self.law.draw(size=histogram.shape, source=source)
-        noisy += held(histogram.counts)
+        noisy += clip_counts(histogram.counts)
         suppressed = noisy < self.threshold
         return Published(histogram.with_counts(np.where(suppressed, 0, noisy)), suppressed)
 
@@ -150,7 +148,7 @@ class ThresholdedLaplace(ReleaseMechanism):
         """Draw the published cells of a table of which only the filled cells are kept."""
         scale = self.noise.scale
         filled: Whole = histogram.cells  # type: ignore[assignment]
-        noisy = held(histogram.filled) + self.law.draw(size=filled.size, source=source)  # type: ignore[arg-type]
+        noisy = clip_counts(histogram.filled) + self.law.draw(size=filled.size, source=source)  # type: ignore[arg-type]
         kept = noisy >= self.threshold
         places = survivors(histogram.size - filled.size, scale, self.threshold, source=source)
         empty = places + np.searchsorted(filled - np.arange(filled.size), places, side="right")
@@ -202,7 +200,7 @@ class ThresholdedLaplace(ReleaseMechanism):
         :math:`r = a / (1 - a)`. Below that, the noise is turned about: what is left out
         is what was above :math:`1 - d`.
         """
-        counts = held(histogram.require_dense(owner=type(self).__name__)).astype(np.float64)
+        counts = clip_counts(histogram.require_dense(owner=type(self).__name__)).astype(np.float64)
         rate = 1 / float(self.noise.scale)
         ratio = 1 / math.expm1(rate)
         distance = self.threshold - counts

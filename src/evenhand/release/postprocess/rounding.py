@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand.errors import InvalidParameterError
 from evenhand.privacy.sampling import uniform_below
 
 if TYPE_CHECKING:
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
 
     from evenhand.privacy.randomness import Source
 
-__all__ = ["nonnegative_sum", "plain_sum", "stochastic_round"]
+__all__ = ["checked_amount", "nonnegative_sum", "plain_sum", "stochastic_round"]
 
 _BITS = 63
 
@@ -70,3 +72,12 @@ def _sum(values: NDArray[Any]) -> Any:
         return float(values.sum())
     small = max(-int(values.min()), int(values.max())) * values.size < 1 << _BITS
     return int(values.sum()) if small else sum(values.ravel().tolist())
+
+
+def checked_amount(name: str, value: Any, *, owner: str, least: float) -> float:
+    """Return a finite number that is at least `least`, as a float."""
+    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    if not number or not math.isfinite(value) or value < least:
+        must_be = "a finite number" if least == -math.inf else "a finite number of at least 0"
+        raise InvalidParameterError(name, owner=owner, must_be=must_be, got=value)
+    return float(value)

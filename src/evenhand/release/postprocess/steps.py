@@ -2,13 +2,11 @@ r"""What is done to a published table afterwards: clamping, rounding, making it 
 
 No step sees the true table, so none changes what is promised. Each has a bias of its own, which is exact
 where a formula is known. A step is given to ``release(..., post=[...])`` and ``bias(..., post=[...])``; the
-functions of this module apply one to a release, a table or an array.
+functions of :mod:`evenhand.release.postprocess.apply` apply one to a release, a table or an array. A plan and
+the command line write a step as text, by the names of :mod:`evenhand.release.postprocess.registry`.
 
->>> from evenhand.release.postprocess.steps import nonnegative, shrink
->>> nonnegative([-3, 0, 7])
+>>> Nonnegative().apply([-3, 0, 7])
 array([0, 0, 7])
->>> shrink(T=2)
-Shrink(T=2.0, least=0)
 """
 
 from __future__ import annotations
@@ -16,16 +14,22 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from evenhand._validate import integer, one_of
+from evenhand._validate import integer
 from evenhand.errors import InvalidParameterError
+from evenhand.privacy.laws import Law
 from evenhand.privacy.randomness import source_from
-from evenhand.release.postprocess.rounding import nonnegative_sum, plain_sum, stochastic_round
+from evenhand.privacy.rational import exact
+from evenhand.release.postprocess.rounding import (
+    checked_amount,
+    nonnegative_sum,
+    plain_sum,
+    stochastic_round,
+)
 from evenhand.release.table.counting import whole_or_real
-from evenhand.release.table.histogram import Histogram
 from evenhand.schema.values import truth
 
 if TYPE_CHECKING:
@@ -33,25 +37,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from evenhand.privacy.laws import Law
     from evenhand.privacy.randomness import Source
 
-__all__ = [
-    "Integral",
-    "Nonnegative",
-    "Shrink",
-    "Step",
-    "SumTo",
-    "bias_after",
-    "carried_bias",
-    "clamp_bias",
-    "integral",
-    "nonnegative",
-    "optimal_temperature",
-    "shrink",
-    "shrink_bias",
-    "sum_to",
-]
+    Values = NDArray[np.float64]
+
+__all__ = ["Integral", "Nonnegative", "Shrink", "Step", "SumTo", "bias_after", "carried_bias"]
+
+_LARGEST_TOTAL = 2**53  # larger ones are not all numbers of a computer
+_LARGEST_SHRINK = 10**9
 
 
 @dataclass(frozen=True)
@@ -59,11 +52,37 @@ class Step(ABC):
     """One step of post-processing; it holds public parameters only."""
 
     name: ClassVar[str]
+    amount: ClassVar[str] = ""
+    """What stands behind the ``=`` of a step that is written as text, such as TOTAL; empty without one."""
+
+    @classmethod
+    def checked_text(cls, amount: str, *, owner: str) -> str | None:
+        """Return an amount as a plan writes it; None if it is none that this step can have.
+
+        Parameters
+        ----------
+        amount : str
+            What was written behind the ``=``.
+        owner : str
+            Whose parameter it is, for the message of a number that is too large or too small.
+        """
+        raise NotImplementedError
+
+    @classmethod
+    def from_text(cls, form: str, amount: str) -> Self:
+        """Return the step that a checked text stands for; `form` is its name in the registry."""
+        del form, amount
+        return cls()
 
     @property
     @abstractmethod
     def words(self) -> str:
         """What the step does, in words, as it is written beside a published table."""
+
+    @property
+    def label(self) -> str:
+        """What the step does, as in the rows of a report, which are short of room."""
+        return self.words
 
     @abstractmethod
     def apply(self, values: ArrayLike, *, source: Source | None = None) -> NDArray[Any]:
@@ -106,6 +125,11 @@ class Nonnegative(Step):
         """What the step does."""
         return f"counts below {self.least} set to {self.least}"
 
+    @property
+    def label(self) -> str:
+        """What the step does, in short."""
+        return "negatives set to 0" if not self.least else self.words
+
     def apply(self, values: ArrayLike, *, source: Source | None = None) -> NDArray[Any]:  # noqa: ARG002 - none drawn
         """Return the values, those below the least one raised to it."""
         raised: NDArray[Any] = np.maximum(_values(values), self.least)
@@ -125,6 +149,11 @@ class Integral(Step):
     def words(self) -> str:
         """What the step does."""
         return "rounded at random to whole numbers"
+
+    @property
+    def label(self) -> str:
+        """What the step does, in short."""
+        return "rounded at random"
 
     def apply(self, values: ArrayLike, *, source: Source | None = None) -> NDArray[Any]:
         """Return whole numbers; the probabilities are exact."""
@@ -148,19 +177,37 @@ class SumTo(Step):
     """
 
     name: ClassVar[str] = "sum-to"
+    amount: ClassVar[str] = "TOTAL"
     total: float
     nonnegative: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         least = 0.0 if self.nonnegative else -math.inf
-        object.__setattr__(self, "total", _finite("total", self.total, owner="SumTo", least=least))
+        object.__setattr__(self, "total", checked_amount("total", self.total, owner="SumTo", least=least))
         truth("nonnegative", self.nonnegative, owner="SumTo")
+
+    @classmethod
+    def checked_text(cls, amount: str, *, owner: str) -> str | None:
+        """Return a whole number of at least 0, as a plan writes it."""
+        if not (amount.isascii() and amount.isdigit()):
+            return None
+        return str(int(exact(amount, name="post", owner=owner, least=0, most=_LARGEST_TOTAL)))
+
+    @classmethod
+    def from_text(cls, form: str, amount: str) -> Self:
+        """Return the step with this total, none below 0 if the form says so."""
+        return cls(int(amount), nonnegative=form.startswith("nonnegative"))
 
     @property
     def words(self) -> str:
         """What the step does."""
         condition = ", none below 0" if self.nonnegative else ""
         return f"moved to add up to {self.total:,.15g}{condition}"
+
+    @property
+    def label(self) -> str:
+        """What the step does, in short."""
+        return "shifted to a total, none below 0" if self.nonnegative else "shifted to a total"
 
     def apply(self, values: ArrayLike, *, source: Source | None = None) -> NDArray[Any]:  # noqa: ARG002 - none drawn
         """Return the nearest values that add up."""
@@ -192,17 +239,34 @@ class Shrink(Step):
     """
 
     name: ClassVar[str] = "shrink"
+    amount: ClassVar[str] = "T"
     T: float
     least: int = field(default=0, kw_only=True)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "T", _finite("T", self.T, owner="Shrink", least=0.0))
+        object.__setattr__(self, "T", checked_amount("T", self.T, owner="Shrink", least=0.0))
         object.__setattr__(self, "least", integer("least", self.least, owner="Shrink"))
+
+    @classmethod
+    def checked_text(cls, amount: str, *, owner: str) -> str | None:
+        """Return a temperature above 0, as it was written."""
+        exact(amount, name="post", owner=owner, above=0, most=_LARGEST_SHRINK)
+        return amount
+
+    @classmethod
+    def from_text(cls, form: str, amount: str) -> Self:
+        """Return the step with this temperature."""
+        return cls(float(exact(amount, name="post", owner=form)))
 
     @property
     def words(self) -> str:
         """What the step does."""
         return f"counts below {self.least} set to {self.least}, small ones shrunk with T = {self.T:.6g}"
+
+    @property
+    def label(self) -> str:
+        """What the step does, in short."""
+        return "small counts lowered"
 
     def apply(self, values: ArrayLike, *, source: Source | None = None) -> NDArray[Any]:  # noqa: ARG002 - none drawn
         """Return the shrunken values."""
@@ -211,142 +275,11 @@ class Shrink(Step):
         return lowered
 
 
-# --- the short forms ---------------------------------------------------------------------------------
-
-
-def nonnegative(table: Any = None, *, least: int = 0) -> Any:
-    """Apply :class:`Nonnegative` to a Release, a Histogram or an array; without one, return the step."""
-    return _applied(Nonnegative(least=least), table)
-
-
-def integral(table: Any = None, *, rng: Any = None) -> Any:
-    """Apply :class:`Integral` to a Release, a Histogram or an array; without one, return the step.
-
-    Parameters
-    ----------
-    table : Release, Histogram or array, optional
-        What is rounded.
-    rng : None, int, Generator or Source
-        Nothing for the operating system's secure source.
-
-    Examples
-    --------
-    >>> integral([0.25, 2.0, -1.5], rng=1)
-    array([ 0,  2, -2])
-    """
-    return _applied(Integral(), table, rng=rng)
-
-
-def sum_to(table: Any = None, *, total: float, nonnegative: bool = False) -> Any:
-    """Apply :class:`SumTo` to a Release, a Histogram or an array; without one, return the step.
-
-    Examples
-    --------
-    >>> sum_to([-3.0, 1.0, 8.0], total=9)
-    array([-2.,  2.,  9.])
-    >>> sum_to([-3.0, 1.0, 8.0], total=9, nonnegative=True)
-    array([0., 1., 8.])
-    """
-    return _applied(SumTo(total, nonnegative=nonnegative), table)
-
-
-def shrink(table: Any = None, *, T: float, least: int = 0) -> Any:  # noqa: N803 - the name it has in the literature
-    """Apply :class:`Shrink` to a Release, a Histogram or an array; without one, return the step."""
-    return _applied(Shrink(T, least=least), table)
-
-
-def _applied(step: Step, table: Any, *, rng: Any = None) -> Any:
-    from evenhand.release.table.released import Release  # noqa: PLC0415 - releases take steps
-
-    if table is None:
-        return step
-    source = source_from(rng)
-    if isinstance(table, Release):
-        return table.processed([step], source=source)
-    if isinstance(table, Histogram):
-        counts = table.require_dense(owner=type(step).__name__)
-        return table.with_counts(step.apply(counts, source=source))
-    return step.apply(table, source=source)
-
-
 def _values(values: ArrayLike) -> NDArray[Any]:
     return whole_or_real(values, parameter="values", owner="Step.apply")
 
 
-def _finite(name: str, value: Any, *, owner: str, least: float) -> float:
-    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    if not number or not math.isfinite(value) or value < least:
-        must_be = "a finite number" if least == -math.inf else "a finite number of at least 0"
-        raise InvalidParameterError(name, owner=owner, must_be=must_be, got=value)
-    return float(value)
-
-
 # --- the biases ---------------------------------------------------------------------------------------
-
-
-def clamp_bias(counts: ArrayLike, law: Law, *, least: int = 0) -> NDArray[np.float64]:
-    r"""Return the exact bias of counts with noise of a law after :class:`Nonnegative`.
-
-    With :math:`d = x - \ell \ge 0`:
-
-    .. math:: \frac b2 e^{-d/b}, \quad \sigma \varphi(d / \sigma) - d\, \Phi(-d / \sigma), \quad
-              \frac{a^{d + 1}}{1 - a^2}, \quad \sum_{j > d} (j - d) \Pr[X = j]
-
-    for Laplace, Gaussian, discrete Laplace (:math:`a = e^{-1/b}`) and discrete Gaussian noise. Below the
-    least value the bias is :math:`|d|` and that of :math:`|d|`.
-
-    Parameters
-    ----------
-    counts : array
-        True counts. The result is as private as they are.
-    law : Law
-        The noise; a law of :mod:`evenhand.privacy.laws`.
-    least : int, default 0
-        The least value.
-
-    Examples
-    --------
-    >>> from evenhand.privacy.laws import DiscreteLaplace
-    >>> clamp_bias([0, 3, 100], DiscreteLaplace(2)).round(4)
-    array([0.9595, 0.2141, 0.    ])
-    """
-    from evenhand.release.postprocess.bias import clamped  # noqa: PLC0415 - imports scipy
-
-    return clamped(counts, law, least=least)
-
-
-def shrink_bias(
-    counts: ArrayLike,
-    law: Law,
-    *,
-    T: float,  # noqa: N803 - the name it has in the literature
-    least: int = 0,
-) -> NDArray[np.float64]:
-    """Return the bias of counts with noise of a law after :class:`Shrink`.
-
-    Exponential integrals for Laplace noise, quadrature for Gaussian noise, sums over whole numbers for the
-    discrete laws; within 1e-12 times the scale of the truth.
-
-    Parameters
-    ----------
-    counts : array
-        True counts. The result is as private as they are.
-    law : Law
-        The noise.
-    T : float
-        The temperature.
-    least : int, default 0
-        The least value.
-
-    Examples
-    --------
-    >>> from evenhand.privacy.laws import Laplace
-    >>> shrink_bias([0, 3], Laplace(2), T=1).round(6)
-    array([ 0.835083, -0.001512])
-    """
-    from evenhand.release.postprocess.bias import shrunk  # noqa: PLC0415 - imports scipy
-
-    return shrunk(counts, law, Shrink(T, least=least))
 
 
 def bias_after(counts: ArrayLike, law: Law, steps: Sequence[Step]) -> NDArray[np.float64] | None:
@@ -364,9 +297,20 @@ def bias_after(counts: ArrayLike, law: Law, steps: Sequence[Step]) -> NDArray[np
     steps : sequence of Step
         The steps, in order.
     """
-    from evenhand.release.postprocess.bias import chained  # noqa: PLC0415 - imports scipy
-
-    return chained(counts, law, tuple(steps))
+    true, steps = _counts(counts), tuple(steps)
+    _law(law)
+    first = next((place for place, step in enumerate(steps) if isinstance(step, SumTo)), len(steps))
+    if not all(isinstance(step, Nonnegative | Integral | Shrink | SumTo) for step in steps):
+        return None
+    before, after = steps[:first], steps[first:]
+    bias = _cell_by_cell(true, law, before)
+    for place, step in enumerate(after):
+        if bias is None or isinstance(step, Nonnegative | Shrink):
+            return None
+        if isinstance(step, SumTo):
+            untouched = place == 0 and not any(isinstance(each, Nonnegative | Shrink) for each in before)
+            bias = _made_to_add_up(true, bias, step, law if untouched else None)
+    return bias
 
 
 def carried_bias(bias: ArrayLike, counts: ArrayLike, steps: Sequence[Step]) -> NDArray[np.float64] | None:
@@ -389,38 +333,87 @@ def carried_bias(bias: ArrayLike, counts: ArrayLike, steps: Sequence[Step]) -> N
     >>> carried_bias([3.0, -1.0], [10, 20], [SumTo(30), Integral()])
     array([ 2., -2.])
     """
-    from evenhand.release.postprocess.bias import carried  # noqa: PLC0415 - imports scipy
+    true, found = _counts(counts), np.array(bias, dtype=np.float64)
+    for step in steps:
+        if isinstance(step, SumTo) and not step.nonnegative:
+            found = _after_a_sum(true, found, step)
+        elif not isinstance(step, Integral):
+            return None
+    return found
 
-    return carried(bias, counts, tuple(steps))
+
+def _after_a_sum(true: Values, bias: Values, step: SumTo) -> Values:
+    moved = (step.total - float(true.sum())) / true.size
+    return bias - float(bias.mean()) + moved
 
 
-def optimal_temperature(law: Law | float, *, minimize: str = "worst bias") -> float:
-    r"""Return the temperature at which :class:`Shrink` has the smallest worst bias, or alpha, of all counts.
+def _cell_by_cell(true: Values, law: Law, steps: Sequence[Step]) -> Values | None:
+    """Return the bias after steps that see one cell at a time."""
+    changing = _without_rounding(law, steps)
+    if changing is None:
+        return None
+    if not changing:
+        return np.zeros(true.shape)
+    from evenhand.release.postprocess import noise_bias  # noqa: PLC0415 - imports scipy, which no step needs
 
-    .. math:: T^* = \arg\min_T \max_{x \ge \ell} |B(x)|, \quad
-              T_\alpha = \arg\min_T \big( \max_{x \ge \ell} B(x) - \min_{x \ge \ell} B(x) \big), \quad
-              B(x) = E[\hat x] - x
+    if all(isinstance(step, Nonnegative) for step in changing):
+        return noise_bias.clamp_bias(true, law, least=max(step.least for step in changing))
+    shrinks = [step for step in changing if isinstance(step, Shrink)]
+    if len(shrinks) == 1 and all(step.least <= shrinks[0].least for step in changing):
+        return noise_bias.shrink_bias(true, law, T=shrinks[0].T, least=shrinks[0].least)
+    if law.support == "reals":
+        return None
 
-    The extremes are over all counts that are possible, so no data are needed: the temperature depends on the
-    noise only and may be chosen before the table is seen. For Laplace noise of a large scale :math:`b`,
-    :math:`T^*` is about :math:`0.75\, b^2` and its worst bias 42 % below that of clamping, but its alpha is
-    16 % above. :math:`T_\alpha` is about :math:`0.17\, b^2` and its alpha 10 % below that of clamping.
+    def all_steps(values: NDArray[Any]) -> NDArray[Any]:
+        for step in changing:
+            values = step.apply(values)
+        return values
 
-    Parameters
-    ----------
-    law : Law or number
-        The noise; a number is the scale of Laplace noise. Where discrete noise is wider than 500, the
-        real law of the same scale stands in for it, which changes less than a millionth.
-    minimize : {"worst bias", "alpha"}, default "worst bias"
-        Which figure is to be small: the bias of the count that is off most, or the largest difference
-        between the biases of two counts.
+    return noise_bias.summed_over_noise(true, law, all_steps)
 
-    Examples
-    --------
-    >>> f"{optimal_temperature(2):.4f} {optimal_temperature(2, minimize='alpha'):.4f}"
-    '3.9331 0.8554'
-    """
-    from evenhand.release.postprocess.temperature import best_temperature, evenest_temperature  # noqa: PLC0415 - imports scipy
 
-    chosen = one_of("minimize", minimize, ("worst bias", "alpha"), owner="optimal_temperature")
-    return best_temperature(law) if chosen == "worst bias" else evenest_temperature(law)
+def _without_rounding(law: Law, steps: Sequence[Step]) -> list[Nonnegative | Shrink] | None:
+    """Leave out rounding where it changes no expectation; None where a later step would see it."""
+    kept: list[Nonnegative | Shrink] = []
+    whole, rounded = law.support == "integers", False
+    for step in steps:
+        if not isinstance(step, Nonnegative | Shrink):
+            rounded, whole = rounded or not whole, True
+            continue
+        lowest = max((each.least for each in kept), default=None)
+        if isinstance(step, Nonnegative) and lowest is not None and step.least <= lowest:
+            continue  # nothing is below it any more
+        if rounded:
+            return None
+        kept.append(step)
+        whole = whole and isinstance(step, Nonnegative)
+    return kept
+
+
+def _made_to_add_up(true: Values, bias: Values, step: SumTo, law: Law | None) -> Values | None:
+    """Return the bias after a sum; `law` only where the counts carry nothing but noise of it."""
+    if not step.nonnegative:
+        return _after_a_sum(true, bias, step)
+    if true.size == 1:
+        return step.total - true
+    from evenhand.release.postprocess.noise_bias import difference_of_two  # noqa: PLC0415 - as above
+
+    difference = None if law is None or true.size > 2 else difference_of_two(law)
+    if difference is None:
+        return None
+    places, masses = difference
+    first, second = true.ravel()
+    shares = np.clip((first - second + places + step.total) / 2, 0, step.total)
+    expected = float(masses @ shares)
+    return np.array([expected - first, step.total - expected - second]).reshape(true.shape)
+
+
+def _law(law: object) -> Law:
+    if not isinstance(law, Law):
+        must_be, got = "a law of noise", f"a value of type {type(law).__name__}"
+        raise InvalidParameterError("law", owner="bias_after", must_be=must_be, got=got)
+    return law
+
+
+def _counts(counts: ArrayLike) -> Values:
+    return whole_or_real(counts, parameter="counts", owner="bias").astype(np.float64)

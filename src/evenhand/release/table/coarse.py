@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError
-from evenhand.release.table.counting import cell_numbers, sum_by_cell, summed
+from evenhand.release.table.counting import cell_numbers, sum_by_cell, sum_counts
 from evenhand.release.table.histogram import MOST_CELLS, Histogram
 from evenhand.schema import Column, Domain, Level
 
@@ -39,7 +39,7 @@ def checked_generalization(given: object, *, owner: str) -> Generalization:
     pairs = _pairs(given, owner)
     kept = tuple((name, how if isinstance(how, str) else _groups(how, owner)) for name, how in pairs)
     if len({name for name, _ in kept}) < len(kept):
-        raise _refused("a column twice", owner)
+        raise _refusal("a column twice", owner)
     return kept
 
 
@@ -82,7 +82,7 @@ def coarse_histogram(histogram: Histogram, generalization: Generalization, *, ow
     rules = _coarsenings(histogram.schema, generalization, owner)
     shape = tuple(column.size for column in schema)
     stored: Any = histogram.filled if histogram.counts is None else histogram.counts
-    summed(stored)  # refuses sums that would wrap
+    sum_counts(stored)  # refuses sums that would wrap
     if histogram.counts is None:
         cells: Any = histogram.cells
         codes = list(np.unravel_index(cells, histogram.shape))
@@ -100,11 +100,11 @@ def coarse_histogram(histogram: Histogram, generalization: Generalization, *, ow
         return Histogram(schema=schema, counts=flat, may_drop=histogram.may_drop)
     counts = histogram.counts
     for name, rule in rules.items():
-        counts = _merged(counts, histogram.columns.index(name), rule)
+        counts = _merge_axis(counts, histogram.columns.index(name), rule)
     return Histogram(schema=schema, counts=counts, may_drop=histogram.may_drop)
 
 
-def _merged(counts: Any, axis: int, rule: Coarsening) -> Any:
+def _merge_axis(counts: Any, axis: int, rule: Coarsening) -> Any:
     groups = rule.codes()
     first = np.moveaxis(counts, axis, 0)
     parts = [first[groups == group].sum(axis=0) for group in range(rule.size)]
@@ -129,7 +129,7 @@ def _groups(given: object, owner: str) -> Groups:
     groups = []
     for label, members in _pairs(given, owner):
         if isinstance(members, str | Mapping) or not isinstance(members, Iterable):
-            raise _refused(f"something else for the label {label!r}", owner)
+            raise _refusal(f"something else for the label {label!r}", owner)
         groups.append((label, tuple(members)))
     return tuple(groups)
 
@@ -143,9 +143,9 @@ def _pairs(given: object, owner: str) -> list[tuple[str, Any]]:
         isinstance(pair, list | tuple) and len(pair) == 2 and isinstance(pair[0], str) for pair in pairs
     )
     if not pairs or not two:
-        raise _refused("something else", owner)
+        raise _refusal("something else", owner)
     return [(str(pair[0]), pair[1]) for pair in pairs]
 
 
-def _refused(got: str, owner: str) -> InvalidParameterError:
+def _refusal(got: str, owner: str) -> InvalidParameterError:
     return InvalidParameterError("generalization", owner=owner, must_be=_MUST_BE, got=got)

@@ -24,9 +24,9 @@ __all__ = [
     "Cells",
     "cell_numbers",
     "checked_size",
-    "counted",
+    "count_rows",
     "sum_by_cell",
-    "summed",
+    "sum_counts",
     "whole_or_real",
 ]
 
@@ -58,7 +58,7 @@ def cell_numbers(codes: Sequence[NDArray[Any]], shape: Sequence[int]) -> NDArray
     return numbers
 
 
-def counted(table: Table, shape: Sequence[int], size: int) -> NDArray[np.int64] | Cells:
+def count_rows(table: Table, shape: Sequence[int], size: int) -> NDArray[np.int64] | Cells:
     """Return how many rows are in each cell: all cells up to `MOST_CELLS`, else the filled ones."""
     codes = [table[name] for name in table.schema.names]
     if size > MOST_CELLS:
@@ -81,7 +81,7 @@ def sum_by_cell(numbers: NDArray[np.int64], values: NDArray[Any]) -> Cells:
     return Cells(cells, filled)
 
 
-def summed(counts: NDArray[Any], axes: tuple[int, ...] | None = None) -> Any:
+def sum_counts(counts: NDArray[Any], axes: tuple[int, ...] | None = None) -> Any:
     """Return the sum over the axes, exact for whole numbers.
 
     Raises
@@ -123,14 +123,14 @@ def whole_or_real(values: Any, *, parameter: str, owner: str) -> NDArray[Any]:
     if given.dtype == np.int64 and not _can_change(given):
         return given
     if given.dtype.kind in "bi" or (given.dtype.kind == "u" and (given <= MOST_COUNT).all()):
-        return _own(given, np.int64)
+        return _read_only_copy(given, np.int64)
     if given.dtype.kind == "f" and (np.abs(given) < MOST_COUNT).all():  # also refuses what is not a number
-        return _own(given, np.float64)
+        return _read_only_copy(given, np.float64)
     must_be = "an array of whole numbers that fit 64 bits, or of finite numbers within their range"
     raise InvalidParameterError(parameter, owner=owner, must_be=must_be, got="something else")
 
 
-def _own(array: NDArray[Any], kind: type[np.generic]) -> NDArray[Any]:
+def _read_only_copy(array: NDArray[Any], kind: type[np.generic]) -> NDArray[Any]:
     copy = array.astype(kind)
     copy.flags.writeable = False
     return copy

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError
-from evenhand.release.table.counting import Cells, cell_numbers, sum_by_cell, summed, whole_or_real
+from evenhand.release.table.counting import Cells, cell_numbers, sum_by_cell, sum_counts, whole_or_real
 from evenhand.schema import Column, Domain, Schema
 from evenhand.table.encode import Table, decoded
 from evenhand.table.frames import eager_frame, native_frame
@@ -19,10 +19,9 @@ if TYPE_CHECKING:
     import narwhals as nw
     from numpy.typing import NDArray
 
-    from evenhand.release.table.histogram import Histogram
     from evenhand.table.frames import Backend
 
-__all__ = ["CellsRead", "cell_values", "cells_frame", "framed", "read_cells"]
+__all__ = ["CellsRead", "build_frame", "cell_values", "cells_frame", "read_cells"]
 
 _OWNER = "Histogram.from_frame"
 
@@ -43,7 +42,7 @@ def cell_values(schema: Schema, numbers: NDArray[np.int64] | None, size: int) ->
     return {column.name: _values(each, column) for column, each in zip(schema, codes, strict=True)}
 
 
-def framed(arrays: dict[str, Any], *, backend: Backend | None) -> Any:
+def build_frame(arrays: dict[str, Any], *, backend: Backend | None) -> Any:
     """Return Arrow arrays as a frame: by default of pandas where it is installed, else of pyarrow."""
     chosen: Any = backend
     if backend is None:
@@ -51,12 +50,19 @@ def framed(arrays: dict[str, Any], *, backend: Backend | None) -> Any:
     return native_frame(arrays, backend=chosen, origin=None)
 
 
-def cells_frame(histogram: Histogram, *, backend: Backend | None) -> Any:
-    """Return one row per cell, or per filled cell: its values and its count."""
-    _refuse_column_named("count", histogram.schema)
-    arrays = cell_values(histogram.schema, histogram.cells, histogram.size)
-    counts = histogram.filled if histogram.counts is None else histogram.counts.ravel()
-    return framed({**arrays, "count": pa.array(counts)}, backend=backend)
+def cells_frame(
+    schema: Schema,
+    cells: NDArray[np.int64] | None,
+    counts: NDArray[Any],
+    *,
+    backend: Backend | None,
+    hidden: NDArray[np.bool_] | None = None,
+) -> Any:
+    """Return one row per cell, or per listed cell: its values and its count, null where it is hidden."""
+    _refuse_column_named("count", schema)
+    mask = None if hidden is None else hidden.reshape(-1)
+    arrays = cell_values(schema, cells, counts.size)
+    return build_frame({**arrays, "count": pa.array(counts.reshape(-1), mask=mask)}, backend=backend)
 
 
 def read_cells(frame: Any, schema: Schema, *, count: str) -> CellsRead:
@@ -65,13 +71,13 @@ def read_cells(frame: Any, schema: Schema, *, count: str) -> CellsRead:
     eager = eager_frame(frame, owner=_OWNER, parameter="frame")
     if count not in eager.columns:
         raise ColumnNotFoundError(count, [str(each) for each in eager.columns], place="in the frame")
-    table = _encoded(eager, schema)
-    values, missing = _counts(eager.get_column(count), count)
+    table = _encode_cells(eager, schema)
+    values, missing = _read_counts(eager.get_column(count), count)
     if table.kept is not None:
         values, missing = values[table.kept], missing[table.kept]
     shape = tuple(column.size for column in schema)
     numbers = cell_numbers([table[name] for name in schema.names], shape)
-    summed(values)  # refuses sums that would wrap
+    sum_counts(values)  # refuses sums that would wrap
     present = sum_by_cell(numbers[~missing], values[~missing])
     return CellsRead(present, np.setdiff1d(numbers[missing], present.cells))
 
@@ -82,7 +88,7 @@ def _values(codes: NDArray[np.int64], column: Column) -> Any:
     return decoded(codes, column)  # type: ignore[arg-type]
 
 
-def _encoded(eager: nw.DataFrame[Any], schema: Schema) -> Table:
+def _encode_cells(eager: nw.DataFrame[Any], schema: Schema) -> Table:
     """Return the codes of the cells; what stands for "other" gets its code whatever the rules are."""
     for name in schema.names:
         if name not in eager.columns:
@@ -103,7 +109,7 @@ def _readable(column: Column, series: nw.Series[Any]) -> Column:
     return Column(column.name, domain, outside=column.outside, nulls=nulls)
 
 
-def _counts(series: nw.Series[Any], name: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+def _read_counts(series: nw.Series[Any], name: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return the counts, 0 where there is none, and where that is."""
     if not series.dtype.is_numeric():
         hint = "a cell that is not published has a missing count, not a text or a sign."

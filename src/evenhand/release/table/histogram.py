@@ -4,25 +4,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from evenhand._validate import integer
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError, LimitExceededError
+from evenhand.measure.text_tables import html_table
 from evenhand.release.table.counting import (
     MOST_CELLS,
     MOST_COUNT,
     Cells,
     cell_numbers,
     checked_size,
-    counted,
+    count_rows,
     sum_by_cell,
-    summed,
+    sum_counts,
     whole_or_real,
 )
+from evenhand.release.table.frames import cells_frame, read_cells
 from evenhand.schema import Schema
+from evenhand.schema.text import visible
 from evenhand.schema.values import instance, shown
+from evenhand.table.encode import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -108,13 +113,13 @@ class Histogram:
                 raise InvalidParameterError(
                     "counts", owner=owner, must_be=must_be, got=f"shape {counts.shape}"
                 )
-            object.__setattr__(self, "counts", self._kept(counts.reshape(self.shape)))
+            object.__setattr__(self, "counts", self._clip_to_bound(counts.reshape(self.shape)))
         else:
             cells, filled = _checked_cells(self.cells, self.filled, self.size)
             object.__setattr__(self, "cells", _read_only(cells))
-            object.__setattr__(self, "filled", self._kept(filled))
+            object.__setattr__(self, "filled", self._clip_to_bound(filled))
 
-    def _kept(self, counts: NDArray[Any]) -> NDArray[Any]:
+    def _clip_to_bound(self, counts: NDArray[Any]) -> NDArray[Any]:
         if self.bound is None or self.bound >= MOST_COUNT:  # which no count exceeds
             return _read_only(counts)
         return _read_only(np.minimum(counts, self.bound))
@@ -149,9 +154,7 @@ class Histogram:
         LimitExceededError
             If there would be more cells than can be numbered.
         """
-        from evenhand.table.encode import Table  # noqa: PLC0415 - slow to import
-
-        chosen = _chosen(schema, columns, owner="Histogram.count")
+        chosen = _choose_columns(schema, columns, owner="Histogram.count")
         shape = _shape(chosen)
         size = checked_size(shape, owner="Histogram.count")
         if isinstance(df, Table):
@@ -159,7 +162,7 @@ class Histogram:
             table, dropping = Table(chosen, {name: df[name] for name in chosen.names}), df.schema.may_drop
         else:
             table, dropping = Table.encode(df, chosen), chosen.may_drop
-        found = counted(table, shape, size)
+        found = count_rows(table, shape, size)
         if isinstance(found, Cells):
             cells, filled = found
             return cls(schema=chosen, cells=cells, filled=filled, bound=bound, may_drop=dropping)
@@ -182,7 +185,9 @@ class Histogram:
         8
         """
         return cls(
-            schema=_chosen(schema, columns, owner="Histogram.of"), counts=np.asarray(counts), bound=bound
+            schema=_choose_columns(schema, columns, owner="Histogram.of"),
+            counts=np.asarray(counts),
+            bound=bound,
         )
 
     @classmethod
@@ -196,7 +201,7 @@ class Histogram:
         bound: int | None = None,
     ) -> Histogram:
         """Make a table kept as its filled cells: their numbers, increasing, and what is in them."""
-        chosen = _chosen(schema, columns, owner="Histogram.of_cells")
+        chosen = _choose_columns(schema, columns, owner="Histogram.of_cells")
         return cls(schema=chosen, cells=np.asarray(cells), filled=np.asarray(filled), bound=bound)
 
     @classmethod
@@ -225,9 +230,7 @@ class Histogram:
         count : str, default "count"
             The name of the column of counts.
         """
-        from evenhand.release.table.frames import read_cells  # noqa: PLC0415 - slow to import
-
-        chosen = _chosen(schema, columns, owner="Histogram.from_frame")
+        chosen = _choose_columns(schema, columns, owner="Histogram.from_frame")
         return cls._of_found(read_cells(frame, chosen, count=count).present, chosen, bound)
 
     @classmethod
@@ -262,7 +265,7 @@ class Histogram:
     @cached_property
     def people(self) -> Any:
         """The sum of all counts: a whole number that never wraps, or a number where counts are."""
-        return summed(self._stored).item()
+        return sum_counts(self._stored).item()
 
     @property
     def quasi_identifiers(self) -> tuple[str, ...]:
@@ -299,18 +302,18 @@ class Histogram:
 
     def margin(self, columns: Iterable[str]) -> Histogram:
         """Return the table of fewer columns, in the order given; counts of merged cells are added."""
-        chosen = _chosen(self.schema, columns, owner="Histogram.margin")
+        chosen = _choose_columns(self.schema, columns, owner="Histogram.margin")
         axes = [self.columns.index(name) for name in chosen.names]
         size = checked_size(_shape(chosen), owner="Histogram.margin")
         bound = None if self.bound is None else self.bound * (self.size // size)
         if self.counts is not None:
             dropped = tuple(axis for axis in range(len(self.shape)) if axis not in axes)
             kept = sorted(axes)
-            sums = summed(self.counts, dropped) if dropped else self.counts
+            sums = sum_counts(self.counts, dropped) if dropped else self.counts
             ordered = np.transpose(sums, [kept.index(axis) for axis in axes])
             return Histogram(schema=chosen, counts=ordered, bound=bound, may_drop=self.may_drop)
         codes = np.unravel_index(self.cells, self.shape)  # type: ignore[arg-type]
-        summed(self._stored)  # refuses sums that would wrap
+        sum_counts(self._stored)  # refuses sums that would wrap
         numbers = cell_numbers([codes[axis] for axis in axes], _shape(chosen))
         return self._of_found(sum_by_cell(numbers, self._stored), chosen, bound, self.may_drop)
 
@@ -399,25 +402,28 @@ class Histogram:
         and as null in the others. A table kept as its filled cells gives those only: every cell
         that is not there holds 0.
         """
-        from evenhand.release.table.frames import cells_frame  # noqa: PLC0415 - slow to import
-
-        return cells_frame(self, backend=backend)
+        return cells_frame(self.schema, self.cells, self._stored, backend=backend)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self.schema, self.counts, self.cells, self.filled, self.bound, self.may_drop)
+        return _restore, (self.schema, self.counts, self.cells, self.filled, self.bound, self.may_drop)
 
     def __repr__(self) -> str:
-        from evenhand.release.table.view import as_text  # noqa: PLC0415 - only where it is looked at
-
-        return as_text(self)
+        names = " × ".join(visible(name) for name in self.columns)
+        plural = "" if self.size == 1 else "s"
+        sparse = ", the filled ones kept" if self.is_sparse else ""
+        bound = "" if self.bound is None else f", at most {self.bound:,} people in each"
+        return f"Histogram of {names}: {self.size:,} cell{plural}{sparse}{bound}"
 
     def _repr_html_(self) -> str:
-        from evenhand.release.table.view import as_html  # noqa: PLC0415 - only where it is looked at
+        known = set(self.quasi_identifiers)
+        rows = [["Column", "Values", "Quasi-identifier"]] + [
+            [visible(column.name), f"{column.size:,}", "yes" if column.name in known else "no"]
+            for column in self.schema
+        ]
+        return f"<div><p>{escape(repr(self))}</p>{html_table(rows)}</div>"
 
-        return as_html(self)
 
-
-def _chosen(schema: Schema, columns: Iterable[str] | None, *, owner: str) -> Schema:
+def _choose_columns(schema: Schema, columns: Iterable[str] | None, *, owner: str) -> Schema:
     given = instance("schema", schema, Schema, owner=owner)
     if columns is None:
         return given
@@ -457,7 +463,7 @@ def _checked_cells(cells: Any, filled: Any, size: int) -> Cells:
     return Cells(numbers.astype(np.int64), counts)
 
 
-def _restored(
+def _restore(
     schema: Schema, counts: Any, cells: Any, filled: Any, bound: int | None, may_drop: tuple[str, ...]
 ) -> Histogram:
     """Make a table again in another process, or as a copy."""

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 
 from evenhand.errors import GuaranteeError, InvalidParameterError
+from evenhand.release.table.frames import cells_frame
+from evenhand.table.side_files import classes_path, note_path, refuse_tables_beside, side_files
+from evenhand.table.write import replacing_together, write_csv_into, write_parquet_into
 
 if TYPE_CHECKING:
     import os
@@ -17,10 +25,32 @@ if TYPE_CHECKING:
 
     from evenhand.privacy.guarantees.guarantee import Guarantee
     from evenhand.privacy.randomness import Source
-    from evenhand.release.mechanisms.mechanism import ReleaseMechanism
     from evenhand.release.table.histogram import Histogram
 
-__all__ = ["Release"]
+__all__ = ["COUNT", "FORMAT", "Publisher", "Release", "note_of"]
+
+FORMAT = "evenhand release 1"
+"""The form of the note beside a file; another number means another form."""
+
+COUNT = "count"
+"""How the column of counts is called."""
+
+_WRITERS = {".csv": write_csv_into, ".parquet": write_parquet_into}
+
+
+class Publisher(Protocol):
+    """What a release keeps of the mechanism that published it."""
+
+    @property
+    def name(self) -> str:
+        """The mechanism's name."""
+
+    @property
+    def unlisted(self) -> str:
+        """What a cell is that a sparse table does not list."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the mechanism's name and public parameters, for a JSON file."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -50,7 +80,7 @@ class Release:
 
     histogram: Histogram
     guarantee: Guarantee
-    mechanism: ReleaseMechanism
+    mechanism: Publisher
     simulated: bool
     suppressed: npt.NDArray[np.bool_] | None = None
     fill: float | None = None
@@ -85,10 +115,10 @@ class Release:
         """
         made = self
         for step in steps:
-            made = made._after(step, source)
+            made = made._apply_step(step, source)
         return made
 
-    def _after(self, step: Any, source: Source) -> Release:
+    def _apply_step(self, step: Any, source: Source) -> Release:
         values, hidden = self.values, self.unpublished
         if hidden is None or not hidden.any():
             made = np.asarray(step.apply(values, source=source))
@@ -114,9 +144,11 @@ class Release:
         backend : {"pandas", "polars", "pyarrow"}, optional
             The library of the frame, as in ``Histogram.to_frame``.
         """
-        from evenhand.release.table.files import release_frame  # noqa: PLC0415 - imports pyarrow
-
-        return release_frame(self, backend)
+        if COUNT in self.histogram.schema:
+            must_be, got = f"a table without a column of the name '{COUNT}'", f"one with a column '{COUNT}'"
+            raise InvalidParameterError("histogram", owner="Release.to_frame", must_be=must_be, got=got)
+        table = self.histogram
+        return cells_frame(table.schema, table.cells, self.values, backend=backend, hidden=self.unpublished)
 
     def write(self, path: str | os.PathLike[str], *, warnings: Sequence[str] = ()) -> None:
         """Write the table to a CSV or Parquet file, and what it is to a file of the same name with ``.json``.
@@ -147,12 +179,61 @@ class Release:
                 "the noise off, so no guarantee holds for it. Hint: give release() no rng to publish; "
                 "to_frame() gives these numbers for a study."
             )
-        from evenhand.release.table.files import write_release  # noqa: PLC0415 - imports pyarrow
-
-        write_release(self, path, warnings=tuple(warnings))
+        _write(self, Path(path), warnings=tuple(warnings))
 
     def __repr__(self) -> str:
         size = f"{self.histogram.size:,} cells"
         told = ", simulated" if self.simulated else ""
         after = f", then {', '.join(self.postprocessing)}" if self.postprocessing else ""
         return f"<Release of {size} by {self.mechanism!r}{after}{told}>"
+
+
+def _write(release: Release, target: Path, *, warnings: tuple[str, ...]) -> None:
+    """Write the table and what it is; the caller has seen to it that the release is no simulation."""
+    write = _WRITERS.get(target.suffix.lower())
+    if write is None:
+        owner, must_be = "Release.write", "a name that ends with .csv or .parquet"
+        raise InvalidParameterError("path", owner=owner, must_be=must_be, got=f"the ending {target.suffix!r}")
+    refuse_tables_beside(target)
+    frame, note = release.to_frame("pyarrow"), note_of(release)
+    note |= {"warnings": list(warnings), "file": target.name}
+    classes = [] if release.classes is None else [classes_path(target)]
+    names, old = (target, *classes, note_path(target)), side_files(target)
+    with replacing_together(*names, remove=old) as (table, *between, terms):
+        write(frame, table)
+        note |= {"sha256": _digest(table)}
+        if release.classes is not None:
+            write(release.classes.to_frame("pyarrow"), between[0])
+            note |= {"classes_file": classes[0].name, "classes_sha256": _digest(between[0])}
+        terms.write(f"{json.dumps(note, indent=2, ensure_ascii=False)}\n".encode())
+
+
+def _digest(file: Any) -> str:
+    """Return the SHA-256 of a file that was just written and is still open."""
+    file.flush()
+    file.seek(0)
+    return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def note_of(release: Release) -> dict[str, Any]:
+    """Return what the note beside a file says: public parameters only, nothing of the rows, no time."""
+    histogram = release.histogram
+    return {
+        "format": FORMAT,
+        "guarantee": release.guarantee.to_dict(),
+        "guarantee_in_words": str(release.guarantee),
+        "mechanism": release.mechanism.to_dict(),
+        "columns": list(histogram.columns),
+        "cells": histogram.size,
+        "schema_sha256": histogram.schema.fingerprint,
+        "cells_without_a_row": release.mechanism.unlisted if histogram.is_sparse else "none",
+        "cells_without_a_count": "none" if release.unpublished is None else "suppressed",
+        "fill": release.fill,
+        "postprocessing": list(release.postprocessing),
+        "rng": "seeded" if release.simulated else "secure",
+        "versions": {
+            "evenhand": import_module("evenhand").__version__,  # it stands above all layers
+            "numpy": version("numpy"),
+            "pyarrow": version("pyarrow"),
+        },
+    }

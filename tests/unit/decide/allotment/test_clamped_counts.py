@@ -18,7 +18,7 @@ from evenhand.decide.allotment.clamped_counts import (
 )
 from evenhand.decide.allotment.noisy_total import build_noisy_shares
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
-from evenhand.release.postprocess.steps import Nonnegative, Shrink, clamp_bias, shrink_bias
+from evenhand.release.postprocess import Nonnegative, Shrink, clamp_bias, shrink_bias
 
 LAWS = [Laplace(3), Gaussian(9), DiscreteLaplace(3), DiscreteGaussian(9)]
 COUNTS = np.array([0.0, 1, 7, 40, 400])

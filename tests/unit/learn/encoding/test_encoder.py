@@ -22,8 +22,8 @@ from evenhand.errors import (
     OutsideDomainError,
     SchemaError,
 )
+from evenhand.learn.encoding.blocks import Scale, bin_cuts, scale_of
 from evenhand.learn.encoding.encoder import PublicEncoder
-from evenhand.learn.encoding.numbers import Scale, bin_cuts, scale_of
 from evenhand.schema import Column, Domain, Schema
 from evenhand.table import Table
 

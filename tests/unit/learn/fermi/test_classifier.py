@@ -219,7 +219,7 @@ def test_true_is_the_published_noise_with_the_whole_penalty():
 def test_a_second_fit_names_no_epsilon_where_one_of_them_promises_nothing(modes):
     """An epsilon beside the published noise would be read as what was spent at most."""
     model = fitted(as_printed=modes[0])
-    with pytest.warns(PrivacyWarning, match="is promised nothing") as told:
+    with pytest.warns(PrivacyWarning, match="has no guarantee") as told:
         model.set_params(as_printed=modes[1]).fit(X, Y, group=GROUP)
 
     assert not any("epsilon" in str(each.message) for each in told)

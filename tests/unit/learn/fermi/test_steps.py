@@ -11,10 +11,10 @@ from evenhand.learn.fermi.steps import (
     best_matrix,
     dependence,
     penalty,
+    project_to_ball,
     rows_of,
     start_matrix,
     train,
-    within,
 )
 from evenhand.learn.training.descent import Schedule
 from unit._plain_kernels import compiled_or_plain, plain_copy
@@ -96,7 +96,7 @@ def test_a_group_without_rows_does_not_count():
 
 def test_matrices_are_pulled_back_to_the_radius_each_for_itself():
     stack = np.stack([np.full((2, 2), 10.0), np.full((2, 2), 0.5), np.zeros((2, 2))])
-    back = within(stack, 5.0)
+    back = project_to_ball(stack, 5.0)
 
     assert np.sqrt((back**2).sum(axis=(1, 2))) == close([5, 1, 0])
     assert (back[1:] == stack[1:]).all()

@@ -21,8 +21,8 @@ class Remembers(Column):
 
 
 def test_each_classifier_is_trained_on_its_own_group_and_the_single_one_on_all():
-    each = Base.of({a: Remembers() for a in LABELS}, LABELS).trained(X, Y, GROUP)
-    single = Base.of(Remembers(), LABELS).trained(X, Y, GROUP)
+    each = Base.of({a: Remembers() for a in LABELS}, LABELS).train(X, Y, GROUP)
+    single = Base.of(Remembers(), LABELS).train(X, Y, GROUP)
 
     assert [model.rows_ for model in each.models] == [200, 300, 100]
     assert single.estimator().rows_ == 600
@@ -32,7 +32,7 @@ def test_each_classifier_is_trained_on_its_own_group_and_the_single_one_on_all()
 def test_the_classifier_given_is_not_the_one_trained():
     """A parameter of an estimator is never changed by fitting."""
     given = Column()
-    Base.of(given, LABELS).trained(X, Y, GROUP)
+    Base.of(given, LABELS).train(X, Y, GROUP)
 
     assert not hasattr(given, "classes_")
 
@@ -69,7 +69,7 @@ def test_a_classifier_without_a_signature_is_asked_without_groups():
 
 def test_groups_are_told_by_their_names_when_predicting():
     names = ("a", "b", "c")
-    model = Base.of(GroupAware(), names).trained(X, Y, GROUP)
+    model = Base.of(GroupAware(), names).train(X, Y, GROUP)
 
     assert model.models[0].seen_ == ["a", "b", "c"]
     assert model.positives(X, GROUP, 1).sum() == X.sum()
@@ -99,7 +99,7 @@ def test_classifiers_of_two_groups_draw_apart(rng):
             return super().fit(X, y)
 
     given = Draws(rng)
-    made = Base.of({a: make_pipeline(given) if a else given for a in LABELS}, LABELS).trained(X, Y, GROUP)
+    made = Base.of({a: make_pipeline(given) if a else given for a in LABELS}, LABELS).train(X, Y, GROUP)
     drawn = [getattr(model, "steps", [(0, model)])[-1][1].drawn_ for model in made.models]
 
     assert drawn[0] != drawn[1] != drawn[2] != drawn[0]

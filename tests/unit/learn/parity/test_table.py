@@ -59,7 +59,7 @@ def test_counts_below_nought_are_held_at_it():
     """A negative count is no count: rates made from one would leave the unit interval."""
     table = true_table(np.array([[-4, 3], [2, -1]]))
 
-    assert table.held.tolist() == [[0, 3], [2, 0]]
+    assert table.at_least_0.tolist() == [[0, 3], [2, 0]]
     assert table.sizes.tolist() == [3, 2]
     assert table.guarantee is None
     assert true_table(np.array([[[1, -2], [3, 4]]])).by_prediction.tolist() == [[4, 4]]

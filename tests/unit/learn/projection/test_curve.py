@@ -23,7 +23,7 @@ def judged(kind, *, n=200, n_classes=2, k=3, shared=False, seed=1, labelled=True
 def test_gaps_and_accuracy_are_those_of_a_group_report(kind, measure):
     judge, scores, groups, labels = judged(kind)
     report = group_report(labels, (scores[:, 1] > 0.5).astype(int), groups)
-    decided = judge.decided(NOTHING, "kl")
+    decided = judge.judge(NOTHING, "kl")
 
     assert decided.gap == pytest.approx(report.value(measure), abs=1e-12)
     assert decided.accuracy == pytest.approx(report.value("acc"), abs=1e-12)
@@ -38,23 +38,23 @@ def test_with_more_classes_the_worst_class_counts(kind, measure):
     decided = scores.argmax(axis=1)
     worst = max(group_report(labels == c, decided == c, groups).value(measure) for c in range(4))
 
-    assert judge.decided(np.zeros((3, 4)), "ce").gap == pytest.approx(worst, abs=1e-12)
+    assert judge.judge(np.zeros((3, 4)), "ce").gap == pytest.approx(worst, abs=1e-12)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_probabilities_of_groups_are_weights(kind):
     known, scores, groups, labels = judged(kind)
     one_hot = np.eye(3)[groups]
-    wanted = known.decided(NOTHING, "kl")
+    wanted = known.judge(NOTHING, "kl")
     for shares in (one_hot, np.broadcast_to(one_hot, (2, *one_hot.shape))):
-        found = Judge(Rows(scores, shares, 3, kind), labels, shares, kind).decided(NOTHING, "kl")
+        found = Judge(Rows(scores, shares, 3, kind), labels, shares, kind).judge(NOTHING, "kl")
 
         assert (found.gap, found.accuracy) == pytest.approx((wanted.gap, wanted.accuracy))
 
 
 def test_without_labels_there_is_a_gap_but_no_accuracy():
     judge, *_ = judged("parity", labelled=False)
-    decided = judge.decided(NOTHING, "kl")
+    decided = judge.judge(NOTHING, "kl")
 
     assert decided.gap > 0
     assert np.isnan(decided.accuracy)
@@ -95,11 +95,11 @@ def test_a_curve_cannot_be_changed():
 
 
 def meets(target, function, *, monotone, largest=1.0):
-    def decided(tolerance):
+    def judge(tolerance):
         signed = function(tolerance)
         return Decided(abs(signed), 0.8, signed)
 
-    return tolerance_that_meets(target, decided, largest, monotone=monotone, owner="example")
+    return tolerance_that_meets(target, judge, largest, monotone=monotone, owner="example")
 
 
 @pytest.mark.parametrize("monotone", [True, False])

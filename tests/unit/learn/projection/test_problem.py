@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from evenhand.learn.projection import problem as projection_problem
-from evenhand.learn.projection.problem import KINDS, Rows, marginals_of
-from evenhand.learn.projection.tilt import DIVERGENCES, tilt
+from evenhand.learn.projection.problem import DIVERGENCES, KINDS, Rows, marginals_of, tilt
 from unit.learn._projection_cases import (
     GROUPS,
     LABELS,

@@ -8,9 +8,8 @@ from scipy.optimize import minimize
 
 from evenhand.errors import InvalidParameterError
 from evenhand.learn.projection import solver as projection_solver
-from evenhand.learn.projection.problem import KINDS, Problem, Rows
+from evenhand.learn.projection.problem import DIVERGENCES, KINDS, Problem, Rows, divergence_sum
 from evenhand.learn.projection.solver import solve
-from evenhand.learn.projection.tilt import DIVERGENCES, divergence_sum
 from unit.learn._projection_cases import (
     GROUPS,
     LABELS,
@@ -192,7 +191,7 @@ def test_what_no_scores_can_meet_is_refused(divergence, tolerance):
 def test_a_solution_that_is_not_exact_is_refused(monkeypatch):
     """A projection that quietly misses its constraints would be worse than none."""
     monkeypatch.setattr(projection_solver, "_MOST_STEPS", 2)
-    monkeypatch.setattr(projection_solver, "_polished", lambda dual, x, z: x)
+    monkeypatch.setattr(projection_solver, "_polish", lambda dual, x, z: x)
     for tolerance in (0.0, 0.05):
         with pytest.raises(InvalidParameterError, match="can be computed to within 1e-08"):
             solve(problem_of("odds", "ce"), tolerance)
@@ -201,7 +200,7 @@ def test_a_solution_that_is_not_exact_is_refused(monkeypatch):
 def test_a_search_without_progress_ends_and_is_refused(monkeypatch):
     numbers = itertools.count()
     monkeypatch.setattr(projection_solver, "_merit", lambda first, second: next(numbers))
-    monkeypatch.setattr(projection_solver, "_polished", lambda dual, x, z: x)
+    monkeypatch.setattr(projection_solver, "_polish", lambda dual, x, z: x)
     with pytest.raises(InvalidParameterError, match="can be computed to within"):
         solve(problem_of("parity", "kl"), 0.05)
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from evenhand.learn.projection import tilt as projection_tilt
-from evenhand.learn.projection.tilt import DIVERGENCES, _reach, divergence_sum, tilt
+from evenhand.learn.projection import problem
+from evenhand.learn.projection.problem import DIVERGENCES, _reach, divergence_sum, tilt
 
 
 def column(*values):
@@ -95,7 +95,7 @@ def test_a_search_that_is_cut_short_stays_on_its_side(monkeypatch):
     h, a = generator.dirichlet(np.ones(4), 200).T, generator.normal(size=(4, 200))
     full = _reach(h, a)
     for steps in (1, 2):
-        monkeypatch.setattr(projection_tilt, "_MOST_STEPS", steps)
+        monkeypatch.setattr(problem, "_MOST_STEPS", steps)
         short = _reach(h, a)
 
         assert (short > 0).all()

@@ -9,14 +9,15 @@ import pytest
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.rational import exp_bounds
 from evenhand.release.delta import sampling as module
-from evenhand.release.delta.sampling import sample_delta, sampled_delta
-from evenhand.release.delta.sampling_laws import (
+from evenhand.release.delta.sampling import (
     Cell,
     binomials,
     distances,
     distances_alone,
-    joined,
-    published,
+    join_cells,
+    merge_small_outcomes,
+    sample_delta,
+    sampled_delta,
 )
 from unit.release._slow_suppression import ADD, REPLACE, hockey_stick, sampled_law, worst
 
@@ -110,8 +111,11 @@ def test_delta_is_attained_by_the_tables_it_names(unit, epsilon, rate, k):
 def test_no_cell_beyond_the_window_is_further(epsilon, rate, k):
     """The bound on what is beyond is a proof; a much larger window must agree with it."""
     found = sampled_delta(epsilon, rate=rate, k=k, unit=REPLACE)
-    cells = [published(law, before, k=k, people=w) for w, (law, before) in enumerate(binomials(rate, 150), 1)]
-    gains = joined([Cell(cell.second, cell.first, cell.people) for cell in cells])
+    cells = [
+        merge_small_outcomes(law, before, k=k, people=w)
+        for w, (law, before) in enumerate(binomials(rate, 150), 1)
+    ]
+    gains = join_cells([Cell(cell.second, cell.first, cell.people) for cell in cells])
     all_of_them = [distances(cell, gains, np.exp(epsilon))[0].max() for cell in cells]
 
     assert max(all_of_them) <= float(found.delta)
@@ -177,13 +181,13 @@ def test_windows_grow_until_nothing_beyond_is_further(monkeypatch):
 def test_the_quick_distances_are_those_of_the_definition():
     """The tail of each law is found by search; a slip there would be a wrong delta."""
     (law, before), (longer, shorter) = list(binomials(0.3, 7))[4::2]
-    loses = published(law, before, k=2, people=5)
-    gains = Cell(*published(shorter, longer, k=2, people=7))
+    loses = merge_small_outcomes(law, before, k=2, people=5)
+    gains = Cell(*merge_small_outcomes(shorter, longer, k=2, people=7))
     for grown in (0.8, 1.0, 2.5):
         first = np.multiply.outer(loses.first, gains.first)
         second = np.multiply.outer(loses.second, gains.second)
         slow = np.maximum(first - grown * second, 0).sum()
-        value, upper = distances(loses, joined([gains]), grown)
+        value, upper = distances(loses, join_cells([gains]), grown)
 
         assert value[0] == pytest.approx(slow, rel=1e-13)
         assert slow <= upper[0] <= slow * (1 + 1e-11) + 1e-60
@@ -196,8 +200,8 @@ def test_the_quick_distances_are_those_of_the_definition():
 def test_outcomes_left_out_are_counted_in_full():
     law, before = list(binomials(0.3, 9))[-1]
     loses, gains = Cell(law, before, 9), Cell(before, law, 9)
-    full, _ = distances(loses, joined([gains]), 1.5)
-    value, upper = distances(loses, joined([gains], negligible=0.05), 1.5)
+    full, _ = distances(loses, join_cells([gains]), 1.5)
+    value, upper = distances(loses, join_cells([gains], negligible=0.05), 1.5)
 
     assert value[0] < full[0] < upper[0]
 
@@ -241,7 +245,7 @@ def test_the_blocks_in_which_cells_are_looked_at_do_not_matter(monkeypatch, bloc
     for rate, k in ((0.1, 2), (0.1, 6), (0.3, 3), (0.3, 4), (0.5, 2), (0.5, 5)):
         found = module.one_cell(rate, k, ((1.0, grown),), both=True)
         cells = [
-            published(law, before, k=k, people=people)
+            merge_small_outcomes(law, before, k=k, people=people)
             for people, (law, before) in enumerate(binomials(rate, 120), start=1)
         ]
         turned = [Cell(cell.second, cell.first, cell.people) for cell in cells]

@@ -254,7 +254,7 @@ def test_large_counts_are_not_sampled_one_by_one():
 
 def test_chunks_of_people_belong_to_their_cells(monkeypatch):
     """Draws come so many at a time; with everybody taken the counts must come out as they were."""
-    monkeypatch.setattr("evenhand.release.kanonymity.mechanisms._CHUNK", 7)
+    monkeypatch.setattr("evenhand.release.mechanisms.generalized_sampling._CHUNK", 7)
     counts = np.array([[3, 0], [20, 1], [0, 0]])
 
     assert (sampled_counts(counts, Fraction(1), source=SeededSource(1)) == counts).all()

@@ -6,7 +6,7 @@ import pytest
 from evenhand.errors import InvalidParameterError, LimitExceededError
 from evenhand.privacy.randomness import SeededSource
 from evenhand.release.kanonymity import mondrian_kernels as _kernels_mondrian
-from evenhand.release.kanonymity.mondrian import MOST_PEOPLE, distinct_tuples, mondrian, ranked
+from evenhand.release.kanonymity.mondrian import MOST_PEOPLE, distinct_tuples, mondrian, rank_codes
 from property._slow_mondrian import slow_mondrian
 from unit._plain_kernels import compiled_or_plain, plain_copy
 
@@ -179,7 +179,7 @@ def test_more_people_than_can_be_added_are_refused(monkeypatch):
 @pytest.mark.parametrize("values", [[3, 1, 3], [2**62, 5, 2**62], [7]])
 def test_ranks_are_places_among_the_different_values(values):
     """Wide codes are sorted, narrow ones looked up; both must agree with the definition."""
-    found, ranks = ranked(np.array(values))
+    found, ranks = rank_codes(np.array(values))
 
     assert found.tolist() == sorted(set(values))
     assert found[ranks].tolist() == values

@@ -28,7 +28,7 @@ class Sampled(Laplace):
 class Constant(Sampled):
     """Publishes the table as it is, shifted by 3."""
 
-    def _published(self, histogram, source):
+    def _publish(self, histogram, source):
         return Published(histogram.with_counts(histogram.counts + 3))
 
 

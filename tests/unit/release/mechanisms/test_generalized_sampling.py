@@ -11,9 +11,9 @@ from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.randomness import SeededSource
 from evenhand.release.delta.sampling import sampled_delta
 from evenhand.release.mechanisms import generalized_sampling as module
-from evenhand.release.mechanisms.generalized_sampling import GeneralizedSampling, sampled_counts
+from evenhand.release.mechanisms.generalized_sampling import GeneralizedSampling, draw_sample
 from evenhand.release.mechanisms.registry import mechanism_from
-from evenhand.release.mechanisms.sampling_bias import sampled_moments
+from evenhand.release.mechanisms.suppression_bias import sampled_moments
 from evenhand.release.table.histogram import Histogram
 from evenhand.schema import Column, Domain, Schema
 from unit.release._slow_suppression import ADD, REPLACE, small_table
@@ -90,7 +90,7 @@ def test_the_stated_bias_is_that_of_the_draws():
     mechanism = _mechanism()
     table = small_table([2, 8, 40])
     source = SeededSource(9)
-    draws = np.stack([mechanism._published(table, source).histogram.counts for _ in range(1500)])
+    draws = np.stack([mechanism._publish(table, source).histogram.counts for _ in range(1500)])
     errors = draws - table.counts
     reach = 6.5 * errors.std(axis=0) / np.sqrt(len(draws))
 
@@ -143,11 +143,11 @@ def test_small_and_large_epsilons_are_served(epsilon):
 def test_people_are_drawn_in_pieces_with_one_law(monkeypatch):
     """A table of any size takes the memory of its counts; the pieces must not lose or double a person."""
     monkeypatch.setattr(module, "_CHUNK", 7)
-    drawn = sampled_counts(np.array([5, 0, 16, 1]), Fraction(1), source=SeededSource(1))
+    drawn = draw_sample(np.array([5, 0, 16, 1]), Fraction(1), source=SeededSource(1))
 
     assert drawn.tolist() == [5, 0, 16, 1]
-    assert sampled_counts(np.array([5, 9]), Fraction(0), source=SeededSource(1)).tolist() == [0, 0]
-    half = sampled_counts(np.array([5000, 0, 5000]), Fraction(1, 2), source=SeededSource(1))
+    assert draw_sample(np.array([5, 9]), Fraction(0), source=SeededSource(1)).tolist() == [0, 0]
+    half = draw_sample(np.array([5000, 0, 5000]), Fraction(1, 2), source=SeededSource(1))
     assert half[1] == 0
     assert abs(half.sum() - 5000) < 325
 

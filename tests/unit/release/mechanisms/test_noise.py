@@ -9,7 +9,7 @@ import pytest
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.guarantees.units import Measure, Unit
 from evenhand.privacy.laws import DiscreteLaplace
-from evenhand.release.delta.laplace import laplace_delta
+from evenhand.release.delta.noise import laplace_delta
 from evenhand.release.mechanisms.noise import DiscreteGaussian, Laplace, cells_moved
 from evenhand.release.postprocess.steps import Nonnegative, Shrink
 from evenhand.release.table.histogram import Histogram

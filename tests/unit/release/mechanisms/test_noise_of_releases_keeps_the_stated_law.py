@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from evenhand.privacy import _kernels, sampling
-from evenhand.release.delta.gaussian import exact_delta
+from evenhand.release.delta.noise import exact_delta
 from evenhand.release.delta.suppression import count_noise_delta, threshold_noise_delta
 from evenhand.release.mechanisms.noise import DiscreteGaussian, Laplace
 from evenhand.release.mechanisms.suppression import NoisySuppression

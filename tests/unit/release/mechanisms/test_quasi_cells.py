@@ -46,7 +46,7 @@ def test_a_moved_cell_has_the_new_combination_and_its_own_other_columns(quasi):
     for combination, new in enumerate(itertools.product(*map(range, sizes))):
         wanted = codes.copy()
         wanted[list(quasi)] = np.array(new)[:, None]
-        moved = numbering.moved(cells, np.full(cells.size, combination))
+        moved = numbering.replace_combinations(cells, np.full(cells.size, combination))
 
         assert (moved == np.ravel_multi_index(wanted, SHAPE)).all()
 

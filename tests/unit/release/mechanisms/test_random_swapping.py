@@ -10,8 +10,8 @@ from evenhand.errors import InvalidParameterError
 from evenhand.privacy.guarantees.units import Measure, Trust, Unit
 from evenhand.privacy.randomness import SeededSource
 from evenhand.release.mechanisms import random_swapping
+from evenhand.release.mechanisms.quasi_response import printed_delta
 from evenhand.release.mechanisms.random_swapping import RandomSwapping
-from evenhand.release.mechanisms.response_law import printed_delta
 from evenhand.release.postprocess.steps import Integral, Nonnegative
 from evenhand.release.table.histogram import Histogram
 from evenhand.schema import Column, Domain, Schema

@@ -9,9 +9,8 @@ from evenhand.errors import InvalidParameterError, LimitExceededError, PrivacyWa
 from evenhand.privacy.guarantees.units import Measure, Trust, Unit
 from evenhand.privacy.rational import exp_bounds
 from evenhand.release.mechanisms import record_swapping
-from evenhand.release.mechanisms.record_swapping import RecordSwapping
-from evenhand.release.mechanisms.response_law import ResponseLaw
-from evenhand.release.mechanisms.swap_estimate import SwapEstimate
+from evenhand.release.mechanisms.quasi_response import ResponseLaw
+from evenhand.release.mechanisms.record_swapping import RecordSwapping, SwapEstimate
 from evenhand.release.postprocess.steps import Integral, Nonnegative
 from evenhand.release.table.histogram import Histogram
 from evenhand.schema import Column, Domain, Schema

@@ -223,7 +223,7 @@ def test_bias_and_variance_are_exact_and_those_of_many_draws(noise):
     table = small_table([0, 4, 6, 9], bound=20)
     mechanism = NoisySuppression(1, 6, noise=noise)
     source = SeededSource(5)
-    draws = np.stack([mechanism._published(table, source).histogram.counts for _ in range(1500)])
+    draws = np.stack([mechanism._publish(table, source).histogram.counts for _ in range(1500)])
     errors = draws - table.counts
     reach = 6.5 * errors.std(axis=0) / np.sqrt(len(draws))
     off = np.abs(errors.mean(axis=0) - mechanism.bias(table).values)

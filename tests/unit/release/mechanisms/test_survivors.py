@@ -156,8 +156,8 @@ def test_the_number_of_survivors_of_very_many_cells():
 
 
 def test_places_that_leave_the_table_end_the_walk():
-    inside, last = module._walked(-1, np.array([0, 3, 2**62, 5]), 10)
-    all_in, at = module._walked(4, np.array([0, 1]), 10)
+    inside, last = module._walk(-1, np.array([0, 3, 2**62, 5]), 10)
+    all_in, at = module._walk(4, np.array([0, 1]), 10)
 
     assert (inside.tolist(), last) == ([0, 4], 9)
     assert (all_in.tolist(), at) == ([5, 7], 7)
@@ -173,8 +173,8 @@ def test_close_calls_are_decided_by_more_bits():
 
     assert module._is_below(first, bounds, _Scripted(0))
     assert not module._is_below(first, bounds, _Scripted((1 << 64) - 1))
-    assert module._happens(bounds, 1, _Scripted(first, 0)).tolist() == [True]
-    assert module._happens(bounds, 1, _Scripted(first, (1 << 64) - 1)).tolist() == [False]
+    assert module._draw_events(bounds, 1, _Scripted(first, 0)).tolist() == [True]
+    assert module._draw_events(bounds, 1, _Scripted(first, (1 << 64) - 1)).tolist() == [False]
 
 
 def test_a_source_that_never_decides_is_refused():

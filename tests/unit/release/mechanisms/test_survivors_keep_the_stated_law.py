@@ -117,9 +117,9 @@ def test_a_place_of_a_long_jump_is_taken_below_its_exponential(shift, part):
         for words, below in calls:
             source = Scripts(*([word] for word in words))
 
-            assert module._refused(np.array([inside]), jump, source).tolist() == [not below]
+            assert module._draw_refusals(np.array([inside]), jump, source).tolist() == [not below]
             assert source.begun == len(source.scripts)
-    assert not module._refused(np.array([0]), jump, Scripts([TWO_64 - 1], [TWO_64 - 2])).any()
+    assert not module._draw_refusals(np.array([0]), jump, Scripts([TWO_64 - 1], [TWO_64 - 2])).any()
 
 
 # --- the release that they belong to ----------------------------------------------------------------
@@ -150,7 +150,7 @@ def test_a_table_with_empty_cells_draws_all_noise_with_the_stated_scale(monkeypa
     monkeypatch.setattr(laws, "discrete_laplace", draw)
     monkeypatch.setattr(thresholded, "survivors", survive)
     monkeypatch.setattr(thresholded, "geometric", exceed)
-    published = mechanism._published(table, Scripts()).histogram
+    published = mechanism._publish(table, Scripts()).histogram
     scale = given[0][1]
 
     assert given == [("filled", scale), ("empty", scale, 7, 2**40), ("above", scale)]

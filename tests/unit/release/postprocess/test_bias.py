@@ -10,7 +10,7 @@ from scipy.integrate import quad
 from evenhand.errors import InvalidParameterError
 from evenhand.measure.alpha import alpha_fairness
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
-from evenhand.release.postprocess.steps import (
+from evenhand.release.postprocess import (
     Integral,
     Nonnegative,
     Shrink,
@@ -175,7 +175,7 @@ class TestShrink:
     def test_blocks_of_noise_add_up(self, monkeypatch):
         """Wide noise is summed in parts."""
         whole = shrink_bias([3], DiscreteGaussian(90), T=3)
-        monkeypatch.setattr("evenhand.release.postprocess.bias._BLOCK", 7)
+        monkeypatch.setattr("evenhand.release.postprocess.noise_bias._BLOCK", 7)
 
         assert shrink_bias([3], DiscreteGaussian(90), T=3) == pytest.approx(whole, rel=1e-12)
 

@@ -5,7 +5,7 @@ import pytest
 
 from evenhand.release.audit.audit import audit_release
 from evenhand.release.mechanisms.noise import DiscreteGaussian, Laplace
-from evenhand.release.postprocess.steps import (
+from evenhand.release.postprocess import (
     Integral,
     Nonnegative,
     Shrink,

@@ -8,8 +8,7 @@ import pytest
 from evenhand.errors import InvalidParameterError, LimitExceededError
 from evenhand.privacy import Guarantee
 from evenhand.privacy.randomness import SecureSource, SeededSource
-from evenhand.release.postprocess import rounding as postprocess_rounding
-from evenhand.release.postprocess.steps import (
+from evenhand.release.postprocess import (
     Integral,
     Nonnegative,
     Shrink,
@@ -19,6 +18,7 @@ from evenhand.release.postprocess.steps import (
     shrink,
     sum_to,
 )
+from evenhand.release.postprocess import rounding as postprocess_rounding
 from evenhand.release.table.histogram import Histogram
 from evenhand.release.table.released import Release
 from evenhand.schema import Column, Domain, Schema

@@ -38,7 +38,7 @@ ROWS = {
 WIDE = Schema([Column(name, Domain.integers(0, 999)) for name in "abcd"], quasi_identifiers=["a"])
 
 
-def counted():
+def count_rows():
     return Histogram.count(pa.table(ROWS), SCHEMA)
 
 
@@ -50,7 +50,7 @@ def wide_rows(size=400, seed=0):
 class TestCount:
     def test_every_declared_cell_is_there_and_holds_its_people(self):
         """A table that lacks its empty cells tells where nobody is."""
-        histogram = counted()
+        histogram = count_rows()
         slow = np.zeros((2, 4, 3, 2), np.int64)
         for cell in [(0, 0, 0, 1), (1, 1, 1, 0), (0, 2, 1, 1), (0, 3, 2, 1), (1, 3, 0, 0)]:
             slow[cell] += 1
@@ -65,7 +65,7 @@ class TestCount:
     @pytest.mark.parametrize("make", [pa.table, pd.DataFrame, pl.DataFrame])
     def test_every_frame_library_gives_the_same_table(self, make):
         """The library is a matter of taste."""
-        assert np.array_equal(Histogram.count(make(ROWS), SCHEMA).counts, counted().counts)
+        assert np.array_equal(Histogram.count(make(ROWS), SCHEMA).counts, count_rows().counts)
 
     def test_columns_are_crossed_in_the_order_asked(self):
         """Whoever asks for age by sex reads age first."""
@@ -73,7 +73,7 @@ class TestCount:
 
         assert histogram.columns == ("age", "sex")
         assert histogram.schema == SCHEMA.select(["age", "sex"])
-        assert np.array_equal(histogram.counts, counted().margin(["age", "sex"]).counts)
+        assert np.array_equal(histogram.counts, count_rows().margin(["age", "sex"]).counts)
         assert Histogram.count(pa.table(ROWS), SCHEMA, "sex").counts.tolist() == [3, 2]
 
     def test_a_table_of_codes_is_counted_without_encoding_it_again(self):
@@ -295,7 +295,7 @@ class TestOf:
 
     def test_a_copy_is_as_frozen_as_the_first(self):
         """Workers get copies."""
-        histogram = counted()
+        histogram = count_rows()
         for other in (pickle.loads(pickle.dumps(histogram)), copy.deepcopy(histogram)):
             assert np.array_equal(other.counts, histogram.counts)
             assert not other.counts.flags.writeable
@@ -348,7 +348,7 @@ class TestSums:
 class TestSlice:
     def test_values_labels_and_other(self):
         """A bin is named by its label, "other" by nothing."""
-        histogram = counted()
+        histogram = count_rows()
 
         assert histogram.slice({"income": "[10, 20]"}).people == 2
         assert histogram.slice({"age": None}).people == 2
@@ -357,17 +357,17 @@ class TestSlice:
     def test_what_cannot_be_sliced_is_named(self):
         """Values are public, so the message may show them."""
         with pytest.raises(ColumnNotFoundError, match="in the table"):
-            counted().slice({"race": "x"})
+            count_rows().slice({"race": "x"})
         with pytest.raises(InvalidParameterError, match="'sex'"):
-            counted().slice({"sex": "x"})
+            count_rows().slice({"sex": "x"})
         with pytest.raises(InvalidParameterError, match="at least one column left"):
-            counted().slice({"sex": "f", "age": 1, "income": "[0, 10)", "member": True})
+            count_rows().slice({"sex": "f", "age": 1, "income": "[0, 10)", "member": True})
 
 
 class TestMatrix:
     def test_rows_are_the_other_columns_and_columns_the_quasi_identifiers(self):
         """Swapping moves people along a row; a wrong layout would move them elsewhere."""
-        histogram = counted()
+        histogram = count_rows()
         matrix = histogram.as_matrix()
         axes = histogram.split_columns()
 

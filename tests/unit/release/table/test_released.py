@@ -12,7 +12,7 @@ from evenhand.errors import GuaranteeError, InvalidParameterError, UnwritableFil
 from evenhand.privacy.randomness import SecureSource, SeededSource
 from evenhand.release.mechanisms.noise import Laplace
 from evenhand.release.mechanisms.thresholded import ThresholdedLaplace
-from evenhand.release.postprocess.steps import Integral, Nonnegative, Shrink, integral
+from evenhand.release.postprocess import Integral, Nonnegative, Shrink, integral
 from evenhand.release.table.histogram import Histogram
 from evenhand.schema import Column, Domain, Schema
 

@@ -15,8 +15,8 @@ from evenhand.collect.joint.build import STRATEGIES
 from evenhand.collect.protocols.registry import protocol_named
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.rational import as_text, exact
+from evenhand.schema.plain import plain_mapping
 from evenhand.study.plan.cells import UNPROTECTED, Setting
-from evenhand.study.plan.plain import plain_mapping
 from evenhand.study.plan.spec import plain_value
 from evenhand.study.tasks.base import Task
 from evenhand.study.tasks.measure import CLASSIFIER_MEASURES, CLASSIFIER_RATES

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand.release.postprocess.registry import steps_of
 from evenhand.study.tasks.decide.methods import way_of
 from evenhand.study.tasks.decide.noise import claim_of, noise_for
 from evenhand.study.tasks.decide.prepare import entities_of
-from evenhand.study.tasks.shared.steps import steps_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from evenhand._validate import one_of
 from evenhand.decide.mitigate.registry import MITIGATIONS, MitigationKind, mitigation_kind
 from evenhand.errors import InvalidParameterError
-from evenhand.study.plan.plain import plain_mapping
-from evenhand.study.tasks.shared.steps import checked_step
+from evenhand.release.postprocess.registry import checked_step, steps_of
+from evenhand.schema.plain import plain_mapping
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,13 +33,6 @@ JOIN = "+"
 """Stands between the steps of post-processing in the name of a setting."""
 
 _OWNER = "DecideTask"
-_STEP_WORDS = {
-    "nonnegative": "negatives set to 0",
-    "integral": "rounded at random",
-    "sum_to": "shifted to a total",
-    "nonnegative_sum_to": "shifted to a total, none below 0",
-    "shrink": "small counts lowered",
-}
 
 
 @dataclass(frozen=True)
@@ -157,5 +150,5 @@ def way_title(setting: Setting) -> str:
         return mitigation.kind.title
     if not steps:
         return "Plain release"
-    said = ", ".join(_STEP_WORDS[step.partition("=")[0]] for step in steps)
+    said = ", ".join(step.label for step in steps_of(steps))
     return said[:1].upper() + said[1:]

@@ -10,8 +10,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import PrivacyWarning
+from evenhand.release.mechanisms.named import TableMechanism
 from evenhand.study.tasks.decide.methods import noise_parameters
-from evenhand.study.tasks.shared.table_mechanisms import TableMechanism
 
 if TYPE_CHECKING:
     from evenhand.privacy.guarantees.guarantee import Guarantee

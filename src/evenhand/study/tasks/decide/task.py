@@ -12,6 +12,7 @@ from evenhand.decide.language.parse import parse_weight
 from evenhand.decide.language.weights import Sum
 from evenhand.errors import InvalidParameterError, RuleError
 from evenhand.privacy.rational import as_text, exact
+from evenhand.release.mechanisms.named import TableMechanism
 from evenhand.study.plan.cells import Setting
 from evenhand.study.tasks.base import Task
 from evenhand.study.tasks.decide.methods import JOIN, Way, check_needs, checked_post
@@ -24,7 +25,7 @@ from evenhand.study.tasks.decide.names import (
     RULE_MEASURES,
     SIZE_PARTS,
 )
-from evenhand.study.tasks.shared.table_mechanisms import UNITS, TableMechanism, parameter_words, table_setting
+from evenhand.study.tasks.shared.table_mechanisms import UNITS, parameter_words, table_setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

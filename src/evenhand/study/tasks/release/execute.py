@@ -10,6 +10,8 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from evenhand.privacy.randomness import SeededSource
+from evenhand.release.mechanisms.registry import MECHANISMS
+from evenhand.release.postprocess.registry import steps_of
 from evenhand.release.table.histogram import Histogram
 from evenhand.study.plan.draw_text import draw_text
 from evenhand.study.store.outcome import Outcome
@@ -18,8 +20,7 @@ from evenhand.study.tasks.release.names import STATED
 from evenhand.study.tasks.release.rebuild import learnt_from
 from evenhand.study.tasks.shared.claims import rounded_up
 from evenhand.study.tasks.shared.parts import parts
-from evenhand.study.tasks.shared.steps import steps_of
-from evenhand.study.tasks.shared.table_mechanisms import KINDS, build_mechanism
+from evenhand.study.tasks.shared.table_mechanisms import build_mechanism
 from evenhand.study.tasks.shared.timing import timed
 
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ def _lasting(setting: Setting, task: ReleaseTask) -> tuple[str, ...]:
     """
     straight = all(step in _STRAIGHT or step.startswith("sum_to=") for step in task.post)
     steps = tuple(step for step in task.post if step != "integral" or not straight)
-    if not KINDS[setting.mechanism].may_be_negative and set(steps) <= {"nonnegative"}:
+    if not MECHANISMS[setting.mechanism].may_be_negative and set(steps) <= {"nonnegative"}:
         return ()
     return steps
 

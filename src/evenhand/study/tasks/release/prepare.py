@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import InvalidParameterError
 from evenhand.release.mechanisms.quasi_response import QuasiResponse, refuse_varying_total
-from evenhand.release.mechanisms.registry import mechanism_named
+from evenhand.release.mechanisms.registry import MECHANISMS, mechanism_named
 from evenhand.schema.text import brief, listed
 from evenhand.study.tasks.base import refuse_field
 from evenhand.study.tasks.shared.rows import check_parts, encode_rows, load_rows
-from evenhand.study.tasks.shared.table_mechanisms import KINDS, title_of
+from evenhand.study.tasks.shared.table_mechanisms import title_of
 
 if TYPE_CHECKING:
     from evenhand.schema import Schema
@@ -101,7 +101,9 @@ def _check_target(schema: Schema, of: Schema) -> None:
 
 
 def _check_quasi_identifiers(task: ReleaseTask, schema: Schema) -> None:
-    needing = [title_of(each.name) for each in task.mechanisms if KINDS[each.name].by_columns]
+    needing = [
+        title_of(each.name) for each in task.mechanisms if MECHANISMS[each.name].needs_quasi_identifiers
+    ]
     if needing and not schema.quasi_identifiers:
         why = f"is missing among the table's columns, and {listed(needing)} treat these columns apart."
         refuse_field("schema.roles.quasi_identifiers", f"{why} Hint: name the columns that others may know.")

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from evenhand._validate import integer, one_of
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.rational import as_text, exact
+from evenhand.release.mechanisms.named import TableMechanism
+from evenhand.release.postprocess.registry import checked_step
 from evenhand.study.tasks.base import Task, refuse_field
 from evenhand.study.tasks.measure import CLASSIFIER_MEASURES, CLASSIFIER_RATES
 from evenhand.study.tasks.release.names import GROUP_NUMBERS, RELEASE_MEASURES, SIZE_NUMBERS, SIZES
 from evenhand.study.tasks.shared.parts import overlap_of
-from evenhand.study.tasks.shared.steps import checked_step
-from evenhand.study.tasks.shared.table_mechanisms import UNITS, TableMechanism, several, table_setting
+from evenhand.study.tasks.shared.table_mechanisms import UNITS, several, table_setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -47,7 +48,7 @@ class ReleaseTask(Task):
         A public bound on the count of a cell. Never one that was read from the rows.
     post : name or list of names, default ()
         Steps of post-processing in order, such as ``"nonnegative"`` or ``"sum_to=5000"``; see
-        :mod:`evenhand.study.tasks.shared.steps`.
+        :mod:`evenhand.release.postprocess.registry`.
     classify : bool, default True
         Whether to train logistic regression on the rows that the published counts stand for, and test it on
         true rows. Then the table is that of the training rows, otherwise that of all.

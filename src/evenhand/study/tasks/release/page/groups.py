@@ -6,6 +6,7 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING
 
+from evenhand.release.mechanisms.registry import MECHANISMS
 from evenhand.report.charts import bars_chart, moved_chart
 from evenhand.report.marks import Axis, Bar, Estimate, Moved
 from evenhand.report.page import Note, Section
@@ -14,7 +15,6 @@ from evenhand.study.page.reading import BASELINE
 from evenhand.study.page.wording import change, counted, mark, outcome_name, percent
 from evenhand.study.tasks.release.answers import gained_groups, lost_groups
 from evenhand.study.tasks.release.wording import promise, release_name, share_text, share_value, tone_of
-from evenhand.study.tasks.shared.table_mechanisms import KINDS
 from evenhand.study.tasks.shared.wording import mechanism_name
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def _worst(reading: ReleaseReading) -> tuple[Setting, str] | None:
 
 def _notes(reading: ReleaseReading) -> list[Note]:
     steps: tuple[str, ...] = reading.task.post
-    noisy = any(KINDS[setting.mechanism].may_be_negative for setting in reading.protected)
+    noisy = any(MECHANISMS[setting.mechanism].may_be_negative for setting in reading.protected)
     if not noisy or "nonnegative" not in steps or any("sum_to" in step for step in steps):
         return []
     return [

@@ -11,8 +11,8 @@ import pytest
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.laws import DiscreteGaussian
 from evenhand.privacy.zcdp import delta_from_zcdp
-from evenhand.release.delta import gaussian as gaussian_delta
-from evenhand.release.delta.gaussian import SMALLEST_DELTA, calibrated_variance, exact_delta, printed_delta
+from evenhand.release.delta import noise as gaussian_delta
+from evenhand.release.delta.noise import SMALLEST_DELTA, calibrated_variance, exact_delta, printed_delta
 from evenhand.release.mechanisms.noise import DiscreteGaussian as DiscreteGaussianNoise
 
 MILLION = 10**6
@@ -129,8 +129,8 @@ def test_wide_noise_is_quick_and_right():
 def test_more_bits_are_taken_where_the_sum_is_tiny(monkeypatch):
     """At this epsilon the first loss is a hair above it, and the next term is e**-1000 of it."""
     sizes = []
-    right = gaussian_delta._added
-    monkeypatch.setattr(gaussian_delta, "_added", lambda *given: sizes.append(given[2]) or right(*given))
+    right = gaussian_delta._add_terms
+    monkeypatch.setattr(gaussian_delta, "_add_terms", lambda *given: sizes.append(given[2]) or right(*given))
     found = exact_delta("1/2000", 1_000 - Fraction(1, 10**60), cells=1)
 
     assert sizes == sorted(set(sizes))

@@ -1,6 +1,6 @@
-r"""The exact delta of discrete Gaussian noise on a table, rounded up.
+r"""The exact delta of discrete Gaussian and discrete Laplace noise on a table, rounded up.
 
-One person who is added or removed moves one count by 1. With :math:`Y` the noise on it,
+**Gaussian noise.** One person who is added or removed moves one count by 1. With :math:`Y` the noise on it,
 
 .. math:: \delta(\varepsilon) = \sum_y \Pr[Y = y] \left(1 - e^{\varepsilon - \ell(y)}\right)_+,
           \quad \ell(y) = \frac{2y + 1}{2\sigma^2}
@@ -17,6 +17,13 @@ In both cases the sum runs over :math:`s \ge m`, all terms are positive, and one
 before by two products. They are added in whole numbers of so many bits, each product rounded the way that
 makes the sum larger, and what is left of the tail is bounded by a geometric series and added. So the result
 is never below the truth, and less than one part in :math:`10^{12}` above it.
+
+**Laplace noise**, at an epsilon below its own. With scale :math:`b` on counts of which one person moves
+:math:`c` by 1, and :math:`a = e^{-1/b}`, each count that is moved shifts the odds by :math:`e^{1/b}` with
+probability :math:`1/(1 + a)`, else by :math:`e^{-1/b}`. Only where all of them shift the same way is there a
+loss above zero:
+
+.. math:: \delta(\varepsilon) = \frac{1 - e^{\varepsilon - c/b}}{(1 + a)^c}, \quad c \in \{1, 2\}
 """
 
 from __future__ import annotations
@@ -34,7 +41,7 @@ from evenhand.errors import InvalidParameterError
 from evenhand.privacy.rational import Number, decimal_context, exact, exp_bounds, round_up
 from evenhand.privacy.scales import LARGEST, representable
 
-__all__ = ["calibrated_variance", "exact_delta", "printed_delta"]
+__all__ = ["calibrated_variance", "exact_delta", "laplace_delta", "printed_delta"]
 
 STATED_DIGITS = 15
 """Significant digits of a delta as it is stated; the last is rounded up."""
@@ -98,7 +105,7 @@ def _exact_delta(squared: Fraction, epsilon: Fraction, cells: int) -> Fraction:
     terms, weights = _terms(squared, epsilon, cells), _weights(squared, cells)
     bits = _BITS
     while True:
-        even, odd, error = _added(terms, weights, bits)
+        even, odd, error = _add_terms(terms, weights, bits)
         total = even * weights[0] + odd * weights[1]
         if total >= (error << _RELATIVE) * max(weights) or bits >= _MOST_BITS:
             break
@@ -182,7 +189,7 @@ def _terms(squared: Fraction, epsilon: Fraction, cells: int) -> _Sum:
     return _Sum(first, 1 / (4 * squared), (first + 1) / squared - epsilon, 1 / squared)
 
 
-def _added(terms: _Sum, weights: tuple[Fraction, Fraction], bits: int) -> tuple[int, int, int]:
+def _add_terms(terms: _Sum, weights: tuple[Fraction, Fraction], bits: int) -> tuple[int, int, int]:
     """Return the sums of the even and of the odd terms from above, in units of 2**-bits, and their error.
 
     The term at the start counts as exp(0) = 1. Of n terms, a factor is off by at most 3 n + 2 units, a
@@ -259,7 +266,7 @@ def _total(exponents: list[Fraction], *, up: bool) -> Fraction:
 
 
 def _exp(exponent: Fraction, *, up: bool) -> Fraction:
-    """Return a bound of an exponential; one below e**-1000 is bounded by that, or by nought."""
+    """Return a bound of an exponential; one below e**-1000 is bounded by that, or by 0."""
     if exponent < _SMALLEST_LOG:
         return exp_bounds(Fraction(_SMALLEST_LOG), digits=_DIGITS)[1] if up else Fraction(0)
     return exp_bounds(exponent, digits=_DIGITS)[up]
@@ -338,3 +345,25 @@ def _root(epsilon: Fraction, wanted: float, cells: int) -> float:
         else:
             low, at_low, at_high = middle, found, at_high / 2
     return high
+
+
+def laplace_delta(scale: Fraction, epsilon: Fraction, *, cells: int) -> Fraction:
+    """Return delta at `epsilon`, never below the truth; 0 from the noise's own epsilon on.
+
+    Examples
+    --------
+    >>> f"{float(laplace_delta(Fraction(2), Fraction(1, 2), cells=2)):.6f}"
+    '0.152452'
+    >>> laplace_delta(Fraction(2), Fraction(1), cells=2)
+    Fraction(0, 1)
+    """
+    left = cells / scale - epsilon
+    if left <= 0:
+        return Fraction(0)
+    chance = 1 / (1 + _exp_below(-1 / scale)) ** cells
+    return round_up(chance * (1 - _exp_below(-left)), digits=STATED_DIGITS)
+
+
+def _exp_below(exponent: Fraction) -> Fraction:
+    """Return a lower bound of an exponential; decimals are slow far below e**-1000, which is not seen."""
+    return exp_bounds(exponent)[0] if exponent >= _SMALLEST_LOG else Fraction(0)

@@ -10,7 +10,7 @@ import pytest
 from evenhand.errors import GuaranteeError, InvalidParameterError
 from evenhand.privacy.randomness import SeededSource
 from evenhand.privacy.rational import exp_bounds
-from evenhand.release.mechanisms.response_law import GRID, ResponseLaw, printed_delta
+from evenhand.release.mechanisms.quasi_response import GRID, ResponseLaw, printed_delta
 from unit.release._slow_swapping import cells_law, moments, records_law
 
 EPSILONS = [
@@ -164,7 +164,7 @@ def test_counts_near_two_to_the_forty_do_not_wrap():
 
 def test_what_moves_becomes_another_value():
     values = np.repeat(np.arange(4), 5_000)
-    places, became = _law(4, 1).moved(values, source=SeededSource(3))
+    places, became = _law(4, 1).draw_moves(values, source=SeededSource(3))
 
     assert (became != values[places]).all()
     assert set(became.tolist()) == {0, 1, 2, 3}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evenhand.learn.parity.bounds import Bounds, GapBound
-from evenhand.learn.parity.view import Changes
+from evenhand.learn.parity.fitting import Changes
 
 
 def bounds(sizes="noisy", measured=None):
