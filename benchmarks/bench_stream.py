@@ -32,7 +32,7 @@ import pyarrow.parquet as pq
 from evenhand.collect.joint.strategy import JointReports
 from evenhand.collect.joint.strategy import Strategy
 from evenhand.collect.reports.reports import Reports
-from evenhand.engine.arrow import privatize_file
+from evenhand.engine.privatize import privatize_file
 from evenhand.schema import Column, Domain, Schema
 from evenhand.table.batches import BATCH_ROWS
 

@@ -12,7 +12,7 @@ from evenhand.cli.terminal.console import Terminal, spelled, wrong_use
 from evenhand.cli.terminal.refusals import refuse_empty, refuse_other_marks, refuse_overwritten
 
 if TYPE_CHECKING:
-    from evenhand.engine.arrow import Privatized
+    from evenhand.engine.privatize import Privatized
     from evenhand.schema import Schema
 
 __all__ = ["privatize"]
@@ -105,7 +105,7 @@ def privatize(  # noqa: PLR0913 - one option each
     """
     from evenhand.cli.outcomes import outcomes_of, solving_told  # noqa: PLC0415 - used here alone
     from evenhand.cli.terminal.rows_progress import rows_followed  # noqa: PLC0415 - as above
-    from evenhand.engine.arrow import privatize_file  # noqa: PLC0415 - starts numpy
+    from evenhand.engine.privatize import privatize_file  # noqa: PLC0415 - starts numpy
     from evenhand.table.batches import BATCH_ROWS  # noqa: PLC0415 - as above
     from evenhand.table.side_files import side_files  # noqa: PLC0415 - as above
 

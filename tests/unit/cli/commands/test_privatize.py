@@ -10,7 +10,7 @@ import pytest
 
 from evenhand.cli.terminal.console import Terminal
 from evenhand.cli.terminal.rows_progress import rows_followed, spelled_pace
-from evenhand.engine.arrow import privatize_file
+from evenhand.engine.privatize import privatize_file
 from evenhand.report.words import epsilon_of
 from evenhand.schema import Column, Domain, Schema
 

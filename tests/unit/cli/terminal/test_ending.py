@@ -8,7 +8,7 @@ from importlib import import_module
 
 import pytest
 
-import evenhand.engine.arrow as arrow
+import evenhand.engine.privatize as arrow
 from evenhand.cli.terminal.ending import heard, stop_code
 from unit.cli.conftest import ROLES
 
