@@ -31,7 +31,7 @@ import pyarrow.parquet as pq
 
 from evenhand.collect.joint.strategy import JointReports, Strategy
 from evenhand.collect.reports.reports import Reports
-from evenhand.engine.arrow import privatize_file
+from evenhand.engine.privatize import privatize_file
 from evenhand.schema import Column, Domain, Schema
 from evenhand.table.read import BATCH_ROWS
 

@@ -7,7 +7,7 @@ import pyarrow.csv as arrow_csv
 import pytest
 
 from evenhand.collect import LocalPrivatizer, strategy_for
-from evenhand.engine import arrow, privatize_file
+from evenhand.engine import privatize, privatize_file
 from evenhand.errors import SchemaError
 from evenhand.schema import Column, Domain, Schema
 from evenhand.study import CollectTask, DataSource, Plan
@@ -53,7 +53,7 @@ def test_a_file_in_which_a_reported_value_could_leave_people_out_is_refused_unre
 ):
     """Who is on the list and not in the reports would have another value, or none, with certainty."""
     people = write_people(tmp_path)
-    monkeypatch.setattr(arrow, "open_batches", never_read)
+    monkeypatch.setattr(privatize, "open_batches", never_read)
 
     with pytest.raises(
         SchemaError, match=f"'race' is declared with {rule}='drop' in a collection of reports"

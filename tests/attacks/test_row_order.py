@@ -9,7 +9,7 @@ from scipy.stats import hypergeom
 
 from evenhand.collect import GRR, Reports
 from evenhand.engine import shuffle
-from evenhand.engine.arrow import privatize_file
+from evenhand.engine.privatize import privatize_file
 from evenhand.schema import Column, Domain, Schema
 from statistical._exact import ALPHA
 

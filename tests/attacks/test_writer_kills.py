@@ -10,7 +10,7 @@ import pytest
 from attacks._writer_kills import faults, files, kill_everywhere
 from evenhand.cli.commands.estimate import _write as write_estimates
 from evenhand.collect import GRR
-from evenhand.engine.arrow import privatize_file
+from evenhand.engine.privatize import privatize_file
 from evenhand.errors import UnreadableFileError
 from evenhand.learn.parity.key import PersonKey
 from evenhand.papers.reproduction import Reproduction

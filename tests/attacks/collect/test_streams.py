@@ -13,7 +13,7 @@ import pytest
 
 from attacks import _mutations as mutations
 from evenhand.collect.joint.strategy import Strategy
-from evenhand.engine.arrow import estimate_file, privatize_file
+from evenhand.engine import estimate_file, privatize_file
 from evenhand.errors import EvenhandError
 from evenhand.privacy.randomness import SeededSource
 from evenhand.schema import Column, Domain, Schema
@@ -214,7 +214,7 @@ def test_a_run_that_is_killed_leaves_no_output(tmp_path):
     (tmp_path / "in.csv").write_text("v\n" + "a\nb\n" * 50_000)
     SCHEMA.save(tmp_path / "schema.toml")
     code = (
-        "import os; from evenhand.engine.arrow import privatize_file; from evenhand.schema import Schema\n"
+        "import os; from evenhand.engine import privatize_file; from evenhand.schema import Schema\n"
         "privatize_file('in.csv', 'o.csv', schema=Schema.load('schema.toml'), epsilon=1, batch_rows=1000, "
         "progress=lambda rows, share: os.kill(os.getpid(), 9) if rows > 50_000 else None)"
     )
@@ -246,7 +246,7 @@ def _peak(folder, rows, form):
                 file.write(text)
     SCHEMA.save(folder / "schema.toml")
     code = (
-        "import resource; from evenhand.engine.arrow import estimate_file, privatize_file\n"
+        "import resource; from evenhand.engine import estimate_file, privatize_file\n"
         "from evenhand.schema import Schema\n"
         "schema = Schema.load('schema.toml')\n"
         f"privatize_file('in.{form}', 'o.{form}', schema=schema, epsilon=1, overwrite=True)\n"

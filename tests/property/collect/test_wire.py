@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from attacks._mutations import cut_off, cut_out, double_a_piece, flip_bits, insert, mutated, overwrite
 from evenhand.collect.protocols.registry import PROTOCOLS, protocol_from
-from evenhand.collect.reports.files import read_reports, write_reports
 from evenhand.collect.reports.reports import Reports
 from evenhand.errors import EvenhandError
 
@@ -84,10 +83,10 @@ def test_every_wire_form_gives_the_same_reports(sent):
 @given(batches())
 def test_a_file_gives_the_same_reports(tmp_path_factory, sent):
     path = tmp_path_factory.getbasetemp() / "wire.parquet"
-    write_reports(sent, path, simulated="refuse", keep_order=True)
+    sent.write_parquet(path, keep_order=True)
 
-    assert _same(sent, read_reports(path))
-    assert _same(sent, read_reports(io.BytesIO(path.read_bytes())))
+    assert _same(sent, Reports.read_parquet(path))
+    assert _same(sent, Reports.read_parquet(io.BytesIO(path.read_bytes())))
 
 
 @given(batches(), st.data())
@@ -148,7 +147,7 @@ def test_a_damaged_file_is_refused_or_read_as_reports(name, tmp_path):
     protocol.privatize(np.arange(60) % 13).write_parquet(tmp_path / "whole.parquet")
     whole = (tmp_path / "whole.parquet").read_bytes()
     draw = random.Random(f"damage/{name}")
-    tried = [_tried(read_reports, io.BytesIO(mutated(whole, draw, WAYS))) for _ in range(120)]
+    tried = [_tried(Reports.read_parquet, io.BytesIO(mutated(whole, draw, WAYS))) for _ in range(120)]
     refused = [message for got, message in tried if got is None]
     read = [got for got, _ in tried if got is not None]
 

@@ -59,7 +59,7 @@ DOORS = [
 
 @pytest.mark.parametrize("door", DOORS, ids=lambda door: door.__name__)
 @pytest.mark.parametrize("first", [Fraction(1, 3), Fraction(1, 10**6)])
-def test_parts_that_sum_to_the_whole_pass_and_a_hair_more_does_not(door, first):
+def test_parts_that_sum_to_the_whole_pass_and_slightly_more_does_not(door, first):
     rest = TOTAL - first
 
     assert door(first, rest) == TOTAL
@@ -70,7 +70,7 @@ def test_parts_that_sum_to_the_whole_pass_and_a_hair_more_does_not(door, first):
 
 
 @pytest.mark.parametrize("strategy", ["single", "sample"])
-def test_a_made_protocol_above_the_whole_by_a_hair_is_refused(strategy):
+def test_a_made_protocol_slightly_above_the_whole_is_refused(strategy):
     given = {"strategy": "single", "protected": "a"} if strategy == "single" else {"split": "sample"}
 
     def made(epsilon):

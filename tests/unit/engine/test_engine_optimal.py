@@ -9,8 +9,9 @@ from evenhand.collect.estimates.group_rates import group_rates
 from evenhand.collect.fairest.group_outcomes import GroupOutcomes
 from evenhand.collect.protocols.grr import GRR
 from evenhand.collect.protocols.optimal import Optimal
-from evenhand.engine.arrow import estimate_file, privatize_file
 from evenhand.engine.choices import strategy_of
+from evenhand.engine.estimates import estimate_file
+from evenhand.engine.privatize import privatize_file
 from evenhand.errors import InvalidParameterError
 from evenhand.schema import Column, Domain, Schema
 
@@ -120,7 +121,7 @@ def written(tmp_path, **given):
     return out
 
 
-def test_a_column_that_cannot_be_undone_does_not_stop_the_others(tmp_path):
+def test_a_column_without_an_inverse_does_not_stop_the_others(tmp_path):
     """The file is as it is: what can be estimated is, and the rest says why it cannot be."""
     found = estimate_file(written(tmp_path))
 
@@ -131,7 +132,7 @@ def test_a_column_that_cannot_be_undone_does_not_stop_the_others(tmp_path):
     assert found.table().num_rows == 3
 
 
-def test_a_file_of_nothing_that_can_be_undone_has_empty_tables(tmp_path):
+def test_a_file_without_any_invertible_column_has_empty_tables(tmp_path):
     out = written(tmp_path, epsilon=1, columns=["race"])
     found = estimate_file(out, by="hired")
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from evenhand.engine import shuffle
-from evenhand.engine.arrow import privatize_file
 from evenhand.engine.places import Places
+from evenhand.engine.privatize import privatize_file
 from evenhand.errors import InvalidParameterError, UnwritableFileError
 from unit.engine._streams import SCHEMA, people, write
 

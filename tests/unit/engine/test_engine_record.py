@@ -158,7 +158,7 @@ def test_a_missing_field_is_refused():
 @pytest.mark.parametrize(
     "text", [b"", b"[]", b"{", b'{"format": "x", "format": "x"}', b"\xff", b"[" * 100_000, b"NaN"]
 )
-def test_what_is_no_record_is_refused(text):
+def test_an_object_that_is_no_record_is_refused(text):
     with pytest.raises(UnreadableFileError):
         Record.from_json(text, "x")
 

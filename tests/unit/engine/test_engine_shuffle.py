@@ -16,7 +16,7 @@ import pyarrow as pa
 import pytest
 
 from evenhand.engine import shuffle
-from evenhand.engine.arrow import privatize_file
+from evenhand.engine.privatize import privatize_file
 from evenhand.engine.shuffle import Shuffle, regroup
 from evenhand.errors import UnwritableFileError
 from evenhand.privacy.randomness import SecureSource, SeededSource

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from evenhand.engine import shuffle
-from evenhand.engine.arrow import privatize_file
+from evenhand.engine.privatize import privatize_file
 from evenhand.errors import UnreadableFileError
 from evenhand.schema import Column, Domain, Schema
 
@@ -117,7 +117,7 @@ def _written(table, folder):
 
 
 def test_groups_of_rows_do_not_follow_those_of_the_input(tmp_path, monkeypatch):
-    monkeypatch.setattr("evenhand.engine.arrow.BATCH_ROWS", 150)
+    monkeypatch.setattr("evenhand.engine.privatize.BATCH_ROWS", 150)
     sizes = []
     for name, cut in (("a", 37), ("b", 100), ("c", ROWS)):
         (tmp_path / name).mkdir()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from evenhand.collect.fairest.group_outcomes import GroupOutcomes
-from evenhand.engine.arrow import privatize_file
+from evenhand.engine.privatize import privatize_file
 from evenhand.schema import Column, Domain, Schema
 
 SCHEMA = Schema(

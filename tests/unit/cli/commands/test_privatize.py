@@ -12,7 +12,7 @@ import typer
 from evenhand.cli.commands.privatize import read_outcomes, report_solving
 from evenhand.cli.terminal.console import Terminal
 from evenhand.cli.terminal.progress import follow_rows, spell_pace
-from evenhand.engine.arrow import privatize_file
+from evenhand.engine.privatize import privatize_file
 from evenhand.report.words import epsilon_of
 from evenhand.schema import Column, Domain, Schema
 

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-import evenhand.engine.arrow as arrow
+import evenhand.engine.privatize as arrow
 from evenhand.cli.terminal.ending import sigterm_as_interrupt, stop_code
 from unit.cli.conftest import ROLES
 

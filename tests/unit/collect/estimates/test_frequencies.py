@@ -234,7 +234,7 @@ def test_options_of_intervals_are_checked(given):
         Frequencies([1, 1], n=2, p=0.6, q=0.4).interval(**given)
 
 
-def test_without_reports_nothing_is_claimed():
+def test_without_reports_there_is_no_estimate():
     """A silent 0 would read as: nobody has this value."""
     estimate = Frequencies([0, 0, 0], n=0, protocol=GRR(k=3, epsilon=1))
 

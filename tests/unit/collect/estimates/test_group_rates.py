@@ -185,7 +185,7 @@ def test_the_protocol_may_come_third():
 
 
 @pytest.mark.parametrize("protocol", ["grr", GRR])
-def test_what_is_no_protocol_is_refused_by_name(protocol):
+def test_an_object_that_is_no_protocol_is_refused_by_name(protocol):
     """A name or a class would end in an AttributeError from the inside."""
     outcome, reports = two_groups(100)
     with pytest.raises(InvalidParameterError, match="'protocol' parameter of group_rates must be a protocol"):
@@ -301,7 +301,7 @@ def test_intervals_hold_their_estimate_and_grow_with_the_level():
         assert not narrow.reason
 
 
-def test_a_share_that_may_be_nought_says_so():
+def test_a_share_that_may_be_zero_says_so():
     """Anybody who reads a bounded interval here would act on noise."""
     outcome, reports = two_groups(400, OUE(k=2, epsilon=0.1))
     found = group_rates(outcome, reports, privileged=0)
@@ -315,7 +315,7 @@ def test_a_share_that_may_be_nought_says_so():
     assert "Not separated from a share of 0" in repr(found)
 
 
-def test_a_share_below_nought_has_no_rate():
+def test_a_share_below_zero_has_no_rate():
     protocol = GRR(k=3, epsilon=1)
     reports = np.repeat([0, 1], 50).astype(np.uint8)  # nobody names 2, so its share comes out negative
     found = group_rates(
@@ -355,7 +355,7 @@ def test_a_few_with_the_outcome_leave_the_ratio_without_a_limit():
     assert found.data_unfairness_interval("ratio").high == math.inf
 
 
-def test_without_people_nothing_is_claimed():
+def test_without_people_there_is_no_estimate():
     found = group_rates([], np.empty(0, dtype=np.uint8), protocol=GRR(k=2, epsilon=1), privileged=0)
     everything = [*found.rates.values(), *found.shares.values(), *found.gaps.values(), found.overall]
     everything += [found.data_unfairness(), found.data_unfairness("difference")]

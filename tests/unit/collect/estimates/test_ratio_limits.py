@@ -40,7 +40,7 @@ def test_the_closed_form_is_the_set(above, below, of_above, correlation, of_belo
     assert high == pytest.approx(grid[held].max(), abs=6e-5)
 
 
-def test_a_share_that_may_be_nought_gives_the_whole_interval():
+def test_a_share_that_may_be_zero_gives_the_whole_interval():
     """The ratio of something to nothing can be anything; a bounded interval would be a lie."""
     assert _limits(0.1, 0.3, [1e-4, 0, 1e-4], known=False) == (0, 1)
     assert _limits(0.1, 0.01, [1e-4, 0, 1e-4]) == (0, 1)  # the set is unbounded although somebody said known
@@ -54,7 +54,7 @@ def test_a_rate_outside_gets_the_interval_of_the_edge(above, edge):
     assert high - low > 0.02
 
 
-def test_separation_needs_a_share_above_nought():
+def test_separation_needs_a_share_above_zero():
     found = is_separated(np.array([0.3, 0.3, -0.3]), np.array([0.01, 0.04, 0.01]), Z)
 
     assert found.tolist() == [True, False, False]

@@ -39,7 +39,7 @@ def test_each_point_is_the_fairest_channel_of_its_error():
         assert unfairness == pytest.approx(fairest_channel(*THREE, error=error).unfairness, abs=1e-8)
 
 
-def test_equal_rates_have_a_frontier_of_nought():
+def test_equal_rates_have_a_frontier_of_zero():
     """Both ends are the same error then."""
     found = frontier([0.5, 0.3, 0.2], [0.4] * 3, 1, points=3)
 

@@ -45,7 +45,7 @@ def test_a_pilot_says_how_many_reported_and_that_they_do_not_report_again():
     assert found.guarantee.epsilon == 2
 
 
-def test_a_group_that_a_pilot_cannot_see_has_the_rate_of_all_and_a_share_above_nought():
+def test_a_group_that_a_pilot_cannot_see_has_the_rate_of_all_and_a_share_above_zero():
     """Its estimated rate is noise: the channel would be made for noise."""
     few = pilot(people=1000, k=5)
     found = GroupOutcomes.from_pilot(few)
@@ -207,7 +207,7 @@ def test_weights_of_any_size_are_scaled():
 
 @pytest.mark.parametrize("given", [5, None, "12", {"a": 1, "b": 2}])
 @pytest.mark.parametrize("name", ["weights", "rates"])
-def test_what_is_no_list_of_numbers_is_refused_by_name(name, given):
+def test_an_object_that_is_no_list_of_numbers_is_refused_by_name(name, given):
     with pytest.raises(InvalidParameterError, match=f"'{name}'"):
         GroupOutcomes.public(**{"weights": [1, 2], "rates": [0.1, 0.2], "source": "x"} | {name: given})
 

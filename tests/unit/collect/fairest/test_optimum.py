@@ -283,7 +283,7 @@ def test_what_cannot_be_is_refused_in_words(change, match):
         fairest_channel(**given)
 
 
-def test_rates_of_nought_have_no_difference():
+def test_rates_of_zero_have_no_difference():
     """The hint of the refusal must work."""
     found = fairest_channel([0.5, 0.5], [0.0, 0.0], 1, kind="difference")
 

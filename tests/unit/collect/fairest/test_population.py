@@ -100,5 +100,5 @@ def test_what_has_no_unfairness_is_refused(change, match):
         channel_unfairness(**given)
 
 
-def test_rates_of_nought_have_a_difference():
+def test_rates_of_zero_have_a_difference():
     assert channel_unfairness(np.eye(2), [0.5, 0.5], [0, 0], kind="difference") == 0

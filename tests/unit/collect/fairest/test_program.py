@@ -212,7 +212,7 @@ def test_sums_are_rounded_once(seed):
     assert np.bincount(places, parts, minlength=9).tolist() != found.tolist()  # the quick way is another
 
 
-def test_no_parts_sum_to_nought():
+def test_no_parts_sum_to_zero():
     """Duals may all be zero."""
     assert sums_by_place(np.array([], dtype=int), np.array([]), 2).tolist() == [0, 0]
     assert sums_by_place(np.array([1, 1]), np.array([0.0, 0.0]), 2).tolist() == [0, 0]

@@ -56,7 +56,7 @@ def test_a_matrix_that_sums_to_one_but_for_rounding_is_taken():
     assert keeps_privacy(dyadic_channel(matrix, 1), 1)
 
 
-def test_an_entry_of_nought_is_given_a_chance():
+def test_an_entry_of_zero_is_given_a_chance():
     """Without one, a report would prove who somebody is not."""
     rows = dyadic_channel([[0.5, 0.5 - 1e-17], [0.5, 0.5]], 40)
     certain = dyadic_channel([[1.0, 0.0], [0.0, 1.0]], 50)
@@ -83,7 +83,7 @@ def test_a_matrix_far_from_private_is_refused(matrix):
         [[np.nan, 1], [0, 1]],
     ],
 )
-def test_what_is_no_channel_is_refused(matrix):
+def test_a_matrix_that_is_no_channel_is_refused(matrix):
     with pytest.raises(InvalidParameterError, match="'matrix' parameter of dyadic_channel"):
         dyadic_channel(matrix, 1)
 

@@ -342,7 +342,7 @@ def test_a_target_that_the_channel_misses_is_refused():
         optimal_strategy({"race": 5, "sex": 2}, **given, error="minimum")
 
 
-def test_a_part_of_a_combination_is_not_undone_by_itself():
+def test_a_part_of_a_combination_is_not_inverted_by_itself():
     """Its law holds for people of the channel's weights alone, and rates of groups would be wrong."""
     from evenhand.collect.estimates.group_rates import group_rates
 

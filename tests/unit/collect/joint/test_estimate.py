@@ -98,7 +98,7 @@ def test_the_standard_error_is_that_of_the_nearest_shares():
     assert found.standard_error == pytest.approx(np.sqrt(strategy.joint_variance(shares, n=N)))
 
 
-def test_estimates_below_nought_are_no_shares_at_all():
+def test_estimates_below_zero_are_no_shares_at_all():
     assert as_shares(np.array([-1.0, -2.0])).tolist() == [0.5, 0.5]
 
 

@@ -216,7 +216,7 @@ totals = st.fractions(min_value=Fraction(1, 10**6), max_value=700, max_denominat
 
 
 @given(amounts)
-def test_dyadic_shares_sum_to_one_and_none_is_nought(given):
+def test_dyadic_shares_sum_to_one_and_none_is_zero(given):
     shares = dyadic_shares([Fraction(each) for each in given])
 
     assert sum(shares) == 1

@@ -284,7 +284,7 @@ def test_counts_are_those_of_the_slow_version(plain, size, n, tables, dtype, mon
 @pytest.mark.parametrize("size", [2, 16, 17])
 @pytest.mark.parametrize("tables", [1, 4])
 @pytest.mark.parametrize("place", [0, 5, 7, 11])
-def test_a_value_without_a_place_is_told_and_never_written(plain, size, tables, place, monkeypatch):
+def test_a_value_without_a_place_is_reported_and_never_written(plain, size, tables, place, monkeypatch):
     monkeypatch.setattr(plain, "_PART", 6)
     for value in (size, 255):
         values = np.zeros(12, dtype=np.uint8)

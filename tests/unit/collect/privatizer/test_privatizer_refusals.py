@@ -148,7 +148,7 @@ def test_too_much_output_is_refused_before_anything_is_drawn(frame, monkeypatch)
     ],
     ids=["1-d", "3-d", "ragged", "objects", "complex", "lazy", "no columns", "sparse"],
 )
-def test_what_is_no_table_is_refused_without_showing_it(given, match):
+def test_an_object_that_is_no_table_is_refused_without_showing_it(given, match):
     with pytest.raises(ValueError, match=match) as caught:
         LocalPrivatizer().fit(given)
 

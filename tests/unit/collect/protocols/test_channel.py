@@ -142,7 +142,7 @@ def _joint(protocols, values):
 # --- a matrix of its own ------------------------------------------------------------------------------
 
 
-def test_scores_have_mean_one_for_the_own_value_and_nought_for_others(optimal):
+def test_scores_have_mean_one_for_the_own_value_and_zero_for_others(optimal):
     channel = optimal.channel
 
     assert channel.scores @ channel.matrix.T == pytest.approx(np.eye(3), abs=1e-14)

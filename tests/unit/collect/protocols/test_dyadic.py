@@ -29,7 +29,7 @@ def test_rounding_goes_the_way_it_says_by_less_than_one_step(probability):
     assert high - low <= Fraction(1, GRID)
 
 
-def test_no_probability_is_ever_nought_or_one():
+def test_no_probability_is_ever_zero_or_one():
     """A bit that is never flipped would tell everything."""
     assert round_up(Fraction(0)) == Fraction(1, GRID)
     assert round_down(Fraction(1)) == 1 - Fraction(1, GRID)

@@ -104,7 +104,7 @@ def test_what_it_says_of_itself_is_what_its_matrix_says(three):
         three.channel.matrix[0, 0] = 0.9
 
 
-def test_the_frontier_falls_to_nought(three):
+def test_the_frontier_falls_to_zero(three):
     found = three.frontier(5)
 
     assert len(found.errors) == len(found.unfairnesses) == 5
@@ -183,7 +183,7 @@ def test_weights_may_be_counts_and_stay_as_given_where_they_sum_to_one():
     assert Optimal(**THREE, error=Fraction(1, 2)).error == 0.5
 
 
-def test_rates_of_nought_have_a_difference_but_no_ratio():
+def test_rates_of_zero_have_a_difference_but_no_ratio():
     same = Optimal([0.5, 0.5], [0, 0], 1, kind="difference")
 
     assert same.unfairness == (0, 0)

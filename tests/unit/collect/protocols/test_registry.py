@@ -103,7 +103,7 @@ def test_a_record_without_any_field_is_refused():
 
 
 @pytest.mark.parametrize("wrong", [None, [], "grr", 3, [("protocol", "grr")]])
-def test_what_is_no_record_is_refused(wrong):
+def test_an_object_that_is_no_record_is_refused(wrong):
     with pytest.raises(InvalidParameterError, match="must be a mapping"):
         protocol_from(wrong)
 

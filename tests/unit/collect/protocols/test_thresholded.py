@@ -140,7 +140,7 @@ def test_a_large_epsilon_warns():
 
 @pytest.mark.parametrize("epsilon", ["1e-295", "1e-320", "1e-400"])
 @pytest.mark.parametrize("recalibrated", [False, True])
-def test_an_epsilon_that_is_nought_as_a_float_is_refused_in_words(epsilon, recalibrated):
+def test_an_epsilon_that_is_zero_as_a_float_is_refused_in_words(epsilon, recalibrated):
     """The equation of the threshold would divide by zero."""
     with pytest.raises(InvalidParameterError, match="large enough that a bit can tell two values apart"):
         THE(4, epsilon, recalibrated=recalibrated).privatize([0])

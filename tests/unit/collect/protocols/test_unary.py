@@ -140,7 +140,7 @@ def test_bits_that_53_digits_cannot_tell_apart_are_refused_before_a_draw(make):
 
 
 @pytest.mark.parametrize("k", [2, 3, 5, 7, 8, 9, 13, 74])
-def test_bits_past_the_last_value_are_nought(k):
+def test_bits_past_the_last_value_are_zero(k):
     values = RAPPOR(k, "1/2").privatize(np.arange(2_000) % k, rng=1).values
 
     assert values.shape == (2_000, -(-k // 8))

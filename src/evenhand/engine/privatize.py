@@ -1,4 +1,4 @@
-"""Files of any length, privatised and estimated in batches of bounded memory."""
+"""Files of any length, privatised in batches of bounded memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from evenhand.collect.protocols.law import VALUES_PUBLIC
 from evenhand.collect.protocols.optimal import Optimal
 from evenhand.collect.reports.dropping import refuse_dropping
 from evenhand.engine.choices import Choice, choose_columns, strategy_of
-from evenhand.engine.estimates import FileEstimates, estimate_file
 from evenhand.engine.places import Places
 from evenhand.engine.record import FORMAT, Record
 from evenhand.engine.row_order import RowOrder, describe_row_order
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
     Progress = Callable[[int, float], None]
     Solving = Callable[[int, int], object]
 
-__all__ = ["FileEstimates", "Privatized", "estimate_file", "privatize_file"]
+__all__ = ["Privatized", "privatize_file"]
 
 _OWNER = "privatize_file"
 _EXPANDED_BYTES = 32 << 20
@@ -115,8 +114,8 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     Every row is one person. The columns that are reported are replaced by their reports, each drawn on its
     own from the operating system's secure source. The output stands in an order of its own: one uniform order
     of all people, drawn from the same source. Beside the output stand ``<out>.schema.toml`` and
-    ``<out>.guarantee.json``, which :func:`estimate_file` needs. The three files appear when all of them are
-    complete; after an error nothing is left behind.
+    ``<out>.guarantee.json``, which :func:`evenhand.engine.estimate_file` needs. The three files appear when
+    all of them are complete; after an error nothing is left behind.
 
     A column in the clear that follows the order of the input, such as an id or a time, gives that order back.
     This is measured, without a look at the reported columns, and the guarantee lists it as in the clear.
