@@ -13,7 +13,7 @@ from evenhand.cli.tasks.learn_summary import _cells, _heads
 from evenhand.report.drawing import Drawing
 from evenhand.study.plan.plan import Plan
 from evenhand.study.results.results import Results
-from evenhand.study.tasks.learn.methods import WAYS
+from evenhand.study.tasks.learn.methods import METHODS
 from evenhand.study.tasks.learn.reading import read_learning
 from unit.study._learn_studies import made, measures
 
@@ -67,7 +67,7 @@ def test_a_file_and_its_roles_give_a_table_sentences_and_a_report(call, people, 
     assert "4 settings x 2 repeats = 8 cells, on 400 rows and 4 columns" in said(done)
     assert "not private (ε = 3)" in said(done)
     assert "Not private, not for publication" in page
-    assert Plan.load(folder / "plan.toml").task.ways == ("plain+parity", "dp", "dp+projection")
+    assert Plan.load(folder / "plan.toml").task.methods == ("plain+parity", "dp", "dp+projection")
     assert (folder / "cells.csv").is_file()
 
 
@@ -204,7 +204,7 @@ def test_cells_that_failed_have_no_promise_and_no_numbers():
 def test_the_table_says_what_a_promise_covers_and_leaves_out_a_bound_that_says_nothing():
     """A local report protects the reported columns only; a bound of 100 points is true of any gap."""
     given = lambda setting, _: measures(0.8, 0.2, epsilon=setting.epsilon, bound=1.0)  # noqa: E731 - short
-    results = made(given, ways=["local", "dp+parity"], epsilons=[1])
+    results = made(given, methods=["local", "dp+parity"], epsilons=[1])
     cells = {str(each): _cells(read_learning(results), each, beside=True) for each in results.settings}
 
     assert cells["Local, ε = 1"][1] == ("ε = 1, reported columns", "")
@@ -217,4 +217,4 @@ def test_a_way_is_completed_after_a_comma():
 
 def test_the_ways_that_are_offered_are_those_there_are():
     """They are written twice, since completing a word must not start numpy."""
-    assert tuple(WAYS) == TYPED
+    assert tuple(METHODS) == TYPED

@@ -13,7 +13,7 @@ from evenhand.cli.terminal.console import spelled, wrong_use
 from evenhand.errors import EvenhandError, MissingExtraError
 from evenhand.study.intake.opening import open_data
 from evenhand.study.plan.plan import Plan
-from evenhand.study.tasks.learn.methods import DEFAULT_WAYS, way_named
+from evenhand.study.tasks.learn.methods import DEFAULT_METHODS, method_named
 from evenhand.study.tasks.learn.task import LearnTask
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def learning_plan(terminal: Terminal, typed: dict[str, Any]) -> tuple[Plan, Any]
     refuse_for_learning(typed)
     task = _task(typed)
     _check_extra(task)
-    local = "local" in task.ways
+    local = "local" in task.methods
     if typed["sensitive"] and not local:
         wrong_use("--sensitive is of use to the way local only, which is not among --ways.")
     declared = None if typed["schema"] is None else Schema.load(typed["schema"])
@@ -80,7 +80,7 @@ def changed_learning(plan: Plan, typed: dict[str, Any]) -> Plan:
 
 
 def _task(typed: dict[str, Any]) -> LearnTask:
-    return LearnTask(**{"ways": DEFAULT_WAYS, **_typed_parts(typed)})
+    return LearnTask(**{"methods": DEFAULT_METHODS, **_typed_parts(typed)})
 
 
 def _typed_parts(typed: dict[str, Any]) -> dict[str, Any]:
@@ -91,7 +91,7 @@ def _typed_parts(typed: dict[str, Any]) -> dict[str, Any]:
     if strange:
         wrong_use(f"--ways must be of {', '.join(WAYS)}. Got {spelled(strange)} instead.")
     if names:
-        parts["ways"] = names
+        parts["methods"] = names
     if typed["epsilon"]:
         parts["epsilons"] = given.listed(typed["epsilon"])
     for name in ("delta", "gap", "strength", "unit"):
@@ -104,7 +104,7 @@ def _typed_parts(typed: dict[str, Any]) -> dict[str, Any]:
 
 def _is_way(name: str) -> bool:
     try:
-        return way_named(name) in WAYS
+        return method_named(name) in WAYS
     except EvenhandError:
         return False
 

@@ -10,7 +10,7 @@ import math
 from typing import TYPE_CHECKING
 
 from evenhand.study.page.wording import amount, change, is_nothing, listed, percent, points
-from evenhand.study.tasks.learn.methods import WAYS
+from evenhand.study.tasks.learn.methods import METHODS
 from evenhand.study.tasks.learn.reading import ACCURACY, GAP, PLAIN_SETTING, read_learning
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def cost_heading(reading: LearnReading, setting: Setting) -> str:
 
 def _bare(reading: LearnReading) -> Setting | None:
     """Return the first private way at the epsilon that is not post-processed: what privacy alone does."""
-    return next((each for each in reading.private if not WAYS[each.mechanism].then), None)
+    return next((each for each in reading.private if not METHODS[each.mechanism].then), None)
 
 
 def _accuracies(reading: LearnReading, setting: Setting) -> str:
@@ -189,7 +189,7 @@ def _ahead(reading: LearnReading, first: Setting, second: Setting, *, many: int)
     """Return in what one way is clearly ahead of another; in the rest the two cannot be told apart."""
     accuracy = reading.change(ACCURACY, first, against=second, many=many)
     gap = reading.change(GAP, first, against=second, many=many)
-    name, other = WAYS[first.mechanism].title, WAYS[second.mechanism].title
+    name, other = METHODS[first.mechanism].title, METHODS[second.mechanism].title
     if _clearly(accuracy, 1) and _clearly(gap, -1):
         return f"{name} is more accurate than {other}, with a smaller gap"
     if _clearly(accuracy, 1):
@@ -222,10 +222,10 @@ def _rest(reading: LearnReading, rivals: dict[Setting, str]) -> str:
         told = [_figures(reading, each) for each in trades if _ahead_in_gap(reading, each) == sign]
         if told:
             parts.append(f"{listed(told, most=3)} {'is' if len(told) == 1 else 'are'} {words}")
-    same = [WAYS[each.mechanism].title for each, verdict in rivals.items() if verdict == "same"]
+    same = [METHODS[each.mechanism].title for each, verdict in rivals.items() if verdict == "same"]
     if same:
         parts.append(f"{listed(same)} cannot be told from it")
-    bases = {WAYS[each.mechanism].base for each in (reading.chosen, *rivals)}
+    bases = {METHODS[each.mechanism].base for each in (reading.chosen, *rivals)}
     if "local" in bases and len(bases) > 1:
         parts.append(
             "Local promises something else: it hides reported columns from whoever trains, and no others"
@@ -242,4 +242,4 @@ def _ahead_in_gap(reading: LearnReading, other: Setting) -> int:
 
 def _figures(reading: LearnReading, setting: Setting) -> str:
     accuracy, gap = reading.value(ACCURACY, setting), reading.value(GAP, setting)
-    return f"{WAYS[setting.mechanism].title} ({percent(accuracy.value)}, gap {points(gap.value)})"
+    return f"{METHODS[setting.mechanism].title} ({percent(accuracy.value)}, gap {points(gap.value)})"

@@ -26,7 +26,7 @@ from evenhand.study.page.wording import group_name
 from evenhand.study.plan.cells import Setting
 from evenhand.study.results.estimates import estimate, estimated, group_change, group_estimate, paired_change
 from evenhand.study.tasks.collect.page.reading import LEVEL, strict
-from evenhand.study.tasks.learn.methods import PLAIN, WAYS, way_title
+from evenhand.study.tasks.learn.methods import METHODS, PLAIN, method_title
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from evenhand.study.results.estimates import Estimated
     from evenhand.study.results.results import Results
     from evenhand.study.store.outcome import Outcome
-    from evenhand.study.tasks.learn.methods import Way
+    from evenhand.study.tasks.learn.methods import Method
     from evenhand.study.tasks.learn.task import LearnTask
 
 __all__ = ["ACCURACY", "GAP", "PLAIN_SETTING", "LearnReading", "read_learning"]
@@ -95,10 +95,10 @@ class LearnReading:
             found.setdefault(each.mechanism, []).append(each)
         return {name: sorted(each, key=lambda one: one.epsilon or 0) for name, each in found.items()}
 
-    def way(self, setting: Setting | None = None) -> Way:
+    def way(self, setting: Setting | None = None) -> Method:
         """Return the way of a setting, of the chosen one unless another is named."""
         asked = self.chosen if setting is None else setting
-        return WAYS[asked.mechanism if asked.is_protected else PLAIN]
+        return METHODS[asked.mechanism if asked.is_protected else PLAIN]
 
     def name(self, setting: Setting | None = None) -> str:
         """Return a setting as in a sentence.
@@ -106,7 +106,7 @@ class LearnReading:
         Its title, and its epsilon if it has one; that it is not private in spite of it.
         """
         asked = self.chosen if setting is None else setting
-        title = way_title(asked.mechanism)
+        title = method_title(asked.mechanism)
         if asked.epsilon is None:
             return title
         epsilon = f"ε = {epsilon_of(asked.epsilon)}"

@@ -11,7 +11,7 @@ from evenhand.study.page.method import is_warning
 from evenhand.study.page.wording import counted, listed, outcome_name, plain
 from evenhand.study.results.frames import cell_columns
 from evenhand.study.tasks.collect.page.reading import LEVEL
-from evenhand.study.tasks.learn.methods import WAYS
+from evenhand.study.tasks.learn.methods import METHODS
 from evenhand.study.tasks.learn.reading import PLAIN_SETTING
 from evenhand.study.tasks.release.wording import delta_text
 
@@ -161,7 +161,7 @@ def numbers_section(reading: LearnReading) -> Section:
     """Return the table of every setting with what it promises, and the CSV of every cell."""
     order = [PLAIN_SETTING, *reading.beside, *(each for each in reading.others if each not in reading.beside)]
     header = [
-        "Way", "Promise", "Accuracy\n%", "Selection gap\npoints", "Equal rates show\npoints",
+        "Method", "Promise", "Accuracy\n%", "Selection gap\npoints", "Equal rates show\npoints",
         "Bound on the mean\npoints", "Bound with 95%\npoints", "True-positive difference\npoints",
         "Error-rate gap\npoints", "Group needed",
     ]  # fmt: skip
@@ -199,7 +199,9 @@ def _is_void(reading: LearnReading, setting: Setting) -> bool:
 
 
 def _void_notes(order: list[Setting]) -> tuple[Note, ...]:
-    void = {WAYS[each.mechanism].title for each in order if each.is_protected and WAYS[each.mechanism].voids}
+    void = {
+        METHODS[each.mechanism].title for each in order if each.is_protected and METHODS[each.mechanism].voids
+    }
     if not void:
         return ()
     return (
@@ -315,7 +317,7 @@ def learning_method(reading: LearnReading) -> tuple[str, ...]:
 
 def _ways(reading: LearnReading) -> list[str]:
     names = {each.mechanism for each in reading.others}
-    bases, thens = {WAYS[name].base for name in names}, {WAYS[name].then for name in names}
+    bases, thens = {METHODS[name].base for name in names}, {METHODS[name].then for name in names}
     task = reading.task
     said = []
     if bases & {"dp", "fermi"}:

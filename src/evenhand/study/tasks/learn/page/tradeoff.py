@@ -12,7 +12,7 @@ from evenhand.report.words import epsilon_of
 from evenhand.study.page.wording import amount, counted, listed, mark, percent, plain, points
 from evenhand.study.tasks.collect.page.reading import LEVEL
 from evenhand.study.tasks.learn.answers import gap_heading
-from evenhand.study.tasks.learn.methods import WAYS, way_title
+from evenhand.study.tasks.learn.methods import METHODS, method_title
 from evenhand.study.tasks.learn.reading import ACCURACY, GAP, PLAIN_SETTING
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def _traded(reading: LearnReading, setting: Setting) -> Traded:
     bounds = [reading.bound(name, setting) for name in ("bound", "bound_95")]
     known = [each if math.isfinite(each) else None for each in bounds]
     return Traded(
-        label=way_title(setting.mechanism),
+        label=method_title(setting.mechanism),
         epsilon=None if setting.epsilon is None else float(setting.epsilon),
         x=mark(reading.value(ACCURACY, setting)),
         y=mark(reading.value(GAP, setting)),
@@ -136,13 +136,13 @@ def epsilon_section(reading: LearnReading) -> Section | None:
             axis=axis,
             lines=[
                 Line(
-                    way_title(name),
+                    method_title(name),
                     [float(each.epsilon) for each in settings if each.epsilon is not None],
                     [mark(reading.value(measure, each)) for each in settings],
                     spotlight=name == reading.chosen.mechanism,
                 )
                 for name, settings in reading.ways.items()
-                if WAYS[name].takes_epsilon
+                if METHODS[name].takes_epsilon
             ],
             baseline=None if measure == "changed" else mark(reading.value(measure, PLAIN_SETTING)),
         )
@@ -157,9 +157,9 @@ def epsilon_section(reading: LearnReading) -> Section | None:
         caption=_bars(reading),
         base="plain",
     )
-    lit = reading.chosen.mechanism in WAYS and WAYS[reading.chosen.mechanism].takes_epsilon
-    ink = f" {way_title(reading.chosen.mechanism)} is drawn in ink, the other ways are grey." if lit else ""
-    void = [way_title(name) for name in reading.ways if WAYS[name].voids]
+    lit = reading.chosen.mechanism in METHODS and METHODS[reading.chosen.mechanism].takes_epsilon
+    ink = f" {method_title(reading.chosen.mechanism)} is drawn in ink, the others are grey." if lit else ""
+    void = [method_title(name) for name in reading.ways if METHODS[name].voids]
     not_private = f" {listed(void)} is private at no ε." if void else ""
     return Section(
         heading=heading,
@@ -177,7 +177,7 @@ def epsilon_heading(reading: LearnReading) -> str:
         return "What each ε buys"
     first, last = settings[0], settings[-1]
     more = reading.change(ACCURACY, last, against=first, many=len(reading.ways))
-    name = way_title(reading.chosen.mechanism)
+    name = method_title(reading.chosen.mechanism)
     ends = f"from ε = {epsilon_of(first.epsilon or 0)} to {epsilon_of(last.epsilon or 0)}"
     if not more.has_interval:
         return f"One repeat cannot tell what a larger ε buys {name}"
