@@ -10,22 +10,26 @@ from urllib.parse import quote
 
 from evenhand.errors import MissingExtraError
 from evenhand.report.figures import figure_files, file_names
-from evenhand.report.sentences import sentence
 from evenhand.report.svg import rebuilt_each
 from evenhand.report.theme import DARK, GROUPS, LIGHT, MONO, SANS, SHAPES, css_tokens, group_look
-from evenhand.report.words import clean
+from evenhand.report.words import clean, unbroken
 from evenhand.table.write import replacing_together, write_csv_into
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator
 
+    from markupsafe import Markup
+
     from evenhand.report.page import Chart, Page, Section, Table
 
-__all__ = ["render", "write"]
+__all__ = ["render", "sentence", "write"]
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _MOST_ORDERS = 6
+_BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*", re.DOTALL)
+_NUMBER = r"[+\u2212-]?[0-9][0-9.,]*%?"
+_INTERVAL = re.compile(rf"\({_NUMBER} to {_NUMBER}\)")
 _MARKS = frozenset({*SHAPES, "line", "dashed", "band", "upright", "none"})
 
 
@@ -96,6 +100,29 @@ def write(page: Page, path: str | os.PathLike[str]) -> None:
             write_csv_into(table, figure)
 
 
+def sentence(text: str) -> Markup:
+    """Return a sentence of a page as HTML.
+
+    Everything is escaped. Then text between double asterisks becomes bold, an interval such as
+    ``(0.8 to 1.1)`` is set smaller and kept on one line, and so are ``ε = 1`` and ``k-based``.
+
+    >>> str(sentence("**Everyone pays:** 0.9 points (0.8 to 1.1) <b>"))
+    '<b>Everyone pays:</b> 0.9 points <span class="interval">(0.8 to 1.1)</span> &lt;b&gt;'
+    """
+    escaped = str(_markup().escape(unbroken(clean(text))))
+    escaped = _INTERVAL.sub(lambda found: f'<span class="interval">{found[0]}</span>', escaped)
+    return _markup()(_BOLD.sub(r"<b>\1</b>", escaped))  # every letter of the text is escaped above
+
+
+def _markup() -> type[Markup]:
+    """Return the class of text that is HTML already, of which only what is escaped may be made."""
+    try:
+        from markupsafe import Markup  # noqa: PLC0415 - comes with jinja2, an extra
+    except ImportError:
+        raise MissingExtraError("jinja2", feature="A report", extra="report") from None
+    return Markup
+
+
 @cache
 def _environment() -> Any:
     try:
@@ -110,7 +137,7 @@ def _environment() -> Any:
         lstrip_blocks=True,
         finalize=_finalize,
     )
-    environment.filters["sentence"] = sentence
+    environment.filters |= {"sentence": sentence, "unbroken": unbroken}
     environment.globals |= {"SHAPES": SHAPES, "look": _look, "mark_of": _mark_of, "token": _token}
     return environment
 
@@ -121,12 +148,11 @@ def _finalize(value: Any) -> Any:
 
 
 def _styles() -> dict[str, Any]:
-    from markupsafe import Markup  # noqa: PLC0415 - comes with jinja2
-
+    markup = _markup()
     return {
-        "light": Markup(css_tokens(LIGHT)),  # noqa: S704 - our own constants, not data
-        "dark": Markup(css_tokens(DARK)),  # noqa: S704 - the same
-        "fonts": Markup(f"--sans:{SANS};--mono:{MONO};"),  # noqa: S704 - the same
+        "light": markup(css_tokens(LIGHT)),  # our own constants, not data
+        "dark": markup(css_tokens(DARK)),
+        "fonts": markup(f"--sans:{SANS};--mono:{MONO};"),
     }
 
 
@@ -169,15 +195,14 @@ def _layout(section: Section) -> str:
 
 def _pictures(chart: Chart, place: int) -> dict[str, Any]:
     """Return the panels of a chart by width and by row, as markup that was rebuilt from a list."""
-    from markupsafe import Markup  # noqa: PLC0415 - comes with jinja2
-
+    markup = _markup()
     found = {}
     for width in ("wide", "narrow"):
         panels = rebuilt_each(getattr(chart, width), prefix=f"f{place + 1}{width[0]}")
         rows = list(chart.rows) or [""]
         each = -(-len(panels) // len(rows))
         found[width] = [
-            (row, [Markup(panel) for panel in panels[start : start + each]])  # noqa: S704 - rebuilt just above
+            (row, [markup(panel) for panel in panels[start : start + each]])  # rebuilt just above
             for row, start in zip(rows, range(0, len(panels), each), strict=False)
         ]
     return found

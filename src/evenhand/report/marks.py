@@ -137,7 +137,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Bar:
-    """A bar from nought."""
+    """A bar from zero."""
 
     label: str
     estimate: Estimate
@@ -238,7 +238,7 @@ class Class:
     label : str
         Such as ``"100 to 299"``.
     low, high : float
-        Both ends, of which neither is nought.
+        Both ends, of which neither is zero.
     x, y : float
         The means of size and value.
     number : float

@@ -26,7 +26,7 @@ class KeyNumber:
     value : str
         As shown, such as ``"80.6"``.
     before : str
-        The unprotected value, or nothing.
+        The unprotected value, or an empty text.
     detail : str
         The change with its interval.
     group : int, optional

@@ -6,10 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from evenhand.report.drawing import Segment
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Box", "room_near"]
+__all__ = ["Box", "box_around", "leader_to", "room_near"]
 
 _ANGLES = (0, 180, 45, 315, 135, 225, 90, 270, 20, 340, 160, 200)
 _DISTANCES = (16, 28, 44, 64, 90, 120, 150, 180, 220)
@@ -75,3 +77,20 @@ def _beside(x: float, y: float, width: float, height: float, distance: float, an
 
 def _lean(part: float) -> float:
     return 0.0 if abs(part) < 0.3 else math.copysign(1.0, part)
+
+
+def box_around(stroke: Segment) -> Box:
+    """Return what an upright or level line covers, with a little room."""
+    left, top = min(stroke.x, stroke.x2), min(stroke.y, stroke.y2)
+    return Box(left - 4, top - 4, abs(stroke.x2 - stroke.x) + 8, abs(stroke.y2 - stroke.y) + 8)
+
+
+def leader_to(box: Box, x: float, y: float) -> list[Segment]:
+    """Return a line from the rim of a mark to the box of its label; none if the box is beside it."""
+    end_x = min(max(x, box.left), box.left + box.width)
+    end_y = min(max(y, box.top), box.top + box.height)
+    length = ((end_x - x) ** 2 + (end_y - y) ** 2) ** 0.5
+    if length < 26:
+        return []
+    start = 10 / length
+    return [Segment(x + (end_x - x) * start, y + (end_y - y) * start, end_x, end_y)]

@@ -37,20 +37,20 @@ class Linear:
         *,
         pixels: float,
         most_ticks: int = 6,
-        nought: bool = False,
+        from_zero: bool = False,
         margin: float = 0.04,
         within: tuple[float, float] = (-math.inf, math.inf),
     ) -> Linear:
-        """Return a scale that holds all finite `values` with some air, from nought if asked.
+        """Return a scale that holds all finite `values` with some air, from zero if asked.
 
-        The air never crosses nought, nor the ends in `within`, unless a value does.
+        The air never crosses zero, nor the ends in `within`, unless a value does.
 
         >>> Linear.over([33.4, 36.5], pixels=200).ticks
         (33.0, 34.0, 35.0, 36.0, 37.0)
         """
         finite = [value for value in values if math.isfinite(value)] or [0.0, 1.0]
         least, most = min(finite), max(finite)
-        if nought:
+        if from_zero:
             least, most = min(least, 0.0), max(most, 0.0)
         largest = max(abs(least), abs(most))
         if most - least <= 1e-6 * max(largest, 1e-3):  # one value: room around it
@@ -65,7 +65,7 @@ class Linear:
 
     @property
     def cut(self) -> bool:
-        """Whether nought is not on the axis."""
+        """Whether zero is not on the axis."""
         return self.low > 0 or self.high < 0
 
     @property
@@ -145,3 +145,62 @@ def _round_ticks(low: float, high: float, most: int) -> tuple[float, ...]:
     steps = (factor * power * 10.0**more for more in range(4) for factor in (1, 2, 5))
     step = next(step for step in steps if len(around(step)) <= most)
     return tuple(round(place * step, 12) + 0.0 for place in around(step))
+
+
+@dataclass(frozen=True)
+class Decades:
+    """A logarithmic scale from one power of ten to another.
+
+    Parameters
+    ----------
+    low, high : int
+        The powers at the ends.
+    pixels : float
+    """
+
+    low: int
+    high: int
+    pixels: float
+
+    @classmethod
+    def over(cls, values: Iterable[float], *, pixels: float, floor: int = -1) -> Decades:
+        """Return a scale that holds all positive values, none below ten to the power of `floor`.
+
+        >>> Decades.over([0, 3.0, 250.0], pixels=100)
+        Decades(low=0, high=3, pixels=100)
+        """
+        found = [value for value in values if math.isfinite(value) and value > 0] or [1.0]
+        low = max(floor, math.floor(math.log10(min(found)) + 1e-9))
+        high = max(low + 1, math.ceil(math.log10(max(found)) - 1e-9))
+        return cls(low, high, pixels)
+
+    def with_room_below(self) -> Decades:
+        """Return the scale with one more power of ten below, where zero stands."""
+        return Decades(self.low - 1, self.high, self.pixels)
+
+    @property
+    def ticks(self) -> tuple[float, ...]:
+        """Powers of ten: all of them, or every second one where there are many."""
+        step = 1 if self.high - self.low <= 5 else 2
+        return tuple(10.0**power for power in range(self.low, self.high + 1, step))
+
+    def __call__(self, value: float) -> float:
+        """Return how far along the axis a value is, in pixels; what is below the floor stands on it."""
+        power = math.log10(value) if value > 0 else self.low
+        share = (min(max(power, self.low), self.high) - self.low) / (self.high - self.low)
+        return share * self.pixels
+
+    def holds(self, value: float) -> bool:
+        """Whether a value is not below the floor."""
+        return value >= 10.0**self.low * (1 - 1e-9)
+
+
+def tick_text(value: float) -> str:
+    """Return a power of ten as an axis has it.
+
+    >>> tick_text(0.1), tick_text(1e4), tick_text(1e7)
+    ('0.1', '10,000', '10 million')
+    """
+    if value >= 1e6:
+        return f"{value / 1e6:,.0f} million"
+    return f"{value:,.0f}" if value >= 1 else f"{value:g}"

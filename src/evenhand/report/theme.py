@@ -57,7 +57,7 @@ SHAPES = {
     "triangle-down": "M0 5.4L5.4 -4.2H-5.4Z",
     "cross": "M-5 -1.7H-1.7V-5H1.7V-1.7H5V1.7H1.7V5H-1.7V1.7H-5Z",
 }
-"""Outlines of the shapes around nought, for keys and key numbers."""
+"""Outlines of the shapes around zero, for keys and key numbers."""
 
 
 @dataclass(frozen=True)

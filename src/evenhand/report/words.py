@@ -14,11 +14,23 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from evenhand.report.marks import Estimate
 
-__all__ = ["change_of", "clean", "epsilon_of", "interval_of", "number", "shortened", "value_of", "width_of"]
+__all__ = [
+    "change_of",
+    "clean",
+    "epsilon_of",
+    "epsilon_words",
+    "interval_of",
+    "number",
+    "shortened",
+    "unbroken",
+    "value_of",
+    "width_of",
+]
 
 MINUS = "\u2212"
 _STEERING = re.compile("[\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069\ufeff]")
 _UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
+_EPSILON = re.compile(r"ε ([=≤≥<>]) (?=[0-9∞])")
 _NARROW = frozenset("iljtfrI.,:;'|!()[] ")
 _BROAD = frozenset("mwMW%@")
 
@@ -37,7 +49,7 @@ def clean(text: str) -> str:
 
 
 def number(value: float, digits: int = 1, *, sign: bool = False) -> str:
-    """Return a number with a true minus, commas between thousands and no sign on nought.
+    """Return a number with a true minus, commas between thousands and no sign on zero.
 
     >>> number(-3.04), number(1234.56, 0), number(2, sign=True), number(-0.01, sign=True)
     ('−3.0', '1,235', '+2.0', '0.0')
@@ -75,17 +87,35 @@ def change_of(estimate: Estimate, digits: int = 1, *, times: float = 1.0) -> str
     return value_of(estimate, digits, times=times, sign=True)
 
 
-def epsilon_of(epsilon: Fraction | float, digits: int = 4) -> str:
-    """Return epsilon with a few digits, never below what it is: the last of them is rounded up.
+def epsilon_of(epsilon: Fraction | float | None, digits: int = 4) -> str:
+    """Return epsilon with few digits and never below what it is; None, which is no protection, is infinite.
 
-    >>> epsilon_of(0.25), epsilon_of(1.12346), epsilon_of(Fraction(1, 3)), epsilon_of(math.inf)
+    >>> epsilon_of(0.25), epsilon_of(1.12346), epsilon_of(Fraction(1, 3)), epsilon_of(None)
     ('0.25', '1.124', '0.3334', '∞')
     """
-    if math.isinf(epsilon):
+    if epsilon is None or math.isinf(epsilon):
         return "∞"
     exact = epsilon if isinstance(epsilon, Fraction) else Fraction(repr(float(epsilon)))
     up = Context(prec=digits, rounding=ROUND_CEILING)
     return f"{float(up.divide(Decimal(exact.numerator), Decimal(exact.denominator))):.{digits}g}"
+
+
+def epsilon_words(epsilon: Fraction | float | None, digits: int = 4) -> str:
+    """Return epsilon as sentences, headings, tables and the terminal have it.
+
+    >>> epsilon_words(Fraction(1, 2))
+    'ε = 0.5'
+    """
+    return f"ε = {epsilon_of(epsilon, digits)}"
+
+
+def unbroken(text: str) -> str:
+    r"""Return text in which no line ends inside ``ε = 1`` or ``k-based``.
+
+    >>> unbroken("k-based split, ε = 1") == "k\u2011based split, ε\u00a0=\u00a01"
+    True
+    """
+    return _EPSILON.sub("ε\u00a0\\1\u00a0", text).replace("k-based", "k\u2011based")
 
 
 def width_of(text: str, size: float = 12.0, *, bold: bool = False) -> float:

@@ -14,7 +14,7 @@ from evenhand.report.drawing import Drawing
 from evenhand.study.plan.plan import Plan
 from evenhand.study.results.results import Results
 from evenhand.study.tasks.learn.methods import METHODS
-from evenhand.study.tasks.learn.reading import read_learning
+from evenhand.study.tasks.learn.reading import LearnReading
 from unit.study._learn_studies import made, measures
 
 PICTURE = '<svg width="10" height="10"><rect width="5" height="5" fill="#000"/></svg>'
@@ -110,7 +110,7 @@ def test_local_reports_take_sensitive_columns(call, people):
 
 def test_a_narrow_terminal_has_intervals_below():
     results = made(lambda setting, repeat: measures(0.8 + repeat / 100, 0.2, epsilon=setting.epsilon))
-    cells = _cells(read_learning(results), results.settings[0], beside=False)
+    cells = _cells(LearnReading.of(results), results.settings[0], beside=False)
 
     assert len(cells) == len(_heads(beside=False)) == 6
     assert cells[2][0].startswith("81.0\n77.3 to 84.7")
@@ -195,7 +195,7 @@ def test_help_shows_an_example(call):
 
 def test_cells_that_failed_have_no_promise_and_no_numbers():
     results = made(lambda setting, _: measures(0.8, 0.2, epsilon=setting.epsilon), failures=["DP, ε = 1"])
-    cells = {str(each): _cells(read_learning(results), each, beside=True) for each in results.settings}
+    cells = {str(each): _cells(LearnReading.of(results), each, beside=True) for each in results.settings}
 
     assert cells["DP, ε = 1"][1:3] == [("unknown (ε = 1)", "dim"), ("undefined", "")]
     assert cells["unprotected"][1] == ("nothing", "dim")
@@ -205,7 +205,7 @@ def test_the_table_says_what_a_promise_covers_and_leaves_out_a_bound_that_says_n
     """A local report protects the reported columns only; a bound of 100 points is true of any gap."""
     given = lambda setting, _: measures(0.8, 0.2, epsilon=setting.epsilon, bound=1.0)  # noqa: E731 - short
     results = made(given, methods=["local", "dp+parity"], epsilons=[1])
-    cells = {str(each): _cells(read_learning(results), each, beside=True) for each in results.settings}
+    cells = {str(each): _cells(LearnReading.of(results), each, beside=True) for each in results.settings}
 
     assert cells["Local, ε = 1"][1] == ("ε = 1, reported columns", "")
     assert cells["DP + parity, ε = 1"][-1] == ("none", "")

@@ -7,10 +7,10 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from evenhand.report.charts import levels_chart, moved_chart, sizes_chart
-from evenhand.report.charts._decades import Decades, tick_text
 from evenhand.report.html import render
 from evenhand.report.marks import Axis, Estimate, Level, Moved, Sized, SizePanel
 from evenhand.report.page import Page, Section, Table
+from evenhand.report.scales import Decades, tick_text
 
 WORDS = {"name": "n", "alt": "a", "caption": "c"}
 AXIS = Axis("α", "people")

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evenhand.report.html import sentence
 from evenhand.report.marks import Estimate
-from evenhand.report.sentences import sentence
 from evenhand.report.words import change_of, clean, epsilon_of, number, shortened, value_of, width_of
 
 

@@ -3,19 +3,18 @@
 import pytest
 
 from evenhand.report.page import Chart
-from evenhand.study.tasks.collect.page import data as page_data
+from evenhand.study.page import parts as page_parts
 from evenhand.study.tasks.collect.page import frontier as page_frontier
 from evenhand.study.tasks.collect.page import groups as page_groups
-from evenhand.study.tasks.collect.page import measures as page_measures
-from evenhand.study.tasks.collect.page import protocols as page_protocols
+from evenhand.study.tasks.collect.page import settings as page_settings
 from unit.study._page_studies import FULL, by_setting, made
 
 CHARTS = {
-    page_frontier: "frontier_chart",
-    page_measures: "measures_chart",
-    page_groups: "moved_chart",
-    page_protocols: "changes_chart",
-    page_data: "bars_chart",
+    "frontier_chart": page_frontier,
+    "measures_chart": page_frontier,
+    "moved_chart": page_parts,
+    "changes_chart": page_settings,
+    "bars_chart": page_groups,
 }
 PICTURE = '<svg width="10" height="10"><rect width="5" height="5" fill="#000"/></svg>'
 
@@ -32,7 +31,7 @@ def _drawn(monkeypatch):
 
         return draw
 
-    for module, name in CHARTS.items():
+    for name, module in CHARTS.items():
         monkeypatch.setattr(module, name, drawing(name))
     return given
 

@@ -4,11 +4,11 @@ import math
 
 import pytest
 
+from evenhand._notes import Note
 from evenhand.report.drawing import Drawing
-from evenhand.study.page.page import answers
+from evenhand.study.page.page import answers, page_of
 from evenhand.study.tasks.decide.answers import helps_answer
-from evenhand.study.tasks.decide.page.page import decision_page
-from evenhand.study.tasks.decide.reading import read_decision
+from evenhand.study.tasks.decide.reading import DecideReading
 from evenhand.study.tasks.decide.wording import few_text
 from unit.study._decide_studies import (
     MONEY,
@@ -164,7 +164,7 @@ def test_a_way_with_a_larger_error_of_one_release_says_so():
     results = made(money_task(mitigations=["linear-proxy"], epsilons=[1]), given)
 
     assert "would bring it to $0.00, with a typical error of $9,000 in place of $5,000" in helps_answer(
-        read_decision(results)
+        DecideReading.of(results)
     )
 
 
@@ -174,13 +174,13 @@ def test_a_total_that_may_be_nought_stands_above_everything():
 
     def given(setting):
         few = setting.epsilon is not None and setting.epsilon < 1
-        return {**MONEY, "notes": ["series", *([note] if few else [])]}
+        return {**MONEY, "notes": ["series", *([Note("total", note)] if few else [])]}
 
-    page = decision_page(made(money_task(epsilons=["0.1", "0.5", 1]), given))
+    page = page_of(made(money_task(epsilons=["0.1", "0.5", 1]), given))
     told = [each.text for each in page.notes if "may be 0 or less" in each.text]
 
     assert told == [f"**The noisy total may be 0 or less.** Laplace noise at ε = 0.1: {note}"]
-    assert not any("may be 0 or less" in each.text for each in decision_page(money()).notes)
+    assert not any("may be 0 or less" in each.text for each in page_of(money()).notes)
 
 
 def test_a_way_that_promises_nothing_is_not_recommended_without_a_word():
@@ -193,19 +193,19 @@ def test_a_way_that_promises_nothing_is_not_recommended_without_a_word():
 
     results = made(money_task(mitigations=["shrink"], epsilons=[1]), given)
 
-    assert "would bring it to $10.00, with no promise to anybody" in helps_answer(read_decision(results))
+    assert "would bring it to $10.00, with no promise to anybody" in helps_answer(DecideReading.of(results))
 
 
 def test_an_error_that_is_estimated_is_not_called_a_bound():
     """Some exact methods prove how far they are off at most, others only estimate it."""
     estimated = {
         **MONEY,
-        "notes": ["Fourier sum over all totals, 0 counting as no error, error estimated", "It may be 0."],
+        "notes": [Note("estimated error", "Fourier sum over all totals, error estimated"), "It may be 0."],
     }
     proved = {**MONEY, "notes": ["series with a certified error"]}
 
     def method(said):
-        page = decision_page(made(money_task(), always(said, error_bound=1e-9)))
+        page = page_of(made(money_task(), always(said, error_bound=1e-9)))
         return " ".join(page.method)
 
     assert "estimated; It may be 0. Expected values above are off by less than $0.0000010" in method(

@@ -6,7 +6,7 @@ import pytest
 
 from evenhand.errors import InvalidParameterError
 from evenhand.study.page.page import answers, page_of
-from evenhand.study.tasks.learn.reading import read_learning
+from evenhand.study.tasks.learn.reading import LearnReading
 from unit.study._learn_studies import JITTER, made, measures, sections, usual
 
 
@@ -119,13 +119,13 @@ def test_what_promises_nothing_recommends_nothing():
 
 
 def test_the_page_is_about_the_private_way_that_no_other_beats():
-    assert str(read_learning(made(usual)).chosen) == "Fermi + parity, ε = 1"
-    assert str(read_learning(made(usual, methods=["dp", "fermi"])).chosen) == "Fermi, ε = 1"
-    assert str(read_learning(made(usual, epsilons=(3, 9))).chosen) == "Fermi + parity, ε = 3"
+    assert str(LearnReading.of(made(usual)).chosen) == "Fermi + parity, ε = 1"
+    assert str(LearnReading.of(made(usual, methods=["dp", "fermi"])).chosen) == "Fermi, ε = 1"
+    assert str(LearnReading.of(made(usual, epsilons=(3, 9))).chosen) == "Fermi + parity, ε = 3"
 
 
 def test_a_way_that_voids_its_promise_is_never_chosen_over_a_private_one():
-    assert str(read_learning(made(usual, methods=["dp+projection", "dp"])).chosen) == "DP, ε = 1"
+    assert str(LearnReading.of(made(usual, methods=["dp+projection", "dp"])).chosen) == "DP, ε = 1"
 
 
 def test_a_setting_that_is_not_there_is_refused():

@@ -178,8 +178,7 @@ def _counted(opened: Opened, schema: Schema, typed: dict[str, Any]) -> Histogram
 
 
 def _tell(terminal: Terminal, published: Release, out: Path) -> None:
-    from evenhand.study.page.wording import counted  # noqa: PLC0415 - as above
-    from evenhand.study.tasks.release.wording import delta_text  # noqa: PLC0415 - as above
+    from evenhand.study.page.wording import counted, delta_text  # noqa: PLC0415 - as above
     from evenhand.study.tasks.shared.claims import rounded_up  # noqa: PLC0415 - as above
     from evenhand.study.tasks.shared.table_mechanisms import NO_GUARANTEE, title_of  # noqa: PLC0415 - starts numpy
 

@@ -108,13 +108,14 @@ def _header(settings: Sequence[Setting], groups: Sequence[str], *, beside: bool)
 
 
 def _row(results: Results, setting: Setting, groups: Sequence[str], *, beside: bool) -> list[tuple[str, str]]:
-    from evenhand.study.page.wording import epsilon_text, protocol_name  # noqa: PLC0415 - as above
+    from evenhand.report.words import epsilon_of  # noqa: PLC0415 - as above
     from evenhand.study.results.estimates import group_change, paired_change  # noqa: PLC0415 - starts numpy
+    from evenhand.study.tasks.collect.wording import protocol_name  # noqa: PLC0415 - as above
 
     cells = [(protocol_name(setting), "")]
     if _several([each for each in results.settings if each.is_protected]):
         cells.append((str(setting.option("split", setting.option("strategy"))), ""))
-    cells.append((epsilon_text(setting), ""))
+    cells.append((epsilon_of(setting.epsilon), ""))
     for measure in _MEASURES:
         change = paired_change(results, setting, measure)
         style = "bold" if change.is_clear else ""

@@ -75,10 +75,10 @@ def decided(terminal: Terminal, typed: dict[str, Any], opened: Opened, task: Any
 
 def _warn_of_totals(terminal: Terminal, results: Results) -> None:
     """Say where the noisy total may be 0 or less, and how likely that is."""
-    from evenhand.study.tasks.decide.reading import read_decision  # noqa: PLC0415 - starts numpy
+    from evenhand.study.tasks.decide.reading import DecideReading  # noqa: PLC0415 - starts numpy
     from evenhand.study.tasks.decide.wording import setting_words  # noqa: PLC0415 - as above
 
-    found = read_decision(results).total_notes()
+    found = DecideReading.of(results).total_notes()
     for setting, note in list(found.items())[:_MOST_WARNINGS]:
         terminal.warn(f"{setting_words(setting)}: {note}")
     if len(found) > _MOST_WARNINGS:
@@ -88,10 +88,10 @@ def _warn_of_totals(terminal: Terminal, results: Results) -> None:
 def _entities(results: Results, plan: Plan, frame: Any, folder: Path) -> dict[str, Path]:
     """Write every entity under the setting that the report is about, and return the file by its word."""
     from evenhand.study.run.prepare import prepare  # noqa: PLC0415 - as above
-    from evenhand.study.tasks.decide.reading import read_decision  # noqa: PLC0415 - starts numpy
+    from evenhand.study.tasks.decide.reading import DecideReading  # noqa: PLC0415 - starts numpy
     from evenhand.study.tasks.decide.table import write_entities  # noqa: PLC0415 - as above
 
-    reading = read_decision(results)
+    reading = DecideReading.of(results)
     if reading.outcome() is None:
         return {}
     path = folder / "entities.csv"

@@ -24,7 +24,7 @@ def decision_rows(results: Results) -> list[dict[str, Any]]:
         reading = DecideReading(results, setting)
         found = reading.outcome()
         row: dict[str, Any] = {"setting": str(setting), **setting.key, "way": way_title(setting)}
-        row |= {measure: reading.value(measure) for measure in results.plan.measures}
+        row |= {measure: reading.mean(measure) for measure in results.plan.measures}
         row["method"] = None if found is None or not found.notes else found.notes[0]
         row["notes"] = [] if found is None else list(found.notes[1:])
         row["groups"] = {

@@ -33,9 +33,9 @@ def learning_title(results: Results) -> str:
 def learning_rows(results: Results) -> list[dict[str, Any]]:
     """Return one object for each setting, for machines."""
     from evenhand.study.results.estimates import estimate, group_estimate, paired_change  # noqa: PLC0415 - starts numpy
-    from evenhand.study.tasks.learn.reading import read_learning  # noqa: PLC0415 - as above
+    from evenhand.study.tasks.learn.reading import LearnReading  # noqa: PLC0415 - as above
 
-    reading = read_learning(results)
+    reading = LearnReading.of(results)
     rows = []
     for setting in results.settings:
         row: dict[str, Any] = {"setting": str(setting), **setting.key, "way": reading.way(setting).name}
@@ -51,9 +51,13 @@ def learning_rows(results: Results) -> list[dict[str, Any]]:
             for label in results.facts.groups
         }
         found = reading.outcome(setting)
-        row["assumptions"] = [] if found is None else list(found.notes)
+        row["assumptions"] = [] if found is None else [_assumption(note) for note in found.notes]
         rows.append(row)
     return rows
+
+
+def _assumption(note: Any) -> str:
+    return f"{note.kind}: {note}" if note.kind in {"unit", "trust"} else str(note)
 
 
 def _numbers(estimated: Estimated) -> dict[str, Any]:
@@ -65,9 +69,9 @@ def learning_table(terminal: Terminal, results: Results) -> Any:
     from rich.table import Table  # noqa: PLC0415 - rich loads when a command speaks
     from rich.text import Text  # noqa: PLC0415 - as above
 
-    from evenhand.study.tasks.learn.reading import read_learning  # noqa: PLC0415 - starts numpy
+    from evenhand.study.tasks.learn.reading import LearnReading  # noqa: PLC0415 - starts numpy
 
-    reading = read_learning(results)
+    reading = LearnReading.of(results)
     beside = min(terminal.results.width, WIDEST) >= _NARROW
     encoding = terminal.results.encoding
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold", show_edge=False)
@@ -106,18 +110,18 @@ def _cells(reading: LearnReading, setting: Setting, *, beside: bool) -> list[tup
 
 
 def _promise(reading: LearnReading, setting: Setting) -> tuple[str, str]:
-    from evenhand.report.words import epsilon_of  # noqa: PLC0415 - used here alone
-    from evenhand.study.tasks.release.wording import delta_text  # noqa: PLC0415 - as above
+    from evenhand.report.words import epsilon_words  # noqa: PLC0415 - used here alone
+    from evenhand.study.page.wording import delta_text  # noqa: PLC0415 - as above
 
     if reading.is_private(setting):
-        epsilon, delta = reading.worst("claimed_epsilon", setting), reading.worst("delta", setting)
+        epsilon, delta = reading.largest("claimed_epsilon", setting), reading.largest("delta", setting)
         local = reading.way(setting).base == "local"
-        return f"ε = {epsilon_of(epsilon)}, {'reported columns' if local else f'δ = {delta_text(delta)}'}", ""
+        return f"{epsilon_words(epsilon)}, {'reported columns' if local else f'δ = {delta_text(delta)}'}", ""
     if setting.epsilon is None:
         return "nothing", "dim"
     if reading.outcome(setting) is None:
-        return f"unknown (ε = {epsilon_of(setting.epsilon)})", "dim"
-    return f"not private (ε = {epsilon_of(setting.epsilon)})", "bold red"
+        return f"unknown ({epsilon_words(setting.epsilon)})", "dim"
+    return f"not private ({epsilon_words(setting.epsilon)})", "bold red"
 
 
 def _hundred(share: float) -> str:

@@ -20,11 +20,11 @@ _NUMBERS, _GROUP, _LONGEST = 76, 8, 16
 
 def release_title(terminal: Terminal, results: Results) -> str:
     """Return what the table shows, in a line or two."""
-    from evenhand.report.words import epsilon_of  # noqa: PLC0415 - used here alone
-    from evenhand.study.tasks.release.reading import read_release  # noqa: PLC0415 - starts numpy
+    from evenhand.report.words import epsilon_words  # noqa: PLC0415 - used here alone
+    from evenhand.study.tasks.release.reading import ReleaseReading  # noqa: PLC0415 - starts numpy
 
-    reading = read_release(results)
-    at = "" if reading.epsilon is None else f" at ε = {epsilon_of(reading.epsilon)}"
+    reading = ReleaseReading.of(results)
+    at = "" if reading.epsilon is None else f" at {epsilon_words(reading.epsilon)}"
     said = f"Mechanisms by their δ{at}; error and α in people of a cell"
     said += "; accuracy as its change against the true table, in points" if reading.classifies else ""
     if _shown_groups(terminal, reading):
@@ -35,9 +35,9 @@ def release_title(terminal: Terminal, results: Results) -> str:
 def release_rows(results: Results) -> list[dict[str, Any]]:
     """Return one object for each setting, for machines."""
     from evenhand.study.results.estimates import estimate, paired_change  # noqa: PLC0415 - starts numpy
-    from evenhand.study.tasks.release.reading import read_release  # noqa: PLC0415 - as above
+    from evenhand.study.tasks.release.reading import ReleaseReading  # noqa: PLC0415 - as above
 
-    reading = read_release(results)
+    reading = ReleaseReading.of(results)
     rows = []
     for setting in results.settings:
         row: dict[str, Any] = {"setting": str(setting), **setting.key}
@@ -64,9 +64,9 @@ def release_table(terminal: Terminal, results: Results) -> Any:
     from rich.table import Table  # noqa: PLC0415 - rich loads when a command speaks
     from rich.text import Text  # noqa: PLC0415 - as above
 
-    from evenhand.study.tasks.release.reading import read_release  # noqa: PLC0415 - starts numpy
+    from evenhand.study.tasks.release.reading import ReleaseReading  # noqa: PLC0415 - starts numpy
 
-    reading = read_release(results)
+    reading = ReleaseReading.of(results)
     groups = _shown_groups(terminal, reading)
     encoding = terminal.results.encoding
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold", show_edge=False)
@@ -94,7 +94,9 @@ def _shown_groups(terminal: Terminal, reading: ReleaseReading) -> list[str]:
 
 def _rows(reading: ReleaseReading, groups: list[str]) -> list[list[tuple[str, str]]]:
     from evenhand.report.words import number  # noqa: PLC0415 - used here alone
-    from evenhand.study.tasks.release.wording import delta_text, digits_of, mechanism_name, tone_of  # noqa: PLC0415 - too
+    from evenhand.study.page.wording import delta_text, digits_of  # noqa: PLC0415 - too
+    from evenhand.study.tasks.release.wording import tone_of  # noqa: PLC0415 - too
+    from evenhand.study.tasks.shared.wording import mechanism_name  # noqa: PLC0415 - too
 
     rows = []
     for setting in reading.beside:

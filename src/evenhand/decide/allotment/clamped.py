@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand._notes import Note
 from evenhand.decide.allotment.inputs import Noisy, Weighted, noisy_shares
 from evenhand.decide.allotment.series import RELATIVE, Found
 from evenhand.decide.allotment.tails import EVENT
@@ -49,6 +50,8 @@ _LOW, _HIGH, _STEP = -34.0, 46.0, 0.25
 _AT_ONCE = 32  # rates at a time, an even number
 _FALLEN = 1e-26  # part of the largest term from which the others are nothing
 _MOST_WORK = 1 << 30
+_UNCERTIFIED = Note("uncertified", "series about the means of the counts after the steps, not certified")
+_BY_TRANSFORMS = Note("estimated error", "integral of transforms, error estimated")
 _WIDE = 500.0
 _NOTHING = 1e-12
 
@@ -75,8 +78,8 @@ def clamped_bias(noisy: Noisy, steps: tuple[Step, ...]) -> Found:
         return Found(values, error, f"{words}, {certain}")
     exact = _by_transforms(noisy, step, about, (1,))
     if exact is None:
-        return Found(values, error, "series about the means of the counts after the steps, not certified")
-    return Found(exact[0][0] - noisy.shares, exact[0][1], "integral of transforms, error estimated")
+        return Found(values, error, _UNCERTIFIED)
+    return Found(exact[0][0] - noisy.shares, exact[0][1], _BY_TRANSFORMS)
 
 
 def clamped_variance(noisy: Noisy, steps: tuple[Step, ...]) -> Found:
@@ -89,12 +92,10 @@ def clamped_variance(noisy: Noisy, steps: tuple[Step, ...]) -> Found:
     exact = _by_transforms(noisy, step, about, (1, 2))
     if exact is None:
         values = np.maximum(values, 0.0)
-        return Found(values, error, "series about the means of the counts after the steps, not certified")
+        return Found(values, error, _UNCERTIFIED)
     first, square = exact
     missed = square[1] + 2 * np.abs(first[0]) * first[1]
-    return Found(
-        np.maximum(square[0] - first[0] ** 2, 0.0), missed, "integral of transforms, error estimated"
-    )
+    return Found(np.maximum(square[0] - first[0] ** 2, 0.0), missed, _BY_TRANSFORMS)
 
 
 class _About:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evenhand._notes import Note
 from evenhand.decide.allotment.inputs import whole_weights
 from evenhand.decide.allotment.series import Found, Series
 from evenhand.decide.allotment.tails import chernoff
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 
 __all__ = ["chance_not_positive", "lattice_bias", "lattice_variance", "principal_value", "value_bias"]
 
+_PRINCIPAL_VALUE = Note("estimated error", "principal value by the characteristic function, error estimated")
+_FOURIER_SUM = Note("estimated error", "Fourier sum over all totals, 0 counting as no error, error estimated")
 _FALL = 42.0  # exp(-42) is 6e-19
 _NODES = 16
 _BLOCK = 1 << 20
@@ -51,12 +54,11 @@ def value_bias(noisy: Noisy, series: Series) -> Found:
     kinds = {type(law) for law in noisy.laws}
     if kinds <= {Laplace, Gaussian}:
         values, error = principal_value(noisy)
-        return Found(values, error, "principal value by the characteristic function, error estimated")
+        return Found(values, error, _PRINCIPAL_VALUE)
     on_lattice = lattice_bias(noisy)
     if on_lattice is not None:
         values, error = on_lattice
-        words = "Fourier sum over all totals, 0 counting as no error, error estimated"
-        return Found(values, error, words)
+        return Found(values, error, _FOURIER_SUM)
     orders = f"{series.orders} even order{'s'[: series.orders != 1]}"
     words = f"series of {orders}, not certified: the bound is above 1e-9"
     return Found(series.values, series.error_bound, words)

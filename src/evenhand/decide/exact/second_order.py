@@ -36,6 +36,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand._notes import Note
 from evenhand.decide.exact.cumulants import standard_cumulants
 from evenhand.privacy.randomness import SeededSource
 
@@ -82,7 +83,7 @@ class SecondOrder:
         """How it was found, in words."""
         if self.certified:
             return "second order, certified by the bound of the fourth derivative"
-        return "second order, not certified, error estimated by the next term"
+        return Note("estimated error", "second order, not certified, error estimated by the next term")
 
 
 def second_order(formula: Formula, counts: NDArray[Any], law: Law) -> SecondOrder | str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand._notes import Note
 from evenhand.decide.mitigate.mitigation import Mitigation, allotment_only, mitigated, uncovered
 from evenhand.decide.mitigate.plain import plain_release
 
@@ -79,6 +80,7 @@ def fairness_payment(
     words = (
         f"Whoever loses on average is paid their loss, from the true counts: {money}. Nothing is promised."
     )
+    plain_method = Note.of(plain.decided.method, "method")
     note = "The payments come from the true counts, which no guarantee covers."
     return mitigated(
         "fairness payment",
@@ -88,7 +90,7 @@ def fairness_payment(
         (plain.mean_absolute_error, plain.standard_error),
         bias=np.maximum(plain.bias, 0.0),
         notes=(*plain.decided.notes, note),
-        method=f"{plain.decided.method}; losses paid",
+        method=Note(plain_method.kind, f"{plain_method}; losses paid"),
     )
 
 

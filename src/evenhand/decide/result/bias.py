@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from evenhand._notes import Note
 from evenhand._validate import one_of
 from evenhand.decide.allotment.allotment import Allotment
 from evenhand.decide.exact.noise import noise_of
@@ -15,7 +16,7 @@ from evenhand.decide.language.formula import Formula
 from evenhand.decide.language.rule import Rule
 from evenhand.decide.result.decided import Decided
 from evenhand.decide.result.entities import Entities
-from evenhand.decide.result.wording import DRAWN_TOTAL_WORDS, noise_words, total_notes
+from evenhand.decide.result.wording import noise_words, total_notes
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError
 
 if TYPE_CHECKING:
@@ -288,7 +289,7 @@ def _variance(problem: Allotment, counts: NDArray[Any], law: Law, post: tuple[An
     found = allotment_variance(problem, counts, law, post=post)
     wide = found.error_bound / np.where(found.values > 0, found.values, 1.0)
     wide[problem.weights == 0] = 0.0
-    if (wide <= _WIDEST).all() or (post and "not certified" not in found.method):
+    if (wide <= _WIDEST).all() or (post and Note.of(found.method, "method").kind != "uncertified"):
         return found.values
     summed = None if post else lattice_variance(noisy_shares(problem, counts, law))
     return np.where(wide > _UNSURE, np.nan, found.values) if summed is None else summed
@@ -332,15 +333,13 @@ def _sampled(
 
 def _on_draws(drawn: Sampled) -> list[str]:
     """Return in how many draws there was nothing to divide by, if there were any."""
-    said = (
-        [f"{DRAWN_TOTAL_WORDS} {drawn.nonpositive:,} of {drawn.draws:,} draws"] if drawn.nonpositive else []
-    )
+    drawn_total = f"the noisy total was 0 or less in {drawn.nonpositive:,} of {drawn.draws:,} draws"
+    said = [drawn_total] if drawn.nonpositive else []
     if drawn.unpaid:
         said.append(f"there were no shares in {drawn.unpaid:,} of {drawn.draws:,} draws")
     whole = ", and ".join(said)
-    return (
-        [f"{whole[0].upper()}{whole[1:]}; averages over such draws are not to be relied on."] if said else []
-    )
+    sentence = f"{whole[:1].upper()}{whole[1:]}; averages over such draws are not to be relied on."
+    return [Note("total" if drawn.nonpositive else "method", sentence)] if said else []
 
 
 def _decided(

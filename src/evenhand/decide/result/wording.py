@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from evenhand._notes import Note
 from evenhand.privacy.laws import DiscreteLaplace, Laplace
 from evenhand.privacy.rational import exact
 
@@ -12,12 +13,7 @@ if TYPE_CHECKING:
 
     from evenhand.privacy.laws import Law
 
-__all__ = ["DRAWN_TOTAL_WORDS", "EXACT_TOTAL_WORDS", "TOTAL_WORDS", "law_words", "noise_words", "total_notes"]
-
-EXACT_TOTAL_WORDS = "The noisy total is 0 or less with probability"
-DRAWN_TOTAL_WORDS = "The noisy total was 0 or less in"
-TOTAL_WORDS = (EXACT_TOTAL_WORDS, DRAWN_TOTAL_WORDS)
-"""How notes begin that tell how likely a total is that nothing can be divided by."""
+__all__ = ["law_words", "noise_words", "total_notes"]
 
 _UNLIKELY = 1e-6  # probabilities of a total of 0 or less that are not worth a note
 _TITLES = {
@@ -28,7 +24,7 @@ _TITLES = {
 }
 
 
-def total_notes(probability: float, how: str, law: Law) -> tuple[str, ...]:
+def total_notes(probability: float, how: str, law: Law) -> tuple[Note, ...]:
     """Return what has to be said about a noisy total that may be 0 or less; nothing if that is unlikely.
 
     >>> total_notes(0.31, "by a Fourier sum", DiscreteLaplace(2))[0][:76]
@@ -37,8 +33,8 @@ def total_notes(probability: float, how: str, law: Law) -> tuple[str, ...]:
     if probability < _UNLIKELY:
         return ()
     what = "principal values" if law.support == "reals" else "means in which a total of 0 counts as no error"
-    likely = f"{EXACT_TOTAL_WORDS} {probability:.2g}{f' ({how})' if how else ''}"
-    return (f"{likely}, where shares mean nothing; the figures are {what}.",)
+    likely = f"The noisy total is 0 or less with probability {probability:.2g}{f' ({how})' if how else ''}"
+    return (Note("total", f"{likely}, where shares mean nothing; the figures are {what}."),)
 
 
 def law_words(law: Law) -> str:

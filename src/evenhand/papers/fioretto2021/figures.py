@@ -117,7 +117,7 @@ def _temperatures(evidence: Evidence) -> Chart:
             "absolute bias, USD",
             "districts of New York by size",
             [_by_size(evidence, text, way, absolute=True) for way in ways],
-            nought=True,
+            from_zero=True,
             ticks=_RANKS,
         )
         for text in _SHOWN
@@ -237,8 +237,8 @@ def _modified(evidence: Evidence) -> Chart:
     unit, axis = "times that of the clamp", "T / b², power of ten"
     below = "\N{GREEK SMALL LETTER EPSILON}, power of ten"
     plots = [
-        Plot("Alpha", unit, axis, alphas, (1.0,), nought=True),
-        Plot("Alpha, T up to 0.3 b²", unit, axis, closer, (1.0,), nought=True),
+        Plot("Alpha", unit, axis, alphas, (1.0,), from_zero=True),
+        Plot("Alpha, T up to 0.3 b²", unit, axis, closer, (1.0,), from_zero=True),
         Plot("Mean absolute error", unit, below, errors, (1.0,), ticks=epsilons),
     ]
     return chart_of(

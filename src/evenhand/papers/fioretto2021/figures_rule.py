@@ -79,7 +79,7 @@ def _entitled(evidence: Evidence) -> Chart:
                 "probability of a wrong refusal",
                 "covered counties by citizens",
                 series,
-                nought=True,
+                from_zero=True,
             )
         )
     return chart_of(
@@ -156,7 +156,7 @@ def _selected(evidence: Evidence) -> Plot:
         Series(part, [place + aside for place in places], errors[part][chosen].round(6).tolist(), look)
         for aside, (part, look) in zip((-0.25, 0.0, 0.25), parts.items(), strict=True)
     ]
-    return Plot("Errors", _epsilon(text), "counties", series, nought=True)
+    return Plot("Errors", _epsilon(text), "counties", series, from_zero=True)
 
 
 # --- figure 5 -------------------------------------------------------------------------------------
@@ -190,7 +190,7 @@ def _truths(evidence: Evidence) -> Chart:
                 "mean probability of a wrong decision",
                 "\N{GREEK SMALL LETTER EPSILON}, power of ten",
                 series,
-                nought=True,
+                from_zero=True,
                 ticks=tuple(across),
             )
         )
@@ -231,7 +231,7 @@ def _proxies(evidence: Evidence) -> Chart:
                     unit,
                     "groups by noisy sp",
                     series,
-                    nought=True,
+                    from_zero=True,
                     most=1.0,
                     ticks=(1.0, 3.0, 5.0, 7.0, 9.0),
                 )

@@ -67,7 +67,7 @@ class Plot:
         The last is on top.
     levels : sequence of float
         Dashed lines across.
-    nought : bool
+    from_zero : bool
         Whether the axis upwards has 0.
     ticks : tuple of float
         Of the axis across; by default round numbers.
@@ -82,7 +82,7 @@ class Plot:
     axis: str
     series: Sequence[Series]
     levels: Sequence[float] = ()
-    nought: bool = False
+    from_zero: bool = False
     ticks: tuple[float, ...] = ()
     bars: Sequence[tuple[float, float, float]] = field(default=())
     most: float = math.inf
@@ -143,7 +143,9 @@ def _picture(plot: Plot, width: float) -> str:
         scale = Linear(plot.ticks[0] - room, plot.ticks[-1] + room, plot.ticks, plot_width)
     else:
         scale = Linear.over(places, pixels=plot_width, most_ticks=5)
-    up = Linear.over(values, pixels=_HEIGHT, nought=plot.nought, margin=0.06, within=(-math.inf, plot.most))
+    up = Linear.over(
+        values, pixels=_HEIGHT, from_zero=plot.from_zero, margin=0.06, within=(-math.inf, plot.most)
+    )
     drawing = Drawing(width, _HEIGHT + margins.top + margins.bottom, margins, x=scale, y=up)
     drawing.words(*title_words(drawing, Axis(plot.title, plot.unit), cut=False))
     drawing.words(Word(plot_width, _HEIGHT + 38, plot.axis, "right", "ink3", halo=False))

@@ -160,7 +160,7 @@ def unfairness_figure(known: Mapping[str, tuple[Results, Mapping[str, Any]]], me
 def _scatter(name: str, listed: Sequence[Predicted], found: Estimated, width: float) -> str:
     margins = Margins(44, 52, 22, 46)
     across = Linear.over(
-        [each.unfairness for each in listed], pixels=width - 66, most_ticks=5, nought=True, within=(0, 1e9)
+        [each.unfairness for each in listed], pixels=width - 66, most_ticks=5, from_zero=True, within=(0, 1e9)
     )
     means = {id(each): float(np.nanmean(each.runs)) for each in listed if np.isfinite(each.runs).any()}
     up = Linear.over(means.values(), pixels=_PLOT, most_ticks=6, within=(0, 1))

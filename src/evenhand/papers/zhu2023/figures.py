@@ -131,7 +131,7 @@ def _curves(title: str, curves: Sequence[_Curve], axis: str, measure: str, width
     room = 0.06 * (ends[-1] - ends[0])
     across = Linear(ends[0] - room, ends[-1] + room, tuple(map(float, ends)), plot_width)
     up = Linear.over(
-        [each.value for curve in curves for each in curve.values], pixels=_HEIGHT, nought=True, margin=0.06
+        [each.value for curve in curves for each in curve.values], pixels=_HEIGHT, from_zero=True, margin=0.06
     )
     drawing = Drawing(width, _HEIGHT + margins.top + margins.bottom, margins, x=across, y=up)
     drawing.words(*title_words(drawing, Axis(title, _TITLES[measure].lower()), cut=False))

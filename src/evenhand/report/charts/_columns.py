@@ -32,9 +32,9 @@ def estimate_columns(
 ) -> dict[str, list[float | None]]:
     """Return three columns: values, lower and upper ends, in the unit of the axis."""
     return {
-        name: [_scaled(each.value if each else None, times) for each in estimates],
-        f"{name}_low": [_scaled(each.low if each else None, times) for each in estimates],
-        f"{name}_high": [_scaled(each.high if each else None, times) for each in estimates],
+        name: [_scaled(estimate.value if estimate else None, times) for estimate in estimates],
+        f"{name}_low": [_scaled(estimate.low if estimate else None, times) for estimate in estimates],
+        f"{name}_high": [_scaled(estimate.high if estimate else None, times) for estimate in estimates],
     }
 
 

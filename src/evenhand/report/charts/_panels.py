@@ -6,12 +6,13 @@ import math
 from typing import TYPE_CHECKING
 
 from evenhand.report.drawing import Segment, Word
-from evenhand.report.scales import Linear, Log, labelled_ticks
+from evenhand.report.scales import Linear, Log, labelled_ticks, tick_text
 from evenhand.report.words import epsilon_of, shortened, width_of
 
 if TYPE_CHECKING:
     from evenhand.report.drawing import Drawing
     from evenhand.report.marks import Axis
+    from evenhand.report.scales import Decades
 
 __all__ = ["GAP", "WHOLE", "epsilon_axis", "panel_width", "title_words"]
 
@@ -86,7 +87,7 @@ def epsilon_axis(drawing: Drawing, scale: Log, *, chosen: float | None) -> None:
         drawing.words(Word(width, height + 36, "ε", "right", "ink3", halo=False))
 
 
-def nothing_drawn(drawing: Drawing) -> None:
+def draw_no_values(drawing: Drawing) -> None:
     """Say that there is nothing to draw."""
     width, height = drawing.plot
     drawing.rules([Segment(0, height, width, height)], stroke="ghost", width=1, pixels=True)
@@ -99,11 +100,11 @@ def most_ticks(scale_pixels: float, *, apart: float) -> int:
 
 
 def upright_grid(
-    values: list[float], pixels: float, *, axis: Axis, apart: float = 52.0, nought: bool = False
+    values: list[float], pixels: float, *, axis: Axis, apart: float = 52.0, from_zero: bool = False
 ) -> Linear:
     """Return the scale of a chart of rows, whose grid lines are upright."""
     ticks = most_ticks(pixels, apart=apart)
-    return Linear.over(values, pixels=pixels, most_ticks=ticks, nought=nought, within=possible(axis))
+    return Linear.over(values, pixels=pixels, most_ticks=ticks, from_zero=from_zero, within=possible(axis))
 
 
 def possible(axis: Axis) -> tuple[float, float]:
@@ -119,3 +120,39 @@ def possible(axis: Axis) -> tuple[float, float]:
 
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
+
+
+def axis_title(axis: Axis, *, cut: bool = False) -> str:
+    """Return the title of an axis in one line, with its unit and whether it is cut."""
+    unit = f", {axis.unit}" if axis.unit else ""
+    return f"{axis.title}{unit}{' (axis cut)' if cut else ''}"
+
+
+# --- logarithmic axes -----------------------------------------------------------------------------
+
+
+def grid_up(drawing: Drawing, scale: Decades, *, lowest: str = "") -> None:
+    """Draw the grid lines of an upright axis and write its labels, by pixel.
+
+    The lowest line has a label of its own where smaller values stand on it.
+    """
+    width, height = drawing.plot
+    lines = [Segment(0, height - scale(tick), width, height - scale(tick)) for tick in scale.ticks]
+    drawing.rules(lines, stroke="grid", width=1, pixels=True)
+    for tick in scale.ticks:
+        label = lowest if lowest and tick == scale.ticks[0] else tick_text(tick)
+        drawing.words(Word(-8, height - scale(tick) + 4, label, "right", "ink3", halo=False))
+
+
+def grid_across(drawing: Drawing, scale: Decades, *, lowest: str = "") -> None:
+    """Draw the axis below with its ticks and labels, by pixel.
+
+    The lowest tick has a label of its own where smaller values stand on it.
+    """
+    width, height = drawing.plot
+    drawing.rules([Segment(0, height, width, height)], stroke="ghost", width=1, pixels=True)
+    ticks = [Segment(scale(tick), height, scale(tick), height + 4) for tick in scale.ticks]
+    drawing.rules(ticks, stroke="ghost", width=1, pixels=True)
+    for tick in scale.ticks:
+        label = lowest if lowest and tick == scale.ticks[0] else tick_text(tick)
+        drawing.words(Word(scale(tick), height + 18, label, "center", "ink3", halo=False))

@@ -1,11 +1,11 @@
-"""Where does the gap come from? A few bars from nought, each with its number at the end."""
+"""Where does the gap come from? A few bars from zero, each with its number at the end."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from evenhand.report.charts._columns import column_name, ends, estimate_columns, finite, left_out, span
-from evenhand.report.charts._panels import PHONE, nothing_drawn, title_words
+from evenhand.report.charts._panels import PHONE, draw_no_values, title_words
 from evenhand.report.drawing import Drawing, Margins, Segment, Word
 from evenhand.report.page import Chart
 from evenhand.report.scales import digits_between
@@ -23,7 +23,7 @@ _WIDE = 500.0
 
 
 def bars_chart(axis: Axis, bars: Sequence[Bar], *, name: str, alt: str, caption: str) -> Chart:
-    """Draw bars from nought with the label above and the number at the end of each.
+    """Draw bars from zero with the label above and the number at the end of each.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def _draw(axis: Axis, bars: Sequence[Bar], width: float) -> str:
     drawing = Drawing(width, margins.top + margins.bottom + max(len(bars), 1) * _ROW, margins, grid="x")
     drawing.words(*title_words(drawing, axis, cut=False))
     if not bars:
-        nothing_drawn(drawing)
+        draw_no_values(drawing)
         return drawing.svg()
     values = [end * axis.times for bar in bars for end in ends(bar.estimate)]
     digits = digits_between(values)

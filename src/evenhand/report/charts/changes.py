@@ -8,7 +8,7 @@ from evenhand.report.charts._columns import ends, estimate_columns, finite, left
 from evenhand.report.charts._panels import (
     PHONE,
     columns_for,
-    nothing_drawn,
+    draw_no_values,
     panel_width,
     title_words,
     upright_grid,
@@ -95,10 +95,10 @@ def _draw(
     margins = Margins(left, 58, 14, 26)
     drawing = Drawing(width, margins.top + margins.bottom + max(len(labels), 1) * row, margins, grid="x")
     values = [0.0, *(end * axis.times for change in shown for end in ends(change.estimate))]
-    scale = upright_grid(values, drawing.plot[0], axis=axis, nought=True)
+    scale = upright_grid(values, drawing.plot[0], axis=axis, from_zero=True)
     drawing.words(*title_words(drawing, axis, cut=False))
     if not shown:
-        nothing_drawn(drawing)
+        draw_no_values(drawing)
         return drawing.svg()
     drawing.x = scale
     digits = digits_between(scale.ticks)
@@ -115,7 +115,7 @@ def _draw(
                 halo=False,
             )
         )
-    _nought(drawing, scale, name_it=name_it)
+    _zero_line(drawing, scale, name_it=name_it)
     for spotlight in (False, True):
         _marks(
             drawing,
@@ -133,7 +133,7 @@ def _draw(
     return drawing.svg()
 
 
-def _nought(drawing: Drawing, scale: Linear, *, name_it: bool) -> None:
+def _zero_line(drawing: Drawing, scale: Linear, *, name_it: bool) -> None:
     height = drawing.plot[1]
     drawing.rules([Segment(0, 0, 0, height)], stroke="ink2", width=1.3, dash=(5, 4))
     if name_it:

@@ -6,20 +6,20 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from evenhand.report.charts._columns import column_name, ends, estimate_columns, finite, left_out, span
-from evenhand.report.charts._frontier_labels import name_of, place_labels
-from evenhand.report.charts._panels import possible
+from evenhand.report.charts._panels import axis_title, possible
 from evenhand.report.charts._tones import SHAPE_ORDER, shapes_by, tier_keys, tones_by
 from evenhand.report.drawing import Dot, Drawing, Margins, Segment, Word
 from evenhand.report.page import Chart, LegendKey
+from evenhand.report.placing import Box, box_around, leader_to, room_near
 from evenhand.report.scales import Linear, digits_between
-from evenhand.report.words import number, value_of
+from evenhand.report.words import epsilon_words, number, shortened, value_of, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evenhand.report.marks import Axis, Point
 
-__all__ = ["frontier_chart"]
+__all__ = ["frontier_chart", "name_of", "place_labels"]
 
 
 def frontier_chart(
@@ -180,8 +180,15 @@ class _Frontier:
         plot_width, plot_height = self.drawing.plot
         left = self.drawing.margins.left
         self.drawing.words(
-            Word(-left, -18, _title(self.y, self.up), colour="ink2", halo=False),
-            Word(plot_width, plot_height + 40, _title(self.x, self.across), "right", "ink2", halo=False),
+            Word(-left, -18, axis_title(self.y, cut=self.up.cut), colour="ink2", halo=False),
+            Word(
+                plot_width,
+                plot_height + 40,
+                axis_title(self.x, cut=self.across.cut),
+                "right",
+                "ink2",
+                halo=False,
+            ),
         )
         low_x, high_x, low_y, high_y = self.across.low, self.across.high, self.up.low, self.up.high
         if self.baseline:
@@ -262,7 +269,7 @@ class _Frontier:
             strokes=self._strokes(),
             plot=self.drawing.plot,
         )
-        self.drawing.rules([Segment(*leader) for leader in leaders], stroke="ink3", width=1, pixels=True)
+        self.drawing.rules(leaders, stroke="ink3", width=1, pixels=True)
         return words
 
     def _named(self, point: Point) -> str:
@@ -274,11 +281,65 @@ class _Frontier:
         return f"{_with_unit(x, self.x, self.digits[0])}, {_with_unit(y, self.y, self.digits[1])}"
 
 
-def _title(axis: Axis, scale: Linear) -> str:
-    unit = f", {axis.unit}" if axis.unit else ""
-    return f"{axis.title}{unit}{' (axis cut)' if scale.cut else ''}"
-
-
 def _with_unit(value: float, axis: Axis, digits: int) -> str:
     gap = "" if axis.unit in {"%", ""} else "\u00a0"
     return f"{number(value, digits)}{gap}{axis.unit}"
+
+
+# --- names beside marks ---------------------------------------------------------------------------
+
+_LINE = 15.0
+
+
+def name_of(point: Point) -> str:
+    """Return a setting in words: its label, its kind and its epsilon, none of them twice.
+
+    >>> from evenhand.report.marks import Estimate, Point
+    >>> name_of(Point("GRR", 1.0, "k-based", Estimate(0.8), Estimate(0.3)))
+    'GRR, k-based, ε = 1'
+    """
+    parts = [point.label]
+    if point.shape and point.shape not in point.label:
+        parts.append(point.shape)
+    if point.epsilon is not None and "ε" not in point.label:
+        parts.append(epsilon_words(point.epsilon))
+    return ", ".join(part for part in parts if part)
+
+
+def place_labels(
+    labels: Sequence[tuple[float, float, str, str]],
+    *,
+    marks: Sequence[tuple[float, float]],
+    lines: tuple[float, float] | None,
+    strokes: Sequence[Segment] = (),
+    plot: tuple[float, float],
+) -> tuple[list[Word], list[Segment]]:
+    """Return the words of labels (x, y, bold line, second line) and the lines that lead to them.
+
+    The corner below on the right is kept for the word that says which way is better, and labels keep off the
+    dashed lines through the unprotected result, which are at `lines`, and off upright and level `strokes`.
+    """
+    taken = [Box(x - 6, y - 6, 12, 12) for x, y in marks]
+    taken += [box_around(stroke) for stroke in strokes]
+    if lines is not None:
+        taken += [Box(lines[0] - 3, 0, 6, plot[1]), Box(0, lines[1] - 3, plot[0], 6)]
+    taken += [Box(x - 14, y - 14, 28, 28) for x, y, _, _ in labels]
+    words = [_better(taken, plot)]
+    taken.append(Box(words[0].x - 62, words[0].y - 14, 66, 22))
+    leaders: list[Segment] = []
+    for x, y, bold, second in labels:
+        title = shortened(bold, plot[0] - 20, bold=True)
+        width = max(width_of(title, bold=True), width_of(second)) + 6
+        box = room_near(x, y, width=width, height=2 * _LINE + 4, plot=plot, taken=taken)
+        taken.append(Box(box.left - 4, box.top - 4, box.width + 8, box.height + 8))
+        words.append(Word(box.left + 3, box.top + 12, title, colour="ink", weight=600))
+        words.append(Word(box.left + 3, box.top + 12 + _LINE, second, colour="ink2"))
+        leaders += leader_to(box, x, y)
+    return words, leaders
+
+
+def _better(taken: Sequence[Box], plot: tuple[float, float]) -> Word:
+    """Say which way is better: in the corner below on the right if it is free, else above the plot."""
+    corner = Box(plot[0] - 66, plot[1] - 24, 66, 24)
+    free = not any(corner.overlap(box) for box in taken)
+    return Word(plot[0] - 4, plot[1] - 8 if free else -18, "better ↘", "right", "ink2")

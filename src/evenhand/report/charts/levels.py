@@ -8,12 +8,11 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from evenhand.report.charts._columns import left_out
-from evenhand.report.charts._decades import Decades, grid_up, tick_text
-from evenhand.report.charts._panels import PHONE, WHOLE, epsilon_axis, nothing_drawn
+from evenhand.report.charts._panels import PHONE, WHOLE, draw_no_values, epsilon_axis, grid_up
 from evenhand.report.drawing import Dot, Drawing, Margins, Segment, Word
 from evenhand.report.page import Chart, LegendKey
-from evenhand.report.scales import Log
-from evenhand.report.words import epsilon_of, number, shortened, width_of
+from evenhand.report.scales import Decades, Log, tick_text
+from evenhand.report.words import epsilon_words, number, shortened, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,7 +65,7 @@ def levels_chart(
         keys.append(LegendKey("keeps a promise", "line", "ink"))
     if any(not level.strong for level in levels):
         keys.append(LegendKey("no meaningful guarantee", "dashed", "grey"))
-    missing = sum(not math.isfinite(each.value) for level in levels for each in level.estimates)
+    missing = sum(not math.isfinite(estimate.value) for level in levels for estimate in level.estimates)
     return Chart(
         name=name,
         wide=wide,
@@ -96,9 +95,9 @@ def _draw(axis: Axis, levels: Sequence[Level], chosen: float | None, width: floa
     drawing.words(
         Word(-margins.left, -margins.top + 13, f"{axis.title}, {axis.unit}", colour="ink2", halo=False)
     )
-    values = [each.value * axis.times for level in levels for each in level.estimates]
+    values = [estimate.value * axis.times for level in levels for estimate in level.estimates]
     if not any(map(math.isfinite, values)):
-        nothing_drawn(drawing)
+        draw_no_values(drawing)
         return drawing.svg()
     up = Decades.over(values, pixels=height, floor=-2)
     below = [value for value in values if math.isfinite(value) and not up.holds(value)]
@@ -132,7 +131,7 @@ def _points(level: Level, axis: Axis, across: Log | None, up: Decades, plot: flo
         Dot(
             across(epsilon),
             up.pixels - up(each.value * axis.times),
-            f"{level.label}, ε = {epsilon_of(epsilon)}: {_shown(each, axis)}",
+            f"{level.label}, {epsilon_words(epsilon)}: {_shown(each, axis)}",
         )
         for epsilon, each in sorted(
             zip(level.epsilons, level.estimates, strict=True), key=lambda pair: pair[0]

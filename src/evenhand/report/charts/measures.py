@@ -10,8 +10,8 @@ from evenhand.report.charts._columns import ends, estimate_columns, left_out, sp
 from evenhand.report.charts._panels import (
     PHONE,
     columns_for,
+    draw_no_values,
     epsilon_axis,
-    nothing_drawn,
     panel_width,
     possible,
     title_words,
@@ -20,7 +20,7 @@ from evenhand.report.drawing import Dot, Drawing, Margins, Segment, Word
 from evenhand.report.page import Chart, LegendKey
 from evenhand.report.placing import Box
 from evenhand.report.scales import Linear, Log, digits_between
-from evenhand.report.words import epsilon_of, value_of, width_of
+from evenhand.report.words import epsilon_words, value_of, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -113,7 +113,7 @@ def _draw(
     drawing = Drawing(width, height, margins, x=across, y=up)
     drawing.words(*title_words(drawing, panel.axis, cut=up.cut))
     if across is None or not values:
-        nothing_drawn(drawing)
+        draw_no_values(drawing)
         return drawing.svg()
     _reference(drawing, panel, across, up, name=base)
     digits = digits_between(up.ticks)
@@ -197,7 +197,7 @@ def _spotlight(drawing: Drawing, panel: Panel, line: Line, digits: int) -> None:
         Dot(
             epsilon,
             estimate.value * times,
-            f"{line.label}{where}, ε = {epsilon_of(epsilon)}: {panel.axis.title} "
+            f"{line.label}{where}, {epsilon_words(epsilon)}: {panel.axis.title} "
             f"{value_of(estimate, digits, times=times)}",
         )
         for epsilon, estimate in shown

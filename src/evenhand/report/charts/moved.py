@@ -8,7 +8,7 @@ from evenhand.report.charts._columns import ends, estimate_columns, finite, left
 from evenhand.report.charts._panels import (
     PHONE,
     columns_for,
-    nothing_drawn,
+    draw_no_values,
     panel_width,
     title_words,
     upright_grid,
@@ -100,7 +100,7 @@ def _draw(axis: Axis, groups: Sequence[Moved], width: float, among: int, words: 
     scale = upright_grid(values, drawing.plot[0], axis=axis)
     drawing.words(*title_words(drawing, axis, cut=scale.cut))
     if not shown:
-        nothing_drawn(drawing)
+        draw_no_values(drawing)
         return drawing.svg()
     drawing.x = scale
     digits = digits_between(

@@ -6,10 +6,17 @@ import math
 from typing import TYPE_CHECKING
 
 from evenhand.report.charts._columns import finite, left_out
-from evenhand.report.charts._decades import Decades, grid_across, grid_up, tick_text
-from evenhand.report.charts._panels import PHONE, columns_for, nothing_drawn, panel_width
+from evenhand.report.charts._panels import (
+    PHONE,
+    columns_for,
+    draw_no_values,
+    grid_across,
+    grid_up,
+    panel_width,
+)
 from evenhand.report.drawing import Dot, Drawing, Margins, Segment, Word
 from evenhand.report.page import Chart, LegendKey
+from evenhand.report.scales import Decades, tick_text
 from evenhand.report.words import number, shortened, width_of
 
 if TYPE_CHECKING:
@@ -44,7 +51,7 @@ def sizes_chart(panels: Sequence[SizePanel], *, name: str, alt: str, caption: st
     MissingExtraError
         If altair or vl-convert is not installed.
     """
-    shown = [each for panel in panels for each in _shown(panel)]
+    shown = [size for panel in panels for size in _shown(panel)]
     columns = min(columns_for(len(panels)), 4)
     wide, narrow = (
         "".join(_draw(panel, shown, width) for panel in panels)
@@ -55,7 +62,7 @@ def sizes_chart(panels: Sequence[SizePanel], *, name: str, alt: str, caption: st
         LegendKey("size of the bias, where 0.1 or more", "circle", "ink", hollow=True),
         LegendKey("error as large as the cell", "dashed", "ink2"),
     )
-    missing = sum(each.size > 0 for panel in panels for each in panel.sizes) - len(shown)
+    missing = sum(size.size > 0 for panel in panels for size in panel.sizes) - len(shown)
     return Chart(
         name=name,
         wide=wide,
@@ -70,7 +77,7 @@ def sizes_chart(panels: Sequence[SizePanel], *, name: str, alt: str, caption: st
 
 def _shown(panel: SizePanel) -> list[Sized]:
     """Return the classes that a logarithmic axis can have: not that of empty cells."""
-    return [each for each in panel.sizes if finite((each.error,)) and each.size > 0]
+    return [size for size in panel.sizes if finite((size.error,)) and size.size > 0]
 
 
 def _draw(panel: SizePanel, every: Sequence[Sized], width: float) -> str:
@@ -79,10 +86,10 @@ def _draw(panel: SizePanel, every: Sequence[Sized], width: float) -> str:
     _title(drawing, panel)
     shown = _shown(panel)
     if not shown:
-        nothing_drawn(drawing)
+        draw_no_values(drawing)
         return drawing.svg()
-    across = Decades.over([each.size for each in every], pixels=drawing.plot[0], floor=0)
-    up = Decades.over([each.error.value for each in every], pixels=_PLOT)
+    across = Decades.over([size.size for size in every], pixels=drawing.plot[0], floor=0)
+    up = Decades.over([size.error.value for size in every], pixels=_PLOT)
     grid_up(drawing, up, lowest=f"≤ {tick_text(up.ticks[0])}")
     grid_across(drawing, across)
     drawing.words(Word(drawing.plot[0], _PLOT + 36, "people in the cell", "right", "ink3", halo=False))
@@ -109,18 +116,18 @@ def _title(drawing: Drawing, panel: SizePanel) -> None:
 
 def _marks(drawing: Drawing, shown: Sequence[Sized], across: Decades, up: Decades) -> None:
     bars = []
-    for each in shown:
-        low, high = each.error.low, each.error.high
+    for size in shown:
+        low, high = size.error.low, size.error.high
         if low is not None and high is not None and math.isfinite(low) and math.isfinite(high):
-            x = across(each.size)
+            x = across(size.size)
             bars.append(Segment(x, _PLOT - up(low), x, _PLOT - up(high)))
     drawing.rules(bars, width=1.4, pixels=True)
     hollow = [
-        Dot(across(each.size), _PLOT - up(abs(each.bias.value)), f"{each.label} people: {_bias(each)}")
-        for each in shown
-        if math.isfinite(each.bias.value) and abs(each.bias.value) >= 0.1 and up.holds(abs(each.bias.value))
+        Dot(across(size.size), _PLOT - up(abs(size.bias.value)), f"{size.label} people: {_bias(size)}")
+        for size in shown
+        if math.isfinite(size.bias.value) and abs(size.bias.value) >= 0.1 and up.holds(abs(size.bias.value))
     ]
-    filled = [Dot(across(each.size), _PLOT - up(each.error.value), _tip(each)) for each in shown]
+    filled = [Dot(across(size.size), _PLOT - up(size.error.value), _tip(size)) for size in shown]
     drawing.dots(hollow, size=92, fill="card", stroke="ink", stroke_width=1.5)
     drawing.dots(filled, size=30, fill="ink")
 
@@ -136,7 +143,7 @@ def _bias(each: Sized) -> str:
 
 
 def _data(panels: Sequence[SizePanel]) -> dict[str, list[object]]:
-    rows = [(panel, each) for panel in panels for each in panel.sizes]
+    rows = [(panel, size) for panel in panels for size in panel.sizes]
     return {
         "mechanism": [panel.label for panel, _ in rows],
         "promise": [panel.tag for panel, _ in rows],

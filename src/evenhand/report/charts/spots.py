@@ -7,11 +7,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from evenhand.report.charts._columns import column_name, left_out
-from evenhand.report.charts._decades import Decades, grid_across, grid_up, tick_text
-from evenhand.report.charts._panels import PHONE, WHOLE, most_ticks, nothing_drawn
+from evenhand.report.charts._panels import PHONE, WHOLE, draw_no_values, grid_across, grid_up, most_ticks
 from evenhand.report.drawing import Dot, Drawing, Margins, Segment, Word
 from evenhand.report.page import Chart, LegendKey
-from evenhand.report.scales import Linear
+from evenhand.report.scales import Decades, Linear, tick_text
 from evenhand.report.words import number, shortened, width_of
 
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ def spots_chart(
     classes : sequence of Class
         Means by size, joined by a line, and below the plot how many entities there are.
     shares : bool
-        Whether the upright axis is linear from nought, in percent; otherwise it is logarithmic.
+        Whether the upright axis is linear from zero, in percent; otherwise it is logarithmic.
     named : int
         How many dots carry a name.
 
@@ -70,7 +69,7 @@ def spots_chart(
     MissingExtraError
         If altair or vl-convert is not installed.
     """
-    shown = [each for each in spots if math.isfinite(each.x) and math.isfinite(each.y)]
+    shown = [spot for spot in spots if math.isfinite(spot.x) and math.isfinite(spot.y)]
     wide, narrow = (
         _draw(across, up, shown, classes, width, shares=shares, named=few)
         for width, few in ((WHOLE, named), (PHONE, min(named, 2)))
@@ -99,25 +98,33 @@ def _draw(
     shares: bool,
     named: int,
 ) -> str:
-    known = [each for each in classes if math.isfinite(each.x) and math.isfinite(each.y) and each.number > 0]
+    known = [
+        size_class
+        for size_class in classes
+        if math.isfinite(size_class.x) and math.isfinite(size_class.y) and size_class.number > 0
+    ]
     margins = Margins(56, 34, 36, 44 + (_BELOW + 18 if known else 0))
     drawing = Drawing(width, _HEIGHT + margins.top + margins.bottom, margins)
     left, top = -margins.left, -margins.top
     title = shortened(f"{up.title}, {up.unit}" if up.unit else up.title, width)
     drawing.words(Word(left, top + 13, title, colour="ink2", halo=False))
     if not spots and not known:
-        nothing_drawn(drawing)
+        draw_no_values(drawing)
         return drawing.svg()
-    sizes = [each.x for each in spots] + [end for each in known for end in (each.x, each.low, each.high)]
+    sizes = [spot.x for spot in spots] + [
+        end for size_class in known for end in (size_class.x, size_class.low, size_class.high)
+    ]
     side = Decades.over(sizes, pixels=drawing.plot[0], floor=0)
-    low = any(each.x < 10.0**side.low for each in spots)
-    values = [value * up.times for value in (*(each.y for each in spots), *(each.y for each in known))]
+    low = any(spot.x < 10.0**side.low for spot in spots)
+    values = [
+        value * up.times for value in (*(spot.y for spot in spots), *(size_class.y for size_class in known))
+    ]
     height = _linear(drawing, values) if shares else _logarithmic(drawing, values)
     grid_across(drawing, side, lowest=f"≤ {tick_text(side.ticks[0])}" if low else "")
     drawing.words(
         Word(drawing.plot[0], _HEIGHT + 36, f"{across.title}, log scale", "right", "ink3", halo=False)
     )
-    places = [(side(each.x), height(each.y * up.times)) for each in spots]
+    places = [(side(spot.x), height(spot.y * up.times)) for spot in spots]
     _dots(drawing, across, up, spots, places)
     _means(drawing, known, side, lambda value: height(value * up.times))
     if known:
@@ -127,9 +134,11 @@ def _draw(
 
 
 def _linear(drawing: Drawing, values: Sequence[float]) -> Up:
-    """Draw the lines of an axis from nought in percent and return its scale."""
+    """Draw the lines of an axis from zero in percent and return its scale."""
     ticks = most_ticks(_HEIGHT, apart=52.0)
-    scale = Linear.over([*values, 10.0], pixels=_HEIGHT, most_ticks=ticks, nought=True, within=(0.0, 100.0))
+    scale = Linear.over(
+        [*values, 10.0], pixels=_HEIGHT, most_ticks=ticks, from_zero=True, within=(0.0, 100.0)
+    )
     lines = [
         Segment(0, _HEIGHT - scale(tick), drawing.plot[0], _HEIGHT - scale(tick)) for tick in scale.ticks
     ]
@@ -170,7 +179,8 @@ def _tip(each: Spot, across: Axis, up: Axis) -> str:
 
 def _means(drawing: Drawing, classes: Sequence[Class], side: Decades, height: Up) -> None:
     points = [
-        Dot(side(each.x), height(each.y), f"{each.label}: mean of {each.number:,.0f}") for each in classes
+        Dot(side(size_class.x), height(size_class.y), f"{size_class.label}: mean of {size_class.number:,.0f}")
+        for size_class in classes
     ]
     lines = [Segment(a.x, a.y, b.x, b.y) for a, b in pairwise(points)]
     drawing.rules(lines, stroke="card", width=5, pixels=True)
@@ -181,16 +191,16 @@ def _means(drawing: Drawing, classes: Sequence[Class], side: Decades, height: Up
 def _numbers(drawing: Drawing, classes: Sequence[Class], side: Decades) -> None:
     """Draw below the axis how many entities are in each class."""
     bottom = _HEIGHT + 44 + _BELOW
-    most = max(each.number for each in classes)
+    most = max(size_class.number for size_class in classes)
     blocks = [
         Segment(
-            side(each.low) + 1,
-            bottom - max(1.5, _BELOW * 0.75 * each.number / most),
-            max(side(each.high) - 1, side(each.low) + 2),
+            side(size_class.low) + 1,
+            bottom - max(1.5, _BELOW * 0.75 * size_class.number / most),
+            max(side(size_class.high) - 1, side(size_class.low) + 2),
             bottom,
-            f"{each.label}: {each.number:,.0f} entities",
+            f"{size_class.label}: {size_class.number:,.0f} entities",
         )
-        for each in classes
+        for size_class in classes
     ]
     drawing.blocks(blocks, fill="ghost", pixels=True)
     drawing.rules([Segment(0, bottom, drawing.plot[0], bottom)], stroke="ghost", width=1, pixels=True)
@@ -215,9 +225,9 @@ def _names(
 
 
 def _data(across: Axis, up: Axis, spots: Sequence[Spot], kinds: tuple[str, str]) -> dict[str, list[Any]]:
-    columns: dict[str, list[Any]] = {"entity": [each.label for each in spots]}
+    columns: dict[str, list[Any]] = {"entity": [spot.label for spot in spots]}
     if all(kinds):
-        columns["kind"] = [kinds[each.second] for each in spots]
-    columns[column_name(across, otherwise="x")] = [each.x for each in spots]
-    columns[column_name(up, otherwise="y")] = [each.y * up.times for each in spots]
+        columns["kind"] = [kinds[spot.second] for spot in spots]
+    columns[column_name(across, otherwise="x")] = [spot.x for spot in spots]
+    columns[column_name(up, otherwise="y")] = [spot.y * up.times for spot in spots]
     return columns

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evenhand.report.charts._columns import column_name, ends, estimate_columns, finite, left_out, span
-from evenhand.report.charts._panels import possible
+from evenhand.report.charts._panels import axis_title, possible
 from evenhand.report.charts._tones import tier_keys, tones_by
 from evenhand.report.drawing import Dot, Drawing, Margins, Segment, Word
 from evenhand.report.page import Chart, LegendKey
-from evenhand.report.placing import Box, room_near
+from evenhand.report.placing import Box, box_around, leader_to, room_near
 from evenhand.report.scales import Linear, digits_between
-from evenhand.report.words import epsilon_of, number, shortened, value_of, width_of
+from evenhand.report.words import epsilon_words, number, shortened, value_of, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,7 +91,7 @@ def tradeoff_chart(
 
 @dataclass(frozen=True)
 class _Roots:
-    """A scale of square roots from nought: small gaps can be read, and nought has its place.
+    """A scale of square roots from zero: small gaps can be read, and zero has its place.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ class _Roots:
 
     @property
     def ticks(self) -> tuple[float, ...]:
-        """Where grid lines are: round values that are far enough apart, nought among them."""
+        """Where grid lines are: round values that are far enough apart, zero among them."""
         kept: list[float] = [0.0]
         for tick in reversed([each for each in _TICKS[1:] if self.high / 100 <= each <= self.high]):
             if all(abs(self(tick) - self(other)) >= _APART for other in kept):
@@ -227,8 +227,10 @@ class _Tradeoff:
         width, height = self.drawing.plot
         left = self.drawing.margins.left
         self.drawing.words(
-            Word(-left, -18, f"{_title(self.plan.y)}, square-root scale", colour="ink2", halo=False),
-            Word(width, height + 40, _title(self.plan.x, cut=self.across.cut), "right", "ink2", halo=False),
+            Word(-left, -18, f"{axis_title(self.plan.y)}, square-root scale", colour="ink2", halo=False),
+            Word(
+                width, height + 40, axis_title(self.plan.x, cut=self.across.cut), "right", "ink2", halo=False
+            ),
             Word(width - 4, -18, "better ↘", "right", "ink2"),
         )
         ticks = self.up.ticks
@@ -297,7 +299,7 @@ class _Tradeoff:
         """Name each way once, beside the mark of its smallest epsilon or beside the chosen one."""
         plot = self.drawing.plot
         taken = [Box(x - 8, y - 8, 16, 16) for x, y in map(self._pixel, self.plan.marks)]
-        taken += [_around(each) for each in self._strokes()]
+        taken += [box_around(each) for each in self._strokes()]
         leaders: list[Segment] = []
         if self.plan.floor is not None:
             self._floor_label(taken)
@@ -315,7 +317,7 @@ class _Tradeoff:
             )
             if second:
                 self.drawing.words(Word(box.left + 3, box.top + 12 + _LINE, second, colour="ink2"))
-            leaders += _leader(x, y, box)
+            leaders += leader_to(box, x, y)
         self.drawing.rules(leaders, stroke="ghost", width=1, pixels=True)
 
     def _named(self) -> list[Traded]:
@@ -375,25 +377,4 @@ def _name(mark: Traded) -> str:
 
 def _trained(mark: Traded) -> str:
     how = "" if mark.is_private else "trained with "
-    return f"{how}ε = {epsilon_of(mark.epsilon or 0.0)}"
-
-
-def _around(stroke: Segment) -> Box:
-    left, top = min(stroke.x, stroke.x2), min(stroke.y, stroke.y2)
-    return Box(left - 4, top - 4, abs(stroke.x2 - stroke.x) + 8, abs(stroke.y2 - stroke.y) + 8)
-
-
-def _leader(x: float, y: float, box: Box) -> list[Segment]:
-    """Return a line from the rim of the mark to the box, if the box is not beside it."""
-    end_x = min(max(x, box.left), box.left + box.width)
-    end_y = min(max(y, box.top), box.top + box.height)
-    length = ((end_x - x) ** 2 + (end_y - y) ** 2) ** 0.5
-    if length < 26:
-        return []
-    start = 10 / length
-    return [Segment(x + (end_x - x) * start, y + (end_y - y) * start, end_x, end_y)]
-
-
-def _title(axis: Axis, *, cut: bool = False) -> str:
-    unit = f", {axis.unit}" if axis.unit else ""
-    return f"{axis.title}{unit}{' (axis cut)' if cut else ''}"
+    return f"{how}{epsilon_words(mark.epsilon or 0.0)}"

@@ -16,9 +16,9 @@ from evenhand.study.advise.reasons import has_no_gap, reasons
 from evenhand.study.advise.recommend import Limits, choose, message_bits
 from evenhand.study.advise.trial_plan import advice_plan
 from evenhand.study.advise.verdicts import checked, full_settings
-from evenhand.study.page.wording import setting_name
 from evenhand.study.profile.profiling import Profile, profile_of_results
 from evenhand.study.results.base import ResultData
+from evenhand.study.tasks.collect.wording import setting_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

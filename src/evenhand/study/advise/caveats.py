@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from evenhand.study.advise.predictions import STRONG
 from evenhand.study.advise.verdicts import HOLDS_NOT
-from evenhand.study.page.wording import change, counted, listed, plain, setting_name
+from evenhand.study.page.wording import change, counted, listed, plain
 from evenhand.study.profile.profiling import bounded_text
 from evenhand.study.results.estimates import group_estimate, paired_change
+from evenhand.study.tasks.collect.wording import setting_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

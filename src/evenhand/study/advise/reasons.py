@@ -8,9 +8,10 @@ from evenhand.report.words import number
 from evenhand.study.advise.predictions import NO_GAP
 from evenhand.study.advise.recommend import ACCURACY, GAP, message_bits
 from evenhand.study.advise.verdicts import full_settings
-from evenhand.study.page.wording import amount, change, counted, listed, protocol_name, setting_name, way_name
+from evenhand.study.page.wording import amount, change, counted, listed
 from evenhand.study.plan.cells import Setting
 from evenhand.study.results.estimates import estimate, paired_change
+from evenhand.study.tasks.collect.wording import protocol_name, setting_name, way_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.report.words import epsilon_of
+from evenhand.report.words import epsilon_of, epsilon_words
 from evenhand.study.advise.predictions import LARGE, NO_GAP, SMALL
 from evenhand.study.page.wording import change, counted, plain
 from evenhand.study.plan.cells import Setting
@@ -153,7 +153,7 @@ def _where(results: ResultData, settings: Sequence[Setting]) -> str:
     """Return which runs are meant, as the end of a sentence."""
     epsilon = _epsilons(settings)[0]
     repeats = counted(results.plan.repeats, "repeat")
-    return f"at ε = {epsilon_of(epsilon)} (mean of {counted(len(settings), 'setting')}, {repeats})"
+    return f"at {epsilon_words(epsilon)} (mean of {counted(len(settings), 'setting')}, {repeats})"
 
 
 def _strongest(results: ResultData) -> list[Setting]:
@@ -256,7 +256,7 @@ def _strategies(results: ResultData, epsilon: Fraction, level: float) -> tuple[E
     found = _estimate(results, _measure(results, both[0]) - _measure(results, both[1]), level)
     sentence = (
         f"The gap with combined reports differs by {change(found, unit=' points')} from that with "
-        f"independent ones (GRR, ε = {epsilon_of(epsilon)}; {counted(results.plan.repeats, 'repeat')})."
+        f"independent ones (GRR, {epsilon_words(epsilon)}; {counted(results.plan.repeats, 'repeat')})."
     )
     return found, sentence
 

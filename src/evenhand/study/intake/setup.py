@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from evenhand._notes import Note
 from evenhand.errors import ColumnNotFoundError, SchemaError
 from evenhand.schema import Schema
 from evenhand.schema.infer import open_frame
@@ -47,9 +48,10 @@ _DEFAULT_PROTOCOLS = ("grr", "oue")
 _DEFAULT_EPSILONS = ("0.5", "1", "2", "4")
 _MOST_REASONS = 6
 _MISSING = frozenset({"?", "-", ".", "na", "n/a", "nan", "null", "none", "missing"})
-_INFERRED = (
+_INFERRED = Note(
+    "privacy",
     "The domains of the columns were read from the rows, and that is a leak: a rare value is listed because "
-    "somebody has it. Declare them in a schema file, from public code lists."
+    "somebody has it. Declare them in a schema file, from public code lists.",
 )
 
 
@@ -96,7 +98,7 @@ class Setup:
     @property
     def sentences(self) -> tuple[str, ...]:
         """What a reader of the study should know about the schema."""
-        said = [_INFERRED] if self.inferred else []
+        said: list[str] = [_INFERRED] if self.inferred else []
         if self.left_out:
             reasons = [f"'{name}' {why}" for name, why in list(self.left_out.items())[:_MOST_REASONS]]
             more = len(self.left_out) - _MOST_REASONS

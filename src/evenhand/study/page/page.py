@@ -1,22 +1,14 @@
-"""From the results of any study to its report: the three sentences, the page, and how to make it again."""
+"""From results to a page, whatever kind of study they are of."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evenhand.errors import EvenhandError
-from evenhand.study.plan.plan import Plan
-
 if TYPE_CHECKING:
-    import os
-
     from evenhand.report.page import Page
     from evenhand.study.results.base import ResultData
 
-__all__ = ["answers", "command_of", "page_of"]
-
-_PLAN_FILE = "plan.toml"
+__all__ = ["answers", "page_of"]
 
 
 def answers(results: ResultData, *, chosen: object = None) -> tuple[str, str, str]:
@@ -26,8 +18,8 @@ def answers(results: ResultData, *, chosen: object = None) -> tuple[str, str, st
     ----------
     results : Results
     chosen : Setting, mapping or str, optional
-        The protected setting that they are about, as in :meth:`Results.setting`; by default the one that a
-        rule finds.
+        The setting that they are about, as in :meth:`Results.setting`; by default the one that the rule of
+        the kind of study finds.
 
     Returns
     -------
@@ -53,10 +45,10 @@ def page_of(results: ResultData, *, chosen: object = None, command: str = "") ->
     ----------
     results : Results
     chosen : Setting, mapping or str, optional
-        The protected setting that the page is about, as in :meth:`Results.setting`; by default the one that a
-        rule finds.
+        The setting that the page is about, as in :meth:`Results.setting`; by default the one that the rule of
+        the kind of study finds.
     command : str
-        What makes the page again, such as :func:`command_of` finds.
+        What makes the page again, such as :meth:`Results.command` finds.
 
     Returns
     -------
@@ -65,19 +57,9 @@ def page_of(results: ResultData, *, chosen: object = None, command: str = "") ->
     Raises
     ------
     InvalidParameterError
-        If `chosen` is not a protected setting of the study.
+        If `chosen` is not a setting that a page of this kind can be about.
     MissingExtraError
         If altair or vl-convert is not installed.
     """
     page: Page = results.plan.task.read(results, chosen=chosen).page(command=command)
     return page
-
-
-def command_of(results: ResultData, folder: str | os.PathLike[str]) -> str:
-    """Return the command that runs a study again, if its plan is a file in the folder, or an empty text."""
-    try:
-        found = Plan.load(Path(folder) / _PLAN_FILE)
-    except EvenhandError:
-        return ""
-    same = found.seed == results.plan.seed and tuple(found.cells()) == tuple(results.plan.cells())
-    return results.plan.task.command(results.plan, file=_PLAN_FILE) if same else ""

@@ -1,4 +1,4 @@
-"""How findings are worded: numbers with their intervals, names of groups and settings, lists.
+"""How findings are worded: numbers with their intervals, names of groups, lists.
 
 Text that came from data goes through :func:`plain`, so that a label can neither end a bold heading nor fill a
 page.
@@ -6,22 +6,17 @@ page.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
-from collections.abc import Mapping
+from decimal import ROUND_CEILING, Context, Decimal
 from typing import TYPE_CHECKING
 
 from evenhand.report.marks import Estimate
-from evenhand.report.words import clean, epsilon_of, interval_of, number
-from evenhand.study.plan.cells import UNPROTECTED
-from evenhand.study.tasks.shared.report_settings import protocol_parameters
+from evenhand.report.words import clean, interval_of, number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evenhand.schema import Schema
-    from evenhand.study.plan.cells import Setting
     from evenhand.study.plan.facts import Facts
     from evenhand.study.results.estimates import Estimated
 
@@ -29,27 +24,27 @@ __all__ = [
     "amount",
     "change",
     "counted",
-    "epsilon_text",
+    "delta_text",
+    "digits_of",
     "group_name",
-    "is_nothing",
+    "is_exactly_zero",
     "listed",
     "mark",
     "percent",
     "plain",
     "points",
-    "protocol_name",
-    "setting_name",
-    "way_name",
+    "with_article",
 ]
 
-_LONGEST = 60
+LONGEST = 60
+"""How many letters of a text from data stand in a sentence."""
+
 _MOST_DIGITS = 4
-_NAME_DIGITS = 12
+_RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _WORD_JOINER = "\u2060"
-_WAYS = {"sample": "one column asked of each person"}
 
 
-def plain(text: object, *, longest: int = _LONGEST) -> str:
+def plain(text: object, *, longest: int = LONGEST) -> str:
     r"""Return text from data as words of a sentence: on one line, not too long, and never a mark of bold.
 
     >>> plain("a  b\nc"), plain("**x**") == "**x**"
@@ -71,6 +66,15 @@ def listed(words: Sequence[str], *, most: int = 6, rest: str = "others", join: s
     if len(shown) > most:
         shown = [*shown[: most - 1], f"{len(shown) - most + 1} {rest}"]
     return f" {join} ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else "".join(shown)
+
+
+def with_article(noun: str) -> str:
+    """Return a noun with its indefinite article.
+
+    >>> with_article("county"), with_article("entity")
+    ('a county', 'an entity')
+    """
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
 
 
 def counted(count: int, one: str, many: str = "") -> str:
@@ -116,20 +120,20 @@ def change(found: Estimated, *, unit: str = "") -> str:
     return f"{shown} {interval_of(100 * found.low, 100 * found.high, digits, sign=True)}"
 
 
-def is_nothing(found: Estimated) -> bool:
-    """Return whether a change is nought in every repeat of several."""
+def is_exactly_zero(found: Estimated) -> bool:
+    """Return whether a change is zero in every repeat of several."""
     return found.has_interval and found.value == found.low == found.high == 0
 
 
-def amount(found: Estimated) -> str:
-    """Return how large a change is, in points and without its sign, with its interval.
+def amount(found: Estimated, *, unit: str = " points") -> str:
+    """Return how large a change is, in points and without its sign, with its interval after the unit.
 
     >>> from evenhand.study.results.estimates import Estimated
     >>> amount(Estimated(-0.009, -0.011, -0.008))
     '0.9 points (0.8 to 1.1)'
     """
     digits = _digits(found)
-    shown = f"{number(100 * abs(found.value), digits)} points"
+    shown = f"{number(100 * abs(found.value), digits)}{unit}"
     if found.low is None or found.high is None:
         return shown
     low, high = (found.low, found.high) if found.value >= 0 else (-found.high, -found.low)
@@ -143,6 +147,33 @@ def _digits(found: Estimated) -> int:
         return 1
     seen = min(sizes) if found.is_clear else max(sizes)
     return next((each for each in range(1, _MOST_DIGITS) if round(100 * seen, each)), _MOST_DIGITS)
+
+
+def delta_text(delta: float) -> str:
+    r"""Return delta with two digits, never below what it is.
+
+    >>> delta_text(0.0), delta_text(0.8915), delta_text(1.0), delta_text(0.99991)
+    ('0', '0.892', '1.000', '1.000')
+    >>> delta_text(6.04e-6).replace("\u00a0", " ")
+    '6.1 × 10⁻⁶'
+    """
+    if not math.isfinite(delta):
+        return "unknown"
+    if delta <= 0:
+        return "0"
+    exact = Decimal(repr(float(delta)))
+    if delta >= 0.001:
+        return f"{exact.quantize(Decimal('0.001'), rounding=ROUND_CEILING)}"
+    rounded = Context(prec=2, rounding=ROUND_CEILING).plus(exact)
+    power = rounded.adjusted()
+    raised = "".join(_RAISED[int(figure)] for figure in str(-power))
+    return f"{rounded.scaleb(-power):.1f}\u00a0×\u00a010⁻{raised}"
+
+
+def digits_of(value: float) -> int:
+    """Return how many digits a number of people is shown with: none from a hundred on, more when small."""
+    size = abs(value)
+    return 0 if size >= 100 else 1 if size >= 1 or size == 0 else 2 if size >= 0.01 else 4
 
 
 def mark(found: Estimated) -> Estimate:
@@ -165,69 +196,3 @@ def outcome_name(schema: Schema) -> str:
     value = plain(schema.positive)
     sign = " " if value[0] in "<>≤≥=" else " = "
     return f"{plain(schema.target)}{sign}{value}"
-
-
-def protocol_name(setting: Setting) -> str:
-    """Return the protocol, with its further parameters if it has any.
-
-    >>> from evenhand.study.tasks.shared.report_settings import report_setting
-    >>> protocol_name(report_setting("olh", parameters={"as_printed": True}))
-    'OLH (as printed)'
-    """
-    if not setting.is_protected:
-        return "unprotected"
-    switches = [
-        name.replace("_", " ") if value is True else f"{name.replace('_', ' ')} {_value(value)}"
-        for name, value in sorted(protocol_parameters(setting).items())
-    ]
-    if not switches:
-        return setting.mechanism.upper()
-    said = ", ".join(switches)
-    shown = plain(said)
-    if len(said) > _LONGEST:  # settings that differ never read the same
-        shown = f"{plain(said, longest=_LONGEST - _NAME_DIGITS - 1)} {_digest(protocol_parameters(setting))}"
-    return f"{setting.mechanism.upper()} ({shown})"
-
-
-def _value(value: object) -> str:
-    """Return a parameter in a few words; a table is known by digits of its hash, so many that none share."""
-    return f"given ({_digest(value)})" if isinstance(value, Mapping) else str(value)
-
-
-def _digest(value: object) -> str:
-    text = json.dumps(value, sort_keys=True, default=dict)
-    return hashlib.sha256(text.encode("ascii")).hexdigest()[:_NAME_DIGITS]
-
-
-def way_name(setting: Setting, *, word: bool = True) -> str:
-    """Return how a setting reports several columns: its split, or its strategy.
-
-    >>> from evenhand.study.tasks.shared.report_settings import report_setting
-    >>> way_name(report_setting("grr", split="uniform", strategy="independent"))
-    'uniform split'
-    >>> way_name(report_setting("grr", strategy="combined"))
-    'combined'
-    """
-    split = str(setting.option("split"))
-    if split == UNPROTECTED:
-        return str(setting.option("strategy"))
-    return _WAYS.get(split, f"{split} split" if word else split)
-
-
-def setting_name(setting: Setting, *, epsilon: bool = True) -> str:
-    """Return a setting in words.
-
-    >>> from fractions import Fraction
-    >>> from evenhand.study.tasks.shared.report_settings import report_setting
-    >>> setting_name(report_setting("grr", Fraction(1, 2), "uniform", "independent"))
-    'GRR, uniform split, ε = 0.5'
-    """
-    if not setting.is_protected or setting.epsilon is None:
-        return "unprotected"
-    words = [protocol_name(setting), way_name(setting)]
-    return ", ".join([*words, f"ε = {epsilon_text(setting)}"] if epsilon else words)
-
-
-def epsilon_text(setting: Setting) -> str:
-    """Return the epsilon of a setting as briefly as it can be said."""
-    return "∞" if setting.epsilon is None else epsilon_of(setting.epsilon)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from evenhand._notes import Note
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -37,8 +39,9 @@ class Facts:
         SHA-256 of the encoded rows.
     versions : mapping of str to str
         Of Python, evenhand and the packages that results depend on.
-    notes : tuple of str
-        What a reader should know, in sentences: an inferred domain, a sample of the rows, a repair.
+    notes : tuple of Note
+        What a reader should know: an inferred domain, a sample of the rows, a repair. Text alone is about the
+        data.
     """
 
     label: str
@@ -50,4 +53,7 @@ class Facts:
     sizes: tuple[int, ...]
     fingerprint: str
     versions: Mapping[str, str] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # each a Note
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "notes", tuple(Note.of(each) for each in self.notes))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from evenhand._notes import KINDS, Note
 from evenhand._validate import integer, one_of
 from evenhand.errors import InvalidParameterError
 from evenhand.schema import Schema
@@ -49,8 +50,9 @@ class Plan:
         Everything that is drawn derives from it. The split of repeat r has the random state ``seed + r``.
     name : str
         What the study is called in its report.
-    notes : tuple of str
-        What a reader of the report should know about how the plan came about, in sentences.
+    notes : tuple of Note
+        What a reader of the report should know about how the plan came about; sentences alone are about the
+        data.
 
     Examples
     --------
@@ -73,7 +75,7 @@ class Plan:
     repeats: int = None  # type: ignore[assignment]  # the task's own number
     seed: int = 0
     name: str = ""
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # each a Note
 
     def __post_init__(self) -> None:
         kinds = {
@@ -96,9 +98,10 @@ class Plan:
         if not _is_text(self.name):
             raise InvalidParameterError("name", owner=_OWNER, must_be="a text", got=ascii(self.name))
         said: object = self.notes
-        if not isinstance(said, tuple | list) or not all(_is_text(each) for each in said):
-            raise InvalidParameterError("notes", owner=_OWNER, must_be="a list of sentences", got=ascii(said))
-        object.__setattr__(self, "notes", tuple(said))
+        if not isinstance(said, tuple | list) or not all(_is_note(each) for each in said):
+            must_be = "a list of sentences, or of tables with 'kind' and 'text'"
+            raise InvalidParameterError("notes", owner=_OWNER, must_be=must_be, got=ascii(said))
+        object.__setattr__(self, "notes", tuple(Note.of(each) for each in said))
 
     def _measures(self) -> tuple[str, ...]:
         """Return the measures that are asked for, or all of the task's."""
@@ -158,6 +161,13 @@ class Plan:
             If the file cannot be read.
         """
         return read_plan(path, build=cls)
+
+
+def _is_note(given: object) -> bool:
+    """Whether it is a sentence, or a table with a known kind and a sentence."""
+    if isinstance(given, dict):
+        return given.keys() == {"kind", "text"} and given["kind"] in KINDS and _is_text(given["text"])
+    return _is_text(given)
 
 
 def _is_text(given: object) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar
 
 import tomli_w
 
+from evenhand._notes import Note
 from evenhand.errors import EvenhandError, PlanError, SchemaError, UnknownNameError
 from evenhand.schema import Schema
 from evenhand.schema.parsing import MAX_BYTES, parsed, read_text
@@ -46,7 +47,7 @@ def written(plan: WrittenPlan) -> str:
     document: dict[str, Any] = {"format": FORMAT}
     document |= {"name": plan.name} if plan.name else {}
     document |= {"seed": plan.seed, "repeats": plan.repeats, "measures": list(plan.measures)}
-    document |= {"notes": list(plan.notes)} if plan.notes else {}
+    document |= {"notes": [Note.of(note).plain for note in plan.notes]} if plan.notes else {}
     if plan.data is not None:
         document["data"] = {key: value for key, value in vars(plan.data).items() if value not in (None, {})}
     document["task"] = plan.task.to_toml()

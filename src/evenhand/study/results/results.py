@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from evenhand._validate import one_of
+from evenhand.errors import EvenhandError
+from evenhand.study.plan.plan import Plan
 from evenhand.study.results.base import ResultData
 from evenhand.study.results.compare import compare
 from evenhand.study.results.frames import cell_columns, data_columns, entity_columns, group_columns
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["Results"]
 
 _OWNER = "Results"
+_PLAN_FILE = "plan.toml"
 
 TableName = Literal["cells", "groups", "data", "summary", "frontier"]
 
@@ -243,14 +246,22 @@ class Results(ResultData):
         """
         asked = None if chosen is None else self.setting(chosen)
         from evenhand.report.html import render, write  # noqa: PLC0415 - needs the extra report
-        from evenhand.study.page.page import command_of, page_of  # noqa: PLC0415 - as above
 
-        command = "" if path is None else command_of(self, Path(path).parent)
-        page = page_of(self, chosen=asked, command=command)
+        command = "" if path is None else self.command(Path(path).parent)
+        page = self.plan.task.read(self, chosen=asked).page(command=command)
         if path is None:
             return str(render(page))
         write(page, path)
         return Path(path)
+
+    def command(self, folder: str | PathLike[str]) -> str:
+        """Return the command that runs the study again; an empty text if its plan is not in the folder."""
+        try:
+            plan = Plan.load(Path(folder) / _PLAN_FILE)
+        except EvenhandError:
+            return ""
+        same = plan.seed == self.plan.seed and tuple(plan.cells()) == tuple(self.plan.cells())
+        return self.plan.task.command(self.plan, file=_PLAN_FILE) if same else ""
 
     def advise(
         self,

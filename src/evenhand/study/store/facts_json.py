@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from evenhand._notes import Note
 from evenhand.schema import Schema
 from evenhand.study.plan.facts import Facts
 from evenhand.study.store.outcome_json import canonical
@@ -17,6 +18,7 @@ def facts_text(facts: Facts) -> str:
     plain: dict[str, Any] = {
         **vars(facts),
         "schema": facts.schema.to_toml(),
+        "notes": [Note.of(note).plain for note in facts.notes],
         "versions": [[name, version] for name, version in facts.versions.items()],
     }
     return canonical(plain)
@@ -31,7 +33,7 @@ def facts_from(text: str) -> Facts:
             "schema": Schema.from_toml(plain["schema"]),
             "groups": tuple(plain["groups"]),
             "sizes": tuple(plain["sizes"]),
-            "notes": tuple(plain["notes"]),
+            "notes": tuple(Note.of(each) for each in plain["notes"]),
             "versions": {str(name): str(version) for name, version in plain["versions"]},
         }
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from evenhand._notes import Note
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -52,8 +54,8 @@ class Outcome:
         Set if and only if the cell has no result; then the mappings are empty.
     entities : tuple of (str, mapping of str to float)
         Where something is decided, the entities that are kept one by one, each with its name and numbers.
-    notes : tuple of str
-        How the result was found and what a reader must know about it, in sentences.
+    notes : tuple of Note
+        How the result was found and what a reader must know about it.
     """
 
     cell: Cell
@@ -63,4 +65,7 @@ class Outcome:
     seconds: Mapping[str, float] = field(default_factory=dict)
     failure: Failure | None = None
     entities: tuple[tuple[str, Mapping[str, float]], ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # each a Note
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "notes", tuple(Note.of(each, "method") for each in self.notes))

@@ -6,6 +6,7 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
+from evenhand._notes import Note
 from evenhand.study.store.outcome import Failure, Outcome
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def result_of(outcome: Outcome) -> dict[str, Any]:
     """
     failure = outcome.failure
     entities = [[name, _plain_numbers(numbers)] for name, numbers in outcome.entities]
-    more = {"entities": entities, "notes": list(outcome.notes)}
+    more = {"entities": entities, "notes": [Note.of(note).plain for note in outcome.notes]}
     return {name: each for name, each in more.items() if each} | {
         "measures": _plain_numbers(outcome.measures),
         "groups": [[label, _plain_numbers(rates)] for label, rates in outcome.groups.items()],
@@ -82,7 +83,7 @@ def outcome_from(cell: Cell, *, result: str, seconds: str) -> Outcome:
         seconds=numbers_from(json.loads(seconds)),
         failure=None if failure is None else Failure(str(failure["kind"]), str(failure["message"])),
         entities=tuple((str(name), numbers_from(each)) for name, each in document.get("entities", ())),
-        notes=tuple(str(each) for each in document.get("notes", ())),
+        notes=tuple(Note.of(each) for each in document.get("notes", ())),
     )
 
 

@@ -5,10 +5,11 @@ import re
 import pytest
 
 from evenhand.errors import InvalidParameterError
+from evenhand.study.page.comparing import strict
 from evenhand.study.page.page import answers
 from evenhand.study.results.estimates import estimate
-from evenhand.study.tasks.collect.page import reading as findings_reading
-from evenhand.study.tasks.collect.page.reading import read, strict
+from evenhand.study.tasks.collect import reading as findings_reading
+from evenhand.study.tasks.collect.reading import CollectReading
 from evenhand.study.tasks.collect.task import CollectTask
 from evenhand.study.tasks.measure import CLASSIFIER_MEASURES
 from unit.study._page_studies import (
@@ -35,7 +36,7 @@ from unit.study._page_studies import (
 def test_a_number_has_one_interval_on_a_page_and_only_possible_values_in_it(repeats):
     """Its figure and its table must not tell two intervals, and no rate is above 100 %."""
     after = two(0.98, 0.999, accuracy=(0.98, 0.999))
-    reading = read(made(against(BEFORE, after), repeats=repeats, noise=0.02))
+    reading = CollectReading.of(made(against(BEFORE, after), repeats=repeats, noise=0.02))
     for group in reading.groups:
         for rate in ("selection", "tpr", "accuracy", "precision"):
             pair = reading.rate_pair(group, rate)
@@ -141,7 +142,7 @@ GAP = [
 def test_what_happens_to_the_gap_is_said_by_its_interval(before, after, words):
     results = made(against(before, after))
     second = answers(results)[1]
-    reading = read(results)
+    reading = CollectReading.of(results)
 
     assert headline(second) == words.format(reading.high, reading.low)
 
@@ -185,7 +186,7 @@ def test_means_and_their_change_are_of_the_same_repeats():
         if each.failure is None:
             each.measures["sp_gap"] += shift[each.cell.repeat]
             each.measures["acc"] -= shift[each.cell.repeat]
-    reading = read(type(results)(results.plan, results.facts, results.outcomes))
+    reading = CollectReading.of(type(results)(results.plan, results.facts, results.outcomes))
     first, second, _ = answers(reading.results)
 
     for measure in ("acc", "sp_gap"):
@@ -302,7 +303,7 @@ def test_a_group_without_a_rate_is_not_known_to_have_moved():
 def test_numbers_in_sentences_are_those_of_the_cells():
     """A sentence that says another number than the table is worse than none."""
     results = made(against(BEFORE, two(0.33, 0.57, accuracy=(0.79, 0.81))))
-    grr = read(results).chosen
+    grr = CollectReading.of(results).chosen
     first, second, _ = answers(results)
     before, after = measured(results, NOTHING, "acc"), measured(results, grr, "acc")
     lost = interval(before - after, spread="tailed")
@@ -344,7 +345,7 @@ def test_the_page_is_about_the_epsilon_nearest_to_one():
     for tested, expected in epsilons.items():
         results = made(against(BEFORE, BEFORE), collect=CollectTask("grr", list(tested)))
 
-        assert f"{float(read(results).chosen.epsilon):g}" == expected
+        assert f"{float(CollectReading.of(results).chosen.epsilon):g}" == expected
 
 
 def test_an_epsilon_without_results_is_passed_over():
@@ -355,7 +356,7 @@ def test_an_epsilon_without_results_is_passed_over():
         failed={(grr, place) for place in range(5)},
     )
 
-    assert float(read(results).chosen.epsilon) == 4
+    assert float(CollectReading.of(results).chosen.epsilon) == 4
 
 
 def test_the_first_setting_of_the_plan_is_kept_unless_another_is_clearly_better():
@@ -364,9 +365,9 @@ def test_the_first_setting_of_the_plan_is_kept_unless_another_is_clearly_better(
     better = made(by_setting({("ss", "k-based", 1): (0.20, 0.80)}), collect=FULL)
     trade = made(by_setting({("ss", "k-based", 1): (0.20, 0.78)}), collect=FULL)
 
-    assert str(read(noisy).chosen) == "GRR, uniform split, ε = 1"
-    assert str(read(better).chosen) == "SS, k-based split, ε = 1"
-    assert str(read(trade).chosen) == "GRR, uniform split, ε = 1"
+    assert str(CollectReading.of(noisy).chosen) == "GRR, uniform split, ε = 1"
+    assert str(CollectReading.of(better).chosen) == "SS, k-based split, ε = 1"
+    assert str(CollectReading.of(trade).chosen) == "GRR, uniform split, ε = 1"
 
 
 def switched():
@@ -377,7 +378,7 @@ def switched():
     for seed in range(12):
         rates = two(0.3 + 1e-9 * seed, 0.6 + 1e-9 * seed, accuracy=(0.8 + 1e-9 * seed, 0.82 + 1e-9 * seed))
         results = made(lambda _each, rates=rates: rates, collect=collect, noise=0.02)
-        count += str(read(results).chosen) != "GRR, uniform split, ε = 1"
+        count += str(CollectReading.of(results).chosen) != "GRR, uniform split, ε = 1"
     return count
 
 
@@ -417,7 +418,7 @@ def test_no_word_claims_more_than_its_interval():
     """Each comparative word of a finding is checked against limits that are computed here."""
     seen = set()
     for results in sweep():
-        chosen = read(results).chosen
+        chosen = CollectReading.of(results).chosen
         for sentence in answers(results)[:2]:
             finding = headline(sentence)
             for word, (measure, sign) in CLAIMS.items():

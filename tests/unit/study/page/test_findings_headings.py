@@ -6,23 +6,18 @@ import re
 import numpy as np
 import pytest
 
-from evenhand.study.tasks.collect.page.group_tests import (
-    data_heading,
-    gap_sources,
-    moved_heading,
-    paid_apart,
-    protocols_heading,
-    widest_rival,
-)
-from evenhand.study.tasks.collect.page.reading import read
-from evenhand.study.tasks.collect.page.trends import (
+from evenhand.study.tasks.collect.page.frontier import (
     frontier_heading,
     measures_heading,
     table_heading,
     trend_words,
     trends,
 )
+from evenhand.study.tasks.collect.page.groups import data_heading, gap_sources, moved_heading, paid_apart
+from evenhand.study.tasks.collect.page.settings import protocols_heading, widest_rival
+from evenhand.study.tasks.collect.reading import CollectReading
 from evenhand.study.tasks.collect.task import CollectTask
+from evenhand.study.tasks.collect.wording import way_name
 from unit.study._page_studies import (
     BEFORE,
     FULL,
@@ -80,7 +75,7 @@ def along(accuracy=lambda where: 0.8, gap=lambda where: 0.3, **options):
     ],
 )
 def test_what_settings_cost_is_counted_by_their_intervals(accuracy, words):
-    assert frontier_heading(read(along(accuracy))) == words
+    assert frontier_heading(CollectReading.of(along(accuracy))) == words
 
 
 def test_trying_many_settings_does_not_by_itself_find_one_that_costs():
@@ -91,7 +86,7 @@ def test_trying_many_settings_does_not_by_itself_find_one_that_costs():
         lost = (0.008, 0.02, 0.012, 0.025, 0.012)[each.cell.repeat]
         wide = (0.02, -0.02, 0.01, -0.01, 0.0)[each.cell.repeat]
         each.measures["acc"] = 0.82 - (lost if where == setting("oue", 4) else wide * where.is_protected)
-    reading = read(type(results)(results.plan, results.facts, results.outcomes))
+    reading = CollectReading.of(type(results)(results.plan, results.facts, results.outcomes))
     one = interval(measured(reading.results, setting("oue", 4), "acc") - 0.82, spread="tailed")
 
     assert one[2] < 0
@@ -110,7 +105,7 @@ def test_a_gap_that_is_clear_alone_is_not_denied_by_the_table():
             else (0.02, -0.02, 0.01, -0.01, 0)
         )
         each.measures["sp_gap"] = 0.3 - moved[each.cell.repeat] * each.cell.setting.is_protected
-    reading = read(type(results)(results.plan, results.facts, results.outcomes))
+    reading = CollectReading.of(type(results)(results.plan, results.facts, results.outcomes))
 
     assert table_heading(reading) == (
         "All numbers: of 16 settings none changes the gap beyond what chance among so many allows"
@@ -134,7 +129,7 @@ def test_a_gap_that_is_clear_alone_is_not_denied_by_the_table():
     ],
 )
 def test_the_table_is_headed_by_what_it_shows(gap, words):
-    assert table_heading(read(along(gap=gap))) == words
+    assert table_heading(CollectReading.of(along(gap=gap))) == words
 
 
 @pytest.mark.parametrize(
@@ -142,25 +137,25 @@ def test_the_table_is_headed_by_what_it_shows(gap, words):
     [(0.2, "narrows the gap"), (0.4, "widens the gap"), (0.3003, "does not clearly change the gap")],
 )
 def test_the_table_of_one_setting_is_headed_by_it(gap, words):
-    reading = read(along(gap=lambda where: gap, collect=CollectTask("grr", 1)))
+    reading = CollectReading.of(along(gap=lambda where: gap, collect=CollectTask("grr", 1)))
 
     assert table_heading(reading) == f"All numbers: the setting tested {words}"
 
 
 def test_one_setting_that_costs_nothing_is_not_spoken_of_as_many():
-    reading = read(along(lambda where: 0.825, collect=CollectTask("grr", 1)))
+    reading = CollectReading.of(along(lambda where: 0.825, collect=CollectTask("grr", 1)))
 
     assert frontier_heading(reading) == "The setting tested does not clearly cost accuracy"
-    assert table_heading(read(along(repeats=1))) == "All numbers, without intervals"
+    assert table_heading(CollectReading.of(along(repeats=1))) == "All numbers, without intervals"
 
 
 def test_a_frontier_of_one_repeat_claims_nothing():
     assert (
-        frontier_heading(read(along(repeats=1)))
+        frontier_heading(CollectReading.of(along(repeats=1)))
         == "What each setting gives, without intervals to tell them apart"
     )
     one = made(against(BEFORE, two(0.3, 0.6, accuracy=(0.7, 0.7))))
-    assert frontier_heading(read(one)) == "The setting tested costs accuracy"
+    assert frontier_heading(CollectReading.of(one)) == "The setting tested costs accuracy"
 
 
 # --- measures against epsilon ---------------------------------------------------------------------
@@ -187,15 +182,15 @@ TRENDS = [
 
 @pytest.mark.parametrize(("gap", "words"), TRENDS)
 def test_the_gap_follows_epsilon_only_where_its_slope_is_clear(gap, words):
-    assert measures_heading(read(along(gap=gap))) == words
+    assert measures_heading(CollectReading.of(along(gap=gap))) == words
 
 
 def test_one_way_needs_no_name():
     grows = along(gap=rising, collect=CollectTask("grr", EPSILONS))
     combined = along(gap=rising, collect=CollectTask("grr", EPSILONS, strategies=["combined", "single"]))
 
-    assert measures_heading(read(grows)) == "The gap grows as ε grows"
-    assert measures_heading(read(combined)).startswith("The gap grows as ε grows, however")
+    assert measures_heading(CollectReading.of(grows)) == "The gap grows as ε grows"
+    assert measures_heading(CollectReading.of(combined)).startswith("The gap grows as ε grows, however")
 
 
 def test_strategies_are_named_in_quotes():
@@ -205,23 +200,26 @@ def test_strategies_are_named_in_quotes():
     )
 
     assert (
-        measures_heading(read(results))
+        measures_heading(CollectReading.of(results))
         == "The gap grows as ε grows under 'combined'; under 'single' that is not clear"
     )
 
 
 def test_one_epsilon_or_one_repeat_has_no_trend():
-    one = read(along(collect=CollectTask(["grr", "oue"], 1)))
+    one = CollectReading.of(along(collect=CollectTask(["grr", "oue"], 1)))
 
     assert measures_heading(one) == "One ε was tested, so nothing is known of another"
     assert trend_words(one) == ""
-    assert measures_heading(read(along(repeats=1))) == "No trend with ε can be told without intervals"
+    assert (
+        measures_heading(CollectReading.of(along(repeats=1)))
+        == "No trend with ε can be told without intervals"
+    )
 
 
 def test_slopes_are_those_of_straight_lines_through_each_repeat():
     """The heading rests on this number, so it is computed again with a library's line."""
     results = along(gap=rising)
-    found = {each.way: each.slope for each in trends(read(results))}
+    found = {way_name(each.setting): each.slope for each in trends(CollectReading.of(results))}
     for split in ("uniform", "k-based"):
         slopes = []
         for repeat in range(5):
@@ -239,7 +237,7 @@ def test_slopes_are_those_of_straight_lines_through_each_repeat():
 
         slope = found[f"{split} split"]
         assert (slope.value, slope.low, slope.high) == pytest.approx(expected, abs=1e-12)
-        assert f"{split} split +{100 * expected[0]:.1f} (" in trend_words(read(results))
+        assert f"{split} split +{100 * expected[0]:.1f} (" in trend_words(CollectReading.of(results))
 
 
 # --- who moved ------------------------------------------------------------------------------------
@@ -264,7 +262,7 @@ MOVES = [
 
 @pytest.mark.parametrize(("after", "words"), MOVES)
 def test_who_moved_is_named_by_the_interval_of_each_group(after, words):
-    assert moved_heading(read(made(against(BEFORE, after)))) == words
+    assert moved_heading(CollectReading.of(made(against(BEFORE, after)))) == words
 
 
 def many(lost, count=6):
@@ -286,21 +284,27 @@ def many(lost, count=6):
 
 
 def test_many_groups_are_counted():
-    assert moved_heading(read(many(6))) == "Who moved: all up, and all lose accuracy"
+    assert moved_heading(CollectReading.of(many(6))) == "Who moved: all up, and all lose accuracy"
     assert (
-        moved_heading(read(many(4))) == "Who moved: 4 of 6 groups up, and 4 of 6 groups clearly lose accuracy"
+        moved_heading(CollectReading.of(many(4)))
+        == "Who moved: 4 of 6 groups up, and 4 of 6 groups clearly lose accuracy"
     )
-    assert moved_heading(read(many(1))) == "Who moved: group 0 up, and group 0 clearly loses accuracy"
+    assert (
+        moved_heading(CollectReading.of(many(1)))
+        == "Who moved: group 0 up, and group 0 clearly loses accuracy"
+    )
 
 
 def test_with_many_groups_a_name_needs_more_than_five_in_a_hundred():
     """Of twenty groups one moves by chance; naming it would accuse it of something."""
-    assert read(made(against(BEFORE, BEFORE))).group_level == pytest.approx(0.975)
-    assert read(many(1)).group_level == pytest.approx(1 - 0.05 / 6)
+    two_groups, six_groups = (CollectReading.of(each) for each in (made(against(BEFORE, BEFORE)), many(1)))
+
+    assert two_groups.moved(WOMEN, "selection").level == pytest.approx(0.975)
+    assert six_groups.moved(six_groups.low, "selection").level == pytest.approx(1 - 0.05 / 6)
 
 
 def test_without_intervals_nobody_is_said_to_have_moved():
-    one = read(made(against(BEFORE, two(0.5, 0.5)), repeats=1))
+    one = CollectReading.of(made(against(BEFORE, two(0.5, 0.5)), repeats=1))
 
     assert moved_heading(one) == "Who moved cannot be told without intervals"
     assert paid_apart(one) == ""
@@ -308,9 +312,9 @@ def test_without_intervals_nobody_is_said_to_have_moved():
 
 def test_whether_groups_lose_different_amounts_is_tested_on_the_difference():
     """One clear and one unclear loss do not make a clear difference between them."""
-    same = read(made(against(BEFORE, two(0.3, 0.6, accuracy=(0.79, 0.81)))))
-    worse = read(made(against(BEFORE, two(0.3, 0.6, accuracy=(0.75, 0.81)))))
-    better = read(made(against(BEFORE, two(0.3, 0.6, accuracy=(0.80, 0.75)))))
+    same = CollectReading.of(made(against(BEFORE, two(0.3, 0.6, accuracy=(0.79, 0.81)))))
+    worse = CollectReading.of(made(against(BEFORE, two(0.3, 0.6, accuracy=(0.75, 0.81)))))
+    better = CollectReading.of(made(against(BEFORE, two(0.3, 0.6, accuracy=(0.80, 0.75)))))
 
     assert paid_apart(same).startswith("In the change of accuracy women and men do not differ clearly: ")
     assert paid_apart(worse).startswith("The change of accuracy is worse for women than for men, by 3.9 ")
@@ -339,13 +343,15 @@ def test_whether_groups_lose_different_amounts_is_tested_on_the_difference():
     ],
 )
 def test_protocols_differ_only_by_their_paired_intervals(table, words):
-    assert protocols_heading(read(made(by_setting(table), collect=FULL))) == words
+    assert protocols_heading(CollectReading.of(made(by_setting(table), collect=FULL))) == words
 
 
 def test_the_furthest_protocol_is_named_with_what_its_interval_says():
-    near = read(made(by_setting({}), collect=FULL))
-    far = read(made(by_setting({("oue", "k-based", 1): (0.35, 0.8)}), collect=FULL))
-    two_only = read(made(by_setting({("oue", None, 1): (0.35, 0.8)}), collect=CollectTask(["grr", "oue"], 1)))
+    near = CollectReading.of(made(by_setting({}), collect=FULL))
+    far = CollectReading.of(made(by_setting({("oue", "k-based", 1): (0.35, 0.8)}), collect=FULL))
+    two_only = CollectReading.of(
+        made(by_setting({("oue", None, 1): (0.35, 0.8)}), collect=CollectTask(["grr", "oue"], 1))
+    )
 
     assert widest_rival(near).endswith(", which includes no difference.")
     assert re.match(
@@ -356,7 +362,7 @@ def test_the_furthest_protocol_is_named_with_what_its_interval_says():
 
 
 def test_protocols_of_one_repeat_cannot_be_told_apart():
-    one = read(made(by_setting({("oue", None, 1): (0.1, 0.3)}), collect=FULL, repeats=1))
+    one = CollectReading.of(made(by_setting({("oue", None, 1): (0.1, 0.3)}), collect=FULL, repeats=1))
 
     assert protocols_heading(one) == "At ε = 1, settings cannot be told apart without intervals"
     assert widest_rival(one) == ""
@@ -386,7 +392,7 @@ SOURCES = [
 def test_where_the_gap_comes_from_rests_on_pairs(truth, before, after, words):
     results = made(against(before, after), truth=truth)
 
-    assert data_heading(read(results)) == words
+    assert data_heading(CollectReading.of(results)) == words
 
 
 def test_the_gap_of_the_labels_has_the_same_words_whoever_is_privileged():
@@ -395,12 +401,12 @@ def test_the_gap_of_the_labels_has_the_same_words_whoever_is_privileged():
     turned_after = {WOMEN: after[MEN], MEN: after[WOMEN]}
     mirrored = made(against(turned, turned_after), schema=schema_of(privileged=WOMEN), truth=0.2)
 
-    assert data_heading(read(mirrored)) == SOURCES[0][3]
+    assert data_heading(CollectReading.of(mirrored)) == SOURCES[0][3]
 
 
 def test_without_intervals_or_labels_nothing_is_said_of_where_the_gap_comes_from():
-    one = read(made(against(BEFORE, BEFORE), repeats=1))
-    blank = read(made(against(BEFORE, BEFORE), truth=float("nan")))
+    one = CollectReading.of(made(against(BEFORE, BEFORE), repeats=1))
+    blank = CollectReading.of(made(against(BEFORE, BEFORE), truth=float("nan")))
 
     assert data_heading(one) == "Where the gap comes from cannot be told without intervals"
     assert gap_sources(blank) is None
@@ -415,7 +421,7 @@ def test_every_heading_is_true_at_the_ends_of_its_interval():
     """Headings are read alone. Each word of movement is checked against limits that are computed here."""
     seen = set()
     for results in sweep():
-        reading = read(results)
+        reading = CollectReading.of(results)
         spd = measured(results, reading.chosen, "spd") - measured(results, NOTHING, "spd")
         heading = data_heading(reading).partition("; ")[2]
         if heading in {"protection narrows it", "protection widens it"}:
@@ -437,7 +443,7 @@ def test_every_heading_is_true_at_the_ends_of_its_interval():
 
 def test_no_heading_says_what_is_never_said():
     for results in sweep():
-        reading = read(results)
+        reading = CollectReading.of(results)
         for heading in HEADINGS:
             said = heading(reading)
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from evenhand.study.page.page import answers
-from evenhand.study.tasks.collect.page.reading import read
+from evenhand.study.tasks.collect.reading import CollectReading
 from unit.study._page_studies import NOTHING, against, headline, interval, made
 
 
@@ -88,7 +88,7 @@ def test_groups_that_are_alike_are_not_called_furthest_apart_clearly():
         lambda where: {group: (0.3 + 1e-6 * place, 0.5, 0.8) for place, group in enumerate(groups)},
         groups=groups,
     )
-    reading = read(results)
+    reading = CollectReading.of(results)
     picked = [measured_rate(results, NOTHING, group) for group in (reading.high, reading.low)]
     same = made(lambda where: dict.fromkeys(groups, (0.3, 0.5, 0.8)), groups=groups)
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from evenhand.study.page import guarantee as page_guarantee
 from evenhand.study.page.page import page_of
+from evenhand.study.tasks.collect.page import guarantee as page_guarantee
 from evenhand.study.tasks.collect.task import CollectTask
 from unit.study._page_studies import BEFORE, against, made, schema_of, section
 

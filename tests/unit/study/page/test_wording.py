@@ -7,19 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.report.sentences import sentence
+from evenhand.report.html import sentence
 from evenhand.report.words import epsilon_of
-from evenhand.study.page.wording import (
-    amount,
-    change,
-    epsilon_text,
-    plain,
-    points,
-    protocol_name,
-    setting_name,
-    way_name,
-)
+from evenhand.study.page.wording import amount, change, plain, points
 from evenhand.study.results.estimates import Estimated
+from evenhand.study.tasks.collect.wording import protocol_name, setting_name, way_name
 from unit.study._page_studies import NOTHING, setting
 
 
@@ -60,7 +52,7 @@ def test_text_from_data_is_one_line_that_ends_no_bold(text):
 
 def test_settings_are_named_with_all_that_tells_them_apart():
     assert setting_name(NOTHING) == "unprotected"
-    assert epsilon_text(NOTHING) == "∞"
+    assert epsilon_of(NOTHING.epsilon) == "∞"
     assert (
         setting_name(setting("olh", "1/3", as_printed=True)) == "OLH (as printed), uniform split, ε = 0.3334"
     )

@@ -186,13 +186,15 @@ def test_a_stored_study_reads_back_the_same(results, tmp_path):
 
 def test_report_and_advice_are_made_by_their_modules(results, monkeypatch, tmp_path):
     """Results hold no page and no advice of their own."""
-    page, html, advice = (types.ModuleType(name) for name in ("page", "html", "advise"))
-    page.page_of = lambda results, *, chosen, command: ("page", len(results), chosen, command)
-    page.command_of = lambda results, folder: "evenhand audit"
+    html, advice = (types.ModuleType(name) for name in ("html", "advise"))
+
+    def read(_task, results, *, chosen):
+        return types.SimpleNamespace(page=lambda *, command: ("page", len(results), chosen, command))
+
+    monkeypatch.setattr(type(results.plan.task), "read", read)
     html.render = lambda page: f"<p>{page[1]}</p>"
     html.write = lambda page, path: path.write_text(html.render(page))
     advice.advise = lambda results, **limits: limits
-    monkeypatch.setitem(sys.modules, "evenhand.study.page.page", page)
     monkeypatch.setitem(sys.modules, "evenhand.report.html", html)
     monkeypatch.setitem(sys.modules, "evenhand.study.advise.advice", advice)
 

@@ -23,7 +23,6 @@ from evenhand.study.tasks.measure import CLASSIFIER_MEASURES, CLASSIFIER_RATES
 from evenhand.study.tasks.shared.models import MODELS, OWN
 from evenhand.study.tasks.shared.optimal_setting import NAME, OptimalWay, check_error
 from evenhand.study.tasks.shared.parts import overlap_of
-from evenhand.study.tasks.shared.reading import PageFunctions
 from evenhand.study.tasks.shared.report_settings import report_setting
 
 if TYPE_CHECKING:
@@ -268,10 +267,10 @@ class CollectTask(Task):
     # --- running and reading ----------------------------------------------------------------------
 
     def read(self, results: Any, *, chosen: object = None) -> Reading:
-        """Return the three sentences and the page; see :mod:`evenhand.study.tasks.collect.page`."""
-        from evenhand.study.tasks.collect.page.page import collect_answers, collect_page  # noqa: PLC0415 - only for a report
+        """Return the three sentences and the page; see :mod:`evenhand.study.tasks.collect.page.page`."""
+        from evenhand.study.tasks.collect.page.page import CollectPage  # noqa: PLC0415 - only for a report
 
-        return PageFunctions(results, chosen, collect_answers, collect_page)
+        return CollectPage.of(results, chosen=chosen)
 
     def advised(self, *, owner: str, parameter: str) -> CollectTask:  # noqa: ARG002 - refused by other tasks
         """Return the task itself: its protocols can be recommended, see :mod:`evenhand.study.advise`."""

@@ -9,19 +9,16 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from evenhand.report.words import epsilon_of
-from evenhand.study.page.wording import listed, plain
+from evenhand.report.words import epsilon_words
+from evenhand.study.page.wording import listed, plain, with_article
 from evenhand.study.tasks.decide.methods import way_title
-from evenhand.study.tasks.decide.reading import read_decision
 from evenhand.study.tasks.decide.wording import chance_text, few_text, setting_words
 
 if TYPE_CHECKING:
     from evenhand.study.plan.cells import Setting
-    from evenhand.study.results.results import Results
     from evenhand.study.tasks.decide.reading import DecideReading, Entity
 
 __all__ = [
-    "decision_answers",
     "gain_heading",
     "group_heading",
     "helps_answer",
@@ -36,12 +33,6 @@ _WORSE = 1.2  # times the typical error now
 _FAR = 2.0  # times the largest expected misallocation
 
 
-def decision_answers(results: Results, *, chosen: object = None) -> tuple[str, str, str]:
-    """Return the three sentences of a report on decisions and of the terminal."""
-    reading = read_decision(results, chosen=chosen)
-    return who_answer(reading), who_pays_answer(reading), helps_answer(reading)
-
-
 # --- who gains and who loses ----------------------------------------------------------------------
 
 
@@ -54,7 +45,7 @@ def who_answer(reading: DecideReading) -> str:
 
 def _who_gains(reading: DecideReading) -> str:
     amounts, how = reading.amounts, setting_words(reading.chosen)
-    moved = reading.value("moved")
+    moved = reading.mean("moved")
     if moved == 0:
         return f"**Nobody gains or loses on average**: {how} moves no money."
     head = gain_heading(reading)
@@ -71,7 +62,7 @@ def _who_gains(reading: DecideReading) -> str:
 
 def _nobody_loses(reading: DecideReading) -> bool:
     """Return whether all that entities gain is paid on top of the budget."""
-    return reading.value("cost_of_privacy") == 0 and reading.beyond() > 0
+    return reading.mean("cost_of_privacy") == 0 and reading.beyond() > 0
 
 
 def gain_heading(reading: DecideReading) -> str:
@@ -79,7 +70,7 @@ def gain_heading(reading: DecideReading) -> str:
     noun, people = reading.noun, plain(reading.task.count or "people")
     if _nobody_loses(reading):
         return f"No {noun.one} loses on average"
-    bound = reading.value("error_bound")
+    bound = reading.mean("error_bound")
     least = bound if reading.is_exact() and math.isfinite(bound) else 0.0
     totals = [
         (size, gain if abs(gain := reading.of_size("gain", size)) > least else 0.0) for size in reading.sizes
@@ -110,9 +101,9 @@ def sides(reading: DecideReading) -> tuple[list[Entity], list[Entity]]:
     """Return the entities that gain and those that lose, the most affected first, as far as it is clear."""
     least = 0.0
     if not reading.is_exact():
-        least = _CLEARLY * reading.value("error_bound") / (1.0 if reading.is_rule else reading.money)
-    gains = [each for each in reading.entities if each["bias"] > least]
-    return gains, [each for each in reading.entities if each["bias"] < -least]
+        least = _CLEARLY * reading.mean("error_bound") / (1.0 if reading.is_rule else reading.money)
+    gains = [entity for entity in reading.entities if entity["bias"] > least]
+    return gains, [entity for entity in reading.entities if entity["bias"] < -least]
 
 
 def _money(reading: DecideReading, entity: Entity) -> float:
@@ -126,7 +117,7 @@ def _is_beyond_chance(reading: DecideReading) -> bool:
 def _sampled(reading: DecideReading) -> str:
     if reading.is_exact():
         return ""
-    error = reading.value("error_bound")
+    error = reading.mean("error_bound")
     shown = chance_text(error) if reading.is_rule else reading.amounts.text(error)
     return f" (drawn, not exact: a standard error of up to {shown} for each {reading.noun.one})"
 
@@ -134,7 +125,7 @@ def _sampled(reading: DecideReading) -> str:
 def _who_is_refused(reading: DecideReading) -> str:
     noun, how = reading.noun, setting_words(reading.chosen)
     wrong, refused, granted = (
-        reading.value(name) for name in ("expected_wrong", "expected_refused", "expected_granted")
+        reading.mean(name) for name in ("expected_wrong", "expected_refused", "expected_granted")
     )
     if wrong == 0:
         return f"**No {noun.one} is decided wrongly**: {how} changes nothing here."
@@ -175,7 +166,7 @@ def group_heading(reading: DecideReading) -> str:
 
 def _group_refused(reading: DecideReading, known: dict[str, float]) -> str:
     high, low = max(known, key=known.__getitem__), min(known, key=known.__getitem__)
-    shown = {few_text(1000 * each) for each in known.values()}
+    shown = {few_text(1000 * value) for value in known.values()}
     if len(reading.groups) == 1:
         return f"Of 1,000 people of {plain(high)} who are entitled, {shown.pop()} are wrongly refused"
     if len(shown) == 1:
@@ -202,7 +193,7 @@ def _group_gains(reading: DecideReading, known: dict[str, float]) -> str:
 
 
 def _most(known: dict[str, float]) -> float:
-    return max(abs(each) for each in known.values())
+    return max(abs(value) for value in known.values())
 
 
 def per_thousand(reading: DecideReading, group: str, name: str, setting: Setting | None = None) -> float:
@@ -230,34 +221,30 @@ def _group_rest(reading: DecideReading) -> str:
         return ""
     between = min(sum(each for each in found if each > 0), -sum(each for each in found if each < 0))
     moved = f", {reading.amounts.text(between)} between groups" if between > 0 else ""
-    return f"{moved}, if all people of {_a(reading)} share alike"
-
-
-def _a(reading: DecideReading) -> str:
-    return f"{'an' if reading.noun.one[0] in 'aeiou' else 'a'} {reading.noun.one}"
+    return f"{moved}, if all people of {with_article(reading.noun.one)} share alike"
 
 
 def _one_release(reading: DecideReading) -> str:
     amounts, noun = reading.amounts, reading.noun
-    mean, largest = reading.value("mean_error"), reading.value("largest_error")
+    mean, largest = reading.mean("mean_error"), reading.mean("largest_error")
     if not math.isfinite(mean):
         return f"**What one release is off by is not known** for every {noun.one}."
     if largest == 0:
         return "**One release is as good as another**: no award is ever off."
-    far = largest > _FAR * reading.value("largest_misallocation") and mean > reading.value("moved")
+    far = largest > _FAR * reading.mean("largest_misallocation") and mean > reading.mean("moved")
     head = "One release is off by far more than the average shows" if far else "What one release is off by"
     return (
-        f"**{head}**: the award of {_a(reading)} is typically off by {amounts.text(mean)}, that of the worst "
-        f"by {amounts.text(largest)}, in either direction."
+        f"**{head}**: the award of {with_article(noun.one)} is typically off by {amounts.text(mean)}, "
+        f"that of the worst by {amounts.text(largest)}, in either direction."
     )
 
 
 def _near_the_line(reading: DecideReading) -> str:
     noun = reading.noun
-    number = round(reading.value("at_risk"))
+    number = round(reading.mean("at_risk"))
     if not number:
         return f"**No {noun.one} has a chance of 5% or more of a wrong decision.**"
-    lose = round(reading.value("at_risk_of_loss"))
+    lose = round(reading.mean("at_risk_of_loss"))
     verb = "has" if number == 1 else "have"
     of_them = f"{lose:,} of them would lose a right that they have"
     if number == 1:
@@ -279,44 +266,40 @@ def helps_answer(reading: DecideReading) -> str:
         head = f"**To make up for every expected loss costs {reading.amounts.text(now)}**"
         head += f" at {_at(reading.chosen)}" if reading.chosen.epsilon is not None else ""
     parts = [_other_epsilon(reading), _other_way(reading, now)]
-    said = [each for each in parts if each]
+    said = [part for part in parts if part]
     return f"{head}{'; ' if said else ''}{', and '.join(said)}."
 
 
 def _at(setting: Setting) -> str:
-    return "this setting" if setting.epsilon is None else f"ε = {epsilon_of(setting.epsilon)}"
-
-
-def _shown(reading: DecideReading, value: float) -> str:
-    return few_text(value) if reading.is_rule else reading.amounts.text(value)
+    return "this setting" if setting.epsilon is None else epsilon_words(setting.epsilon)
 
 
 def _needed(reading: DecideReading, setting: Setting) -> float:
-    return reading.value("expected_wrong", setting) if reading.is_rule else reading.needed(setting)
+    return reading.mean("expected_wrong", setting) if reading.is_rule else reading.needed(setting)
 
 
 def _other_epsilon(reading: DecideReading) -> str:
-    others = [each for each in reading.by_epsilon if each != reading.chosen]
-    known = [each for each in others if math.isfinite(_needed(reading, each))]
+    others = [setting for setting in reading.by_epsilon if setting != reading.chosen]
+    known = [setting for setting in others if math.isfinite(_needed(reading, setting))]
     if not known:
         return ""
     far = max(known, key=lambda each: abs(math.log((each.epsilon or 1) / (reading.chosen.epsilon or 1))))
-    return f"{_shown(reading, _needed(reading, far))} at {_at(far)}"
+    return f"{reading.shown(_needed(reading, far))} at {_at(far)}"
 
 
 def _other_way(reading: DecideReading, now: float) -> str:
-    others = [each for each in reading.ways if each != reading.chosen]
-    known = [each for each in others if math.isfinite(_needed(reading, each))]
+    others = [setting for setting in reading.ways if setting != reading.chosen]
+    known = [setting for setting in others if math.isfinite(_needed(reading, setting))]
     if not known:
         return ""
     best = min(known, key=lambda each: _needed(reading, each))
     value = _needed(reading, best)
-    if value + _doubt(reading, best) < now and _shown(reading, value) != _shown(reading, now):
+    if value + _doubt(reading, best) < now and reading.shown(value) != reading.shown(now):
         drawn = "" if reading.is_exact(best) else " (drawn, not exact)"
-        promised = math.isfinite(reading.value("claimed_epsilon", best))
+        promised = math.isfinite(reading.mean("claimed_epsilon", best))
         none = "" if promised else ", with no promise to anybody"
         rest = f"{drawn}{_at_what(reading, best)}{none}"
-        return f"'{way_title(best)}' would bring it to {_shown(reading, value)}{rest}"
+        return f"'{way_title(best)}' would bring it to {reading.shown(value)}{rest}"
     return "nothing else that was tried clearly comes to less"
 
 
@@ -324,7 +307,7 @@ def _at_what(reading: DecideReading, other: Setting) -> str:
     """Return that one release is further off than now, where it clearly is."""
     if reading.is_rule:
         return ""
-    now, then = reading.value("mean_error"), reading.value("mean_error", other)
+    now, then = reading.mean("mean_error"), reading.mean("mean_error", other)
     if not then > _WORSE * now:
         return ""
     return f", with a typical error of {reading.amounts.text(then)} in place of {reading.amounts.text(now)}"
@@ -333,5 +316,5 @@ def _at_what(reading: DecideReading, other: Setting) -> str:
 def _doubt(reading: DecideReading, other: Setting) -> float:
     """Return by what two sums over entities may differ by chance, with errors taken as independent."""
     drawn = [each for each in (reading.chosen, other) if not reading.is_exact(each)]
-    known = [each for each in (reading.value("error_bound", each) for each in drawn) if math.isfinite(each)]
+    known = [each for each in (reading.mean("error_bound", each) for each in drawn) if math.isfinite(each)]
     return _CLEARLY * math.hypot(*known) * math.sqrt(reading.entities_in_all) if known else 0.0

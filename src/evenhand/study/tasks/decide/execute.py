@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from threadpoolctl import threadpool_limits
 
+from evenhand._notes import Note
 from evenhand.privacy.randomness import SeededSource
 from evenhand.study.plan.draw_text import draw_text
 from evenhand.study.store.outcome import Outcome
@@ -65,5 +66,5 @@ def execute(task: DecideTask, cell: Cell, *, seed: int, prepared: PreparedEntiti
             errors_by_entity_size(decided, money=money),
             {"decide": between - start, "measure": time.process_time() - between},
             entities=kept_entities(decided, rule=task.parsed() if task.is_rule else None),
-            notes=(decided.method, *decided.notes),
+            notes=(Note.of(decided.method, "method"), *decided.notes),
         )

@@ -13,27 +13,24 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from evenhand.decide.result.wording import TOTAL_WORDS
-from evenhand.errors import InvalidParameterError
+from evenhand._notes import Note
+from evenhand.study.page.reading import Reading, mean_of
 from evenhand.study.page.wording import plain
 from evenhand.study.tasks.decide.methods import noise_parameters, way_of
 from evenhand.study.tasks.decide.names import ENTITY_SIZES
-from evenhand.study.tasks.decide.wording import Amounts, noun_of
+from evenhand.study.tasks.decide.wording import Amounts, chance_text, few_text, noun_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from fractions import Fraction
 
     from evenhand.study.plan.cells import Setting
-    from evenhand.study.results.results import Results
-    from evenhand.study.store.outcome import Outcome
-    from evenhand.study.tasks.decide.task import DecideTask
     from evenhand.study.tasks.decide.wording import Noun
     from evenhand.study.tasks.shared.sizes import Size
 
-__all__ = ["DecideReading", "Entity", "read_decision"]
+__all__ = ["DecideReading", "Entity"]
+
+EXPECTED = ("expected_wrong", "expected_refused", "expected_granted")
+"""Measures of a rule that are expected numbers; the others are chances."""
 
 
 @dataclass(frozen=True)
@@ -47,32 +44,28 @@ class Entity:
         return self.numbers.get(number, math.nan)
 
 
-@dataclass(frozen=True)
-class DecideReading:
-    """Results of decisions with the setting that a page is about.
+class DecideReading(Reading):
+    """Results of decisions with the setting that a page is about; the baseline decides by true counts."""
 
-    Parameters
-    ----------
-    results : Results
-    chosen : Setting
-        A protected one.
-    """
+    must_be = "a setting that decides from counts with noise"
+    more_repeats = ""
 
-    results: Results
-    chosen: Setting
+    def by_rule(self) -> Setting:
+        """Return the setting that the rule at the head of the module finds."""
+        field = [
+            setting for setting in self.protected if _mechanism(setting) == _mechanism(self.protected[0])
+        ]
+        tested = {setting.epsilon for setting in field if setting.epsilon is not None}
+        epsilon = min(tested, key=lambda each: (abs(math.log(each)), each), default=None)
+        beside = [setting for setting in field if setting.epsilon == epsilon]
+        return next((setting for setting in beside if way_of(setting)[0]), beside[0])
 
     # --- what was asked ---------------------------------------------------------------------------
 
     @property
-    def task(self) -> DecideTask:
-        """The task of the plan."""
-        task: Any = self.results.plan.task
-        return task  # type: ignore[no-any-return]
-
-    @property
     def is_rule(self) -> bool:
         """Whether a right follows, and not money."""
-        return self.task.is_rule
+        return bool(self.task.is_rule)
 
     @cached_property
     def noun(self) -> Noun:
@@ -82,7 +75,7 @@ class DecideReading:
     @cached_property
     def amounts(self) -> Amounts:
         """How amounts are worded."""
-        return Amounts.of(self.task)
+        return Amounts.of(self.task.currency, self.task.budget)
 
     @property
     def entities_in_all(self) -> int:
@@ -90,100 +83,105 @@ class DecideReading:
         return self.results.facts.people
 
     @property
-    def groups(self) -> tuple[str, ...]:
-        """The groups of people."""
-        return self.results.facts.groups
+    def money(self) -> float:
+        """The budget; 1 where shares are compared."""
+        return 1.0 if self.task.budget is None else self.task.budget
 
     # --- settings ---------------------------------------------------------------------------------
 
     @cached_property
-    def protected(self) -> tuple[Setting, ...]:
-        """Every protected setting of the plan."""
-        return tuple(each for each in self.results.settings if each.is_protected)
-
-    @cached_property
     def ways(self) -> tuple[Setting, ...]:
         """The same mechanism and epsilon with everything that is done besides, the plain release first."""
-        return tuple(
-            each
-            for each in self.protected
-            if each.epsilon == self.chosen.epsilon and _mechanism(each) == _mechanism(self.chosen)
-        )
+        return tuple(each for each in self._of_the_mechanism if each.epsilon == self.chosen.epsilon)
 
     @cached_property
     def by_epsilon(self) -> tuple[Setting, ...]:
         """The same mechanism and way at every epsilon, the most private first."""
-        found = [
-            each
-            for each in self.protected
-            if _mechanism(each) == _mechanism(self.chosen) and way_of(each) == way_of(self.chosen)
-        ]
-        return tuple(sorted(found, key=lambda each: each.epsilon or math.inf))
+        same = [setting for setting in self._of_the_mechanism if way_of(setting) == way_of(self.chosen)]
+        return tuple(sorted(same, key=lambda setting: setting.epsilon or math.inf))
+
+    @cached_property
+    def _of_the_mechanism(self) -> list[Setting]:
+        return [setting for setting in self.protected if _mechanism(setting) == _mechanism(self.chosen)]
 
     # --- numbers ----------------------------------------------------------------------------------
 
-    def value(self, measure: str, setting: Setting | None = None) -> float:
-        """Return the mean of a measure over repeats; NaN if no cell of the setting is done."""
-        arrays = self.results.arrays
-        runs = arrays.of_measures[
-            self.results.place(setting or self.chosen), :, arrays.measures.index(measure)
-        ]
-        return _mean(runs)
-
     def is_exact(self, setting: Setting | None = None) -> bool:
         """Return whether nothing was sampled."""
-        return self.value("exact", setting) == 1.0
+        return self.mean("exact", setting) == 1.0
 
     def of_group(self, group: str, name: str, setting: Setting | None = None) -> float:
         """Return a number of a group of people."""
-        arrays = self.results.arrays
-        place = self.results.place(setting or self.chosen)
-        return _mean(arrays.of_groups[place, :, arrays.groups.index(group), arrays.rates.index(name)])
+        return mean_of(self.group_runs(setting or self.chosen, group, name))
 
     def of_size(self, part: str, size: Size, setting: Setting | None = None) -> float:
         """Return a number of a class of entities."""
-        arrays = self.results.arrays
-        place = self.results.place(setting or self.chosen)
-        return _mean(arrays.of_data[place, :, arrays.data.index(f"{part}_{size.key}")])
+        return mean_of(self.data_runs(setting or self.chosen, f"{part}_{size.key}"))
 
     @cached_property
     def sizes(self) -> tuple[Size, ...]:
         """The classes of entities that occur, by size."""
         return tuple(size for size in ENTITY_SIZES if self.of_size("entities", size) > 0)
 
-    def outcome(self, setting: Setting | None = None) -> Outcome | None:
-        """Return the first outcome of a setting that is no failure."""
-        wanted = setting or self.chosen
-        return next(
-            (each for each in self.results.outcomes if each.cell.setting == wanted and each.failure is None),
-            None,
-        )
+    def needed(self, setting: Setting | None = None) -> float:
+        """Return what it takes besides the budget that nobody gets less on average than is due."""
+        return self.mean("cost_of_privacy", setting) + max(0.0, self.beyond(setting))
 
-    def total_notes(self) -> dict[Setting, str]:
+    def beyond(self, setting: Setting | None = None) -> float:
+        """Return what is expected to be paid beyond the budget; 0 where it is rounding alone."""
+        over = self.mean("overspent", setting)
+        return over if abs(over) > 1e-9 * max(self.mean("moved", setting), 1e-12 * self.money) else 0.0
+
+    def shown(self, value: float) -> str:
+        """Return an expected number of decisions, or an amount."""
+        return few_text(value) if self.is_rule else self.amounts.text(value)
+
+    def measure_text(self, name: str, setting: Setting) -> str:
+        """Return a measure of a setting as a table has it."""
+        value = self.beyond(setting) if name == "overspent" else self.mean(name, setting)
+        if not math.isfinite(value):
+            return "unknown"
+        if self.is_rule and name not in EXPECTED:
+            return chance_text(value)
+        return self.shown(value)
+
+    def notes_of(self, setting: Setting | None = None) -> tuple[Note, ...]:
+        """Return how a setting was computed and what has to be known of it; none if no cell is done."""
+        outcome = self.outcome(setting)
+        return () if outcome is None else tuple(Note.of(note) for note in outcome.notes)
+
+    def total_notes(self) -> dict[Setting, Note]:
         """Return, by setting, how likely a noisy total of 0 or less is, where that was worth a note."""
-        found = {}
-        for setting in self.protected:
-            outcome = self.outcome(setting)
-            said = [note for note in (outcome.notes if outcome else ()) if note.startswith(TOTAL_WORDS)]
-            if said:
-                found[setting] = said[0]
-        return found
+        notes = {
+            setting: next((note for note in self.notes_of(setting) if note.kind == "total"), None)
+            for setting in self.protected
+        }
+        return {setting: note for setting, note in notes.items() if note is not None}
+
+    @property
+    def exactness(self) -> str:
+        """Whether the numbers of the chosen setting are exact, in a sentence."""
+        if self.is_exact():
+            return "Exact values, no sampling."
+        return f"Drawn, not exact: means of {self.task.draws:,} simulated releases."
+
+    # --- entities ---------------------------------------------------------------------------------
 
     @cached_property
     def entities(self) -> tuple[Entity, ...]:
         """The entities that were kept, the most affected first; those of one name with their rows."""
-        found = self.outcome()
-        kept = () if found is None else found.entities
+        outcome = self.outcome()
+        kept = () if outcome is None else outcome.entities
         times = Counter(name for name, _ in kept)
         before = f"{self.noun.one} " if self.task.name is None else ""  # a number alone says nothing
         return tuple(
             Entity(
                 f"{before}{plain(name)}"
                 if times[name] == 1
-                else f"{plain(name)} (row {int(each['place']) + 1})",
-                each,
+                else f"{plain(name)} (row {int(numbers['place']) + 1})",
+                numbers,
             )
-            for name, each in kept
+            for name, numbers in kept
         )
 
     @property
@@ -191,52 +189,6 @@ class DecideReading:
         """Whether every entity was kept one by one."""
         return len(self.entities) == self.entities_in_all
 
-    def needed(self, setting: Setting | None = None) -> float:
-        """Return what it takes besides the budget that nobody gets less on average than is due."""
-        return self.value("cost_of_privacy", setting) + max(0.0, self.beyond(setting))
-
-    def beyond(self, setting: Setting | None = None) -> float:
-        """Return what is expected to be paid beyond the budget; 0 where it is rounding alone."""
-        over = self.value("overspent", setting)
-        return over if abs(over) > 1e-9 * max(self.value("moved", setting), 1e-12 * self.money) else 0.0
-
-    @property
-    def money(self) -> float:
-        """The budget; 1 where shares are compared."""
-        return 1.0 if self.task.budget is None else self.task.budget
-
-
-def read_decision(results: Results, *, chosen: object = None) -> DecideReading:
-    """Return the reading of results: of the setting that is asked for, or that the rule finds.
-
-    Raises
-    ------
-    InvalidParameterError
-        If `chosen` is not a protected setting of the study.
-    """
-    if chosen is not None:
-        asked = results.setting(chosen)
-        if not asked.is_protected:
-            must_be = "a setting that decides from counts with noise"
-            raise InvalidParameterError("chosen", owner="page_of", must_be=must_be, got=str(asked))
-        return DecideReading(results, asked)
-    protected = [each for each in results.settings if each.is_protected]
-    field = [each for each in protected if _mechanism(each) == _mechanism(protected[0])]
-    epsilon = _nearest(field)
-    beside = [each for each in field if each.epsilon == epsilon]
-    processed = [each for each in beside if way_of(each)[0]]
-    return DecideReading(results, (processed or beside)[0])
-
-
-def _nearest(settings: list[Setting]) -> Fraction | None:
-    tested = sorted({each.epsilon for each in settings if each.epsilon is not None})
-    return min(tested, key=lambda each: (abs(math.log(each)), each), default=None)
-
 
 def _mechanism(setting: Setting) -> tuple[str, dict[str, Any]]:
     return setting.mechanism, noise_parameters(setting)
-
-
-def _mean(runs: Any) -> float:
-    known = runs[np.isfinite(runs)]
-    return float(known.mean()) if known.size else math.nan

@@ -25,7 +25,6 @@ from evenhand.study.tasks.decide.names import (
 )
 from evenhand.study.tasks.decide.weight_text import weight_of
 from evenhand.study.tasks.decide.weights import Sum
-from evenhand.study.tasks.shared.reading import PageFunctions
 from evenhand.study.tasks.shared.table_mechanisms import UNITS, TableMechanism, parameter_words, table_setting
 
 if TYPE_CHECKING:
@@ -258,11 +257,10 @@ class DecideTask(Task):
     # --- running and reading ----------------------------------------------------------------------
 
     def read(self, results: Any, *, chosen: object = None) -> Reading:
-        """Return the three sentences and the page."""
-        from evenhand.study.tasks.decide.answers import decision_answers  # noqa: PLC0415 - only for a report
-        from evenhand.study.tasks.decide.page.page import decision_page  # noqa: PLC0415 - needs the extra report
+        """Return the three sentences and the page; see :mod:`evenhand.study.tasks.decide.page.page`."""
+        from evenhand.study.tasks.decide.page.page import DecidePage  # noqa: PLC0415 - only for a report
 
-        return PageFunctions(results, chosen, decision_answers, decision_page)
+        return DecidePage.of(results, chosen=chosen)
 
     # --- files ------------------------------------------------------------------------------------
 

@@ -8,16 +8,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from evenhand.report.marks import Axis
-from evenhand.report.words import MINUS, epsilon_of, number
+from evenhand.report.words import MINUS, epsilon_words, number
 from evenhand.study.page.wording import counted, plain
 from evenhand.study.tasks.decide.methods import noise_parameters, way_of, way_title
-from evenhand.study.tasks.release.wording import mechanism_name as mechanism_of_a_release
+from evenhand.study.tasks.shared.wording import mechanism_name as mechanism_of_a_release
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from evenhand.study.plan.cells import Setting
-    from evenhand.study.tasks.decide.task import DecideTask
 
 __all__ = ["Amounts", "Noun", "chance_text", "few_text", "mechanism_name", "noun_of", "setting_words"]
 
@@ -90,9 +89,13 @@ class Amounts:
             return f"{before}{shown} {self.currency}"
         return f"{before}{self.currency}{shown}"
 
+    def at_most(self, value: float) -> str:
+        """Return an amount that something is below; tiny ones are raised to the smallest that is shown."""
+        return self.text(max(value, _LEAST) if self.in_money and value > 0 else value)
+
     def axis(self, title: str, values: Iterable[float]) -> Axis:
         """Return the axis of a chart on which the largest of some amounts has few figures."""
-        largest = max((abs(each) for each in values if math.isfinite(each)), default=0.0)
+        largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
         if not self.in_money:
             return Axis(title, "% of the budget", 100.0)
         for least, word, _ in (*_LARGE, (1e4, "thousand", 1)):
@@ -103,9 +106,9 @@ class Amounts:
         return Axis(title, self.currency)
 
     @classmethod
-    def of(cls, task: DecideTask) -> Amounts:
-        """Return how the amounts of a task are worded."""
-        return cls(plain(task.currency), in_money=task.budget is not None)
+    def of(cls, currency: str, budget: float | None) -> Amounts:
+        """Return how the amounts of a budget are worded, or of shares where there is none."""
+        return cls(plain(currency), in_money=budget is not None)
 
 
 def _money(value: float) -> str:
@@ -177,7 +180,7 @@ def setting_words(setting: Setting) -> str:
     """
     words = mechanism_name(setting)
     if setting.epsilon is not None:
-        words = f"{words} at ε = {epsilon_of(setting.epsilon)}"
+        words = f"{words} at {epsilon_words(setting.epsilon)}"
     if way_of(setting) == ((), None):
         return words
     way = way_title(setting)

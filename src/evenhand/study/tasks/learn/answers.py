@@ -9,23 +9,18 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from evenhand.study.page.wording import amount, change, is_nothing, listed, percent, points
+from evenhand.study.page.comparing import Rival, clearly
+from evenhand.study.page.reading import ACCURACY, BASELINE, GAP
+from evenhand.study.page.wording import amount, change, is_exactly_zero, listed, percent, points
 from evenhand.study.tasks.learn.methods import METHODS
-from evenhand.study.tasks.learn.reading import ACCURACY, GAP, PLAIN_SETTING, read_learning
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from evenhand.study.plan.cells import Setting
-    from evenhand.study.results.estimates import Estimated
-    from evenhand.study.results.results import Results
     from evenhand.study.tasks.learn.reading import LearnReading
 
-__all__ = ["choice_answer", "cost_answer", "gap_answer", "learning_answers", "rivals_of"]
-
-
-def learning_answers(results: Results, *, chosen: object = None) -> tuple[str, str, str]:
-    """Return the three sentences of a report on classifiers and of the terminal."""
-    reading = read_learning(results, chosen=chosen)
-    return cost_answer(reading), gap_answer(reading), choice_answer(reading)
+__all__ = ["choice_answer", "cost_answer", "gap_answer", "rivals_of"]
 
 
 # --- what privacy costs ---------------------------------------------------------------------------
@@ -35,7 +30,7 @@ def cost_answer(reading: LearnReading) -> str:
     """Say what training with privacy alone costs in accuracy, before anything is evened out."""
     setting = _bare(reading)
     if setting is None:
-        before = reading.value(ACCURACY, PLAIN_SETTING)
+        before = reading.value(ACCURACY, BASELINE)
         return (
             "**No way with privacy alone was trained**, so what it costs by itself cannot be said: the plain "
             f"classifier is right for {percent(before.value)} of the test rows."
@@ -48,7 +43,7 @@ def cost_heading(reading: LearnReading, setting: Setting) -> str:
     moved, name = reading.change(ACCURACY, setting), reading.name(setting)
     if not moved.has_interval:
         return f"One repeat cannot tell what {name} costs"
-    if is_nothing(moved):
+    if is_exactly_zero(moved):
         return f"{name} is as accurate as the plain classifier, in every repeat"
     if not moved.is_clear:
         return f"{name} does not clearly change accuracy"
@@ -57,16 +52,16 @@ def cost_heading(reading: LearnReading, setting: Setting) -> str:
 
 def _bare(reading: LearnReading) -> Setting | None:
     """Return the first private way at the epsilon that is not post-processed: what privacy alone does."""
-    return next((each for each in reading.private if not METHODS[each.mechanism].then), None)
+    return next((setting for setting in reading.private if not METHODS[setting.mechanism].then), None)
 
 
 def _accuracies(reading: LearnReading, setting: Setting) -> str:
-    before, after = reading.value(ACCURACY, PLAIN_SETTING), reading.value(ACCURACY, setting)
+    before, after = reading.value(ACCURACY, BASELINE), reading.value(ACCURACY, setting)
     moved = reading.change(ACCURACY, setting)
     said = (
         f"{percent(before.value)} of the test rows are right without privacy and {percent(after.value)} with"
     )
-    if moved.is_clear or is_nothing(moved):
+    if moved.is_clear or is_exactly_zero(moved):
         return said
     return f"{said}, a change of {change(moved, unit=' points')}"
 
@@ -85,7 +80,7 @@ def gap_answer(reading: LearnReading) -> str:
         )
     if not reading.chosen.is_protected:
         return f"**The plain classifier has a gap of {points(after.value)} points**{_equal(reading)}."
-    before, moved = reading.value(GAP, PLAIN_SETTING), reading.change(GAP)
+    before, moved = reading.value(GAP, BASELINE), reading.change(GAP)
     both = f"{points(before.value)} points for the plain classifier and {points(after.value)} for this one"
     price = _price(reading) if moved.has_interval else ""
     return f"**{gap_heading(reading)}**: {both}{_equal(reading)}.{price}{_bounded(reading)}"
@@ -135,7 +130,7 @@ def _bounded(reading: LearnReading) -> str:
     ]
     if not told:
         return " Nothing useful bounds the gap of other people: a group has too few rows for it."
-    over = f" (mean{'s' * (len(told) > 1)} over repeats)" if reading.results.plan.repeats > 1 else ""
+    over = f" (mean{'s' * (len(told) > 1)} over repeats)" if reading.repeats > 1 else ""
     proved = f"By {'proved bounds' if len(told) > 1 else 'a proved bound'} the gap"
     return f" {proved} among people like those of the rows is {', and '.join(told)}{over}."
 
@@ -148,18 +143,18 @@ def choice_answer(reading: LearnReading) -> str:
     rivals = rivals_of(reading)
     if nothing := _no_choice(reading, many=len(rivals)):
         return nothing
-    better = [each for each, verdict in rivals.items() if verdict == "better"]
-    worse = [each for each, verdict in rivals.items() if verdict == "worse"]
-    rest = _rest(reading, rivals)
+    better = [rival for rival, verdict in rivals.items() if verdict == "better"]
+    worse = [rival for rival, verdict in rivals.items() if verdict == "worse"]
+    rest, many = _rest(reading, rivals), 2 * len(rivals)
     if better:
-        heads = [_ahead(reading, each, reading.chosen, many=2 * len(rivals)) for each in better]
+        heads = [
+            f"{reading.way(setting).title} {_lead(reading, setting, reading.chosen, comparisons=many)}"
+            for setting in better
+        ]
         return f"**{listed(heads, most=3, rest='other ways do better')}**{rest}"
     if worse:
-        heads = [_ahead(reading, reading.chosen, each, many=2 * len(rivals)) for each in worse]
-        first, *others = heads
-        named = f"{reading.way().title} "
-        same = [head.removeprefix(named) for head in others]
-        return f"**{listed([first, *same], most=3, rest='more such')}**{rest}"
+        heads = [_lead(reading, reading.chosen, setting, comparisons=many) for setting in worse]
+        return f"**{reading.way().title} {listed(heads, most=3, rest='more such')}**{rest}"
     return f"**No private way at this ε clearly does better than {reading.way().title}**{rest}"
 
 
@@ -180,52 +175,49 @@ def _no_choice(reading: LearnReading, *, many: int) -> str:
             f"{title} is the only private way at its ε.** Try others beside it to have something to compare."
         )
         return f"**No recommendation: {why}"
-    if reading.results.plan.repeats == 1:
+    if reading.repeats == 1:
         return "**One repeat cannot tell which private way does better.** Repeat the study to compare them."
     return ""
 
 
-def _ahead(reading: LearnReading, first: Setting, second: Setting, *, many: int) -> str:
+def _lead(reading: LearnReading, first: Setting, second: Setting, *, comparisons: int) -> str:
     """Return in what one way is clearly ahead of another; in the rest the two cannot be told apart."""
-    accuracy = reading.change(ACCURACY, first, against=second, many=many)
-    gap = reading.change(GAP, first, against=second, many=many)
-    name, other = METHODS[first.mechanism].title, METHODS[second.mechanism].title
-    if _clearly(accuracy, 1) and _clearly(gap, -1):
-        return f"{name} is more accurate than {other}, with a smaller gap"
-    if _clearly(accuracy, 1):
-        return f"{name} is more accurate than {other}, with no clear difference of gaps"
-    return f"{name} has a smaller gap than {other}, with no clear difference of accuracy"
+    accuracy = reading.change(ACCURACY, first, against=second, comparisons=comparisons)
+    gap = reading.change(GAP, first, against=second, comparisons=comparisons)
+    other = METHODS[second.mechanism].title
+    if clearly(accuracy, 1) and clearly(gap, -1):
+        return f"is more accurate than {other}, with a smaller gap"
+    if clearly(accuracy, 1):
+        return f"is more accurate than {other}, with no clear difference of gaps"
+    return f"has a smaller gap than {other}, with no clear difference of accuracy"
 
 
-def rivals_of(reading: LearnReading) -> dict[Setting, str]:
+def rivals_of(reading: LearnReading) -> Mapping[Setting, str]:
     """Return each other private way at the epsilon with whether it is better, worse, a trade or the same."""
-    others = [each for each in reading.private if each != reading.chosen and not reading.constant(each)]
-    found = {}
-    for each in others:
-        gap = reading.change(GAP, against=each, many=2 * len(others))
-        accuracy = reading.change(ACCURACY, against=each, many=2 * len(others))
-        ahead = _clearly(gap, -1) or _clearly(accuracy, 1)
-        behind = _clearly(gap, 1) or _clearly(accuracy, -1)
-        found[each] = "trade" if ahead and behind else "worse" if ahead else "better" if behind else "same"
-    return found
+    others = [
+        setting for setting in reading.private if setting != reading.chosen and not reading.constant(setting)
+    ]
+    verdicts = {}
+    for other in others:
+        accuracy, gap = (
+            reading.change(name, against=other, comparisons=2 * len(others)) for name in (ACCURACY, GAP)
+        )
+        verdicts[other] = Rival(other, accuracy, gap).verdict
+    return verdicts
 
 
-def _clearly(found: Estimated, sign: int) -> bool:
-    return found.is_clear and found.value * sign > 0
-
-
-def _rest(reading: LearnReading, rivals: dict[Setting, str]) -> str:
+def _rest(reading: LearnReading, rivals: Mapping[Setting, str]) -> str:
     """Return the trades and ties that follow the first half of the sentence, and who must be known."""
     parts = []
-    trades = [each for each, verdict in rivals.items() if verdict == "trade"]
+    trades = [rival for rival, verdict in rivals.items() if verdict == "trade"]
     for sign, words in ((-1, "more accurate with a wider gap"), (1, "less accurate with a smaller gap")):
         told = [_figures(reading, each) for each in trades if _ahead_in_gap(reading, each) == sign]
         if told:
             parts.append(f"{listed(told, most=3)} {'is' if len(told) == 1 else 'are'} {words}")
-    same = [METHODS[each.mechanism].title for each, verdict in rivals.items() if verdict == "same"]
+    same = [METHODS[rival.mechanism].title for rival, verdict in rivals.items() if verdict == "same"]
     if same:
         parts.append(f"{listed(same)} cannot be told from it")
-    bases = {METHODS[each.mechanism].base for each in (reading.chosen, *rivals)}
+    bases = {METHODS[rival.mechanism].base for rival in (reading.chosen, *rivals)}
     if "local" in bases and len(bases) > 1:
         parts.append(
             "Local promises something else: it hides reported columns from whoever trains, and no others"

@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from evenhand._notes import Note
 from evenhand.errors import PrivacyWarning
 from evenhand.learn.training.private_rows import FEATURES_PUBLIC
 from evenhand.measure import MEASURES, RATES, group_report
@@ -218,8 +219,9 @@ def _with_schema(guarantee: Guarantee, task: LearnTask, prepared: PreparedLearni
     return Guarantee.from_dict(stated.to_dict() | {"assumptions": [*stated.assumptions, left_in]})
 
 
-def notes_of(guarantee: Guarantee) -> tuple[str, ...]:
-    """Return unit, trust and assumptions of a claim, a line each; nothing where nothing is promised."""
+def notes_of(guarantee: Guarantee) -> tuple[Note, ...]:
+    """Return unit, trust and assumptions of a claim; no notes where there is no guarantee."""
     if str(guarantee.trust) == "none":
         return ()
-    return (f"unit: {guarantee.unit}", f"trust: {guarantee.trust}", *guarantee.assumptions)
+    assumed = (Note("assumption", each) for each in guarantee.assumptions)
+    return Note("unit", str(guarantee.unit)), Note("trust", str(guarantee.trust)), *assumed

@@ -14,7 +14,6 @@ from evenhand.study.tasks.base import Task
 from evenhand.study.tasks.learn.methods import DEFAULT_METHODS, METHODS, PLAIN, method_named
 from evenhand.study.tasks.learn.names import LEARN_MEASURES, LEARN_RATES
 from evenhand.study.tasks.shared.parts import overlap_of
-from evenhand.study.tasks.shared.reading import PageFunctions
 from evenhand.study.tasks.shared.table_mechanisms import NO_GUARANTEE, UNITS
 
 if TYPE_CHECKING:
@@ -170,11 +169,10 @@ class LearnTask(Task):
     # --- running and reading ----------------------------------------------------------------------
 
     def read(self, results: Any, *, chosen: object = None) -> Reading:
-        """Return the three sentences and the page."""
-        from evenhand.study.tasks.learn.answers import learning_answers  # noqa: PLC0415 - only for a report
-        from evenhand.study.tasks.learn.page.page import learning_page  # noqa: PLC0415 - needs the extra report
+        """Return the three sentences and the page; see :mod:`evenhand.study.tasks.learn.page.page`."""
+        from evenhand.study.tasks.learn.page.page import LearnPage  # noqa: PLC0415 - only for a report
 
-        return PageFunctions(results, chosen, learning_answers, learning_page)
+        return LearnPage.of(results, chosen=chosen)
 
     # --- files ------------------------------------------------------------------------------------
 

@@ -11,35 +11,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.report.words import epsilon_of, number
-from evenhand.study.page.wording import counted, listed
-from evenhand.study.tasks.collect.page.reading import strict
-from evenhand.study.tasks.release.reading import read_release
-from evenhand.study.tasks.release.wording import (
-    amount_text,
-    digits_of,
-    mechanism_name,
-    release_name,
-    share_text,
-    way_text,
-)
+from evenhand.report.words import epsilon_words, number
+from evenhand.study.page.comparing import clearly, groups_by_sign, strict
+from evenhand.study.page.wording import counted, digits_of, listed
+from evenhand.study.tasks.release.reading import ANY
+from evenhand.study.tasks.release.wording import amount_text, release_name, share_text, way_text
+from evenhand.study.tasks.shared.wording import mechanism_name
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.study.plan.cells import Setting
     from evenhand.study.results.estimates import Estimated
-    from evenhand.study.results.results import Results
     from evenhand.study.tasks.release.reading import ReleaseReading
     from evenhand.study.tasks.shared.sizes import Size
 
-__all__ = ["error_answer", "lost_answer", "promise_answer", "release_answers"]
-
-
-def release_answers(results: Results, *, chosen: object = None) -> tuple[str, str, str]:
-    """Return the three sentences of a report on releases and of the terminal."""
-    reading = read_release(results, chosen=chosen)
-    return lost_answer(reading), error_answer(reading), promise_answer(reading)
+__all__ = ["error_answer", "lost_answer", "promise_answer"]
 
 
 # --- who is lost ----------------------------------------------------------------------------------
@@ -55,7 +42,7 @@ def lost_answer(reading: ReleaseReading) -> str:
     if not lost and not gained:
         return f"**{_nobody(reading)}**: under {how}, {_widest(reading)}."
     if lost and gained:
-        head = f"{_names(reading, lost)} {_verb(lost, 'lose')} people in the published table"
+        head = f"{reading.names(lost)} {_verb(lost, 'lose')} people in the published table"
         rest = f"{_shares(reading, lost)}, and {_shares(reading, gained)},"
     elif lost:
         head = f"{_all_or_names(reading, lost)} {_verb_all(reading, lost, 'lose')} people"
@@ -70,33 +57,30 @@ def lost_answer(reading: ReleaseReading) -> str:
 
 def lost_groups(reading: ReleaseReading) -> list[str]:
     """Return the groups that are clearly counted too low, the worst first."""
-    found = {group: reading.lost(group) for group in reading.groups}
-    clear = [group for group, each in found.items() if each.is_clear and each.value < 0]
-    return sorted(clear, key=lambda group: found[group].value)
+    losses = reading.losses()
+    return sorted(groups_by_sign(losses)[1], key=lambda group: losses[group].value)
 
 
 def gained_groups(reading: ReleaseReading) -> list[str]:
     """Return the groups that are clearly counted too high, the most first."""
-    found = {group: reading.lost(group) for group in reading.groups}
-    clear = [group for group, each in found.items() if each.is_clear and each.value > 0]
-    return sorted(clear, key=lambda group: -found[group].value)
+    losses = reading.losses()
+    return sorted(groups_by_sign(losses)[0], key=lambda group: -losses[group].value)
 
 
 def _exact(reading: ReleaseReading) -> bool:
     """Return whether every group has as many people in the published table as there are, in all repeats."""
-    found = [reading.lost(group) for group in reading.groups]
-    known = [each for each in found if math.isfinite(each.value)]
-    return bool(known) and all(each.value == each.low == each.high == 0 for each in known)
+    known = [found for found in reading.losses().values() if math.isfinite(found.value)]
+    return bool(known) and all(found.value == found.low == found.high == 0 for found in known)
 
 
 def _nobody(reading: ReleaseReading) -> str:
-    if reading.results.plan.repeats < 2:
+    if reading.repeats < 2:
         return "One repeat cannot tell who is lost"
     return "No group clearly gains or loses people"
 
 
 def _widest(reading: ReleaseReading) -> str:
-    found = {group: reading.lost(group) for group in reading.groups}
+    found = reading.losses()
     known = [group for group, each in found.items() if math.isfinite(each.value)]
     if not known:
         return "no cell is done"
@@ -104,14 +88,10 @@ def _widest(reading: ReleaseReading) -> str:
     return f"{reading.named(worst)} is furthest off, by {share_text(found[worst])}"
 
 
-def _names(reading: ReleaseReading, groups: list[str]) -> str:
-    return listed([reading.named(group) for group in groups], most=3, rest="other groups")
-
-
 def _all_or_names(reading: ReleaseReading, groups: list[str]) -> str:
     if len(groups) == len(reading.groups) > 1:
         return "Every group"
-    return _names(reading, groups)
+    return reading.names(groups)
 
 
 def _verb(groups: list[str], verb: str) -> str:
@@ -152,8 +132,8 @@ def error_heading(reading: ReleaseReading) -> str:
     errors = [reading.size_runs("error", size) for size in (small, large)]
     people = [reading.size_runs("size", size) for size in (small, large)]
     with np.errstate(divide="ignore", invalid="ignore"):
-        shares = reading.tested(errors[0] / people[0] - errors[1] / people[1])
-    larger = reading.tested(errors[1] - errors[0])
+        shares = reading.tested(errors[0] / people[0] - errors[1] / people[1], within=ANY)
+    larger = reading.tested(errors[1] - errors[0], within=ANY)
     if not shares.is_clear:
         return "Small and large cells do not differ clearly in their share of error"
     if shares.value < 0:
@@ -181,7 +161,7 @@ def _per_person(reading: ReleaseReading) -> str:
         return ""
     high, low = max(means, key=means.__getitem__), min(means, key=means.__getitem__)
     runs = _person_runs(reading)
-    apart = reading.tested(runs[high] - runs[low], level=strict(math.comb(len(runs), 2)))
+    apart = reading.tested(runs[high] - runs[low], within=ANY, level=strict(math.comb(len(runs), 2)))
     digits = max(digits_of(means[low]), digits_of(means[high]))
     both = (
         f"errors per person are {number(means[high], digits)} for {reading.named(high)} and "
@@ -191,7 +171,7 @@ def _per_person(reading: ReleaseReading) -> str:
 
 
 def _person_runs(reading: ReleaseReading) -> dict[str, NDArray[np.float64]]:
-    found = {group: reading.person_error(group) for group in reading.groups}
+    found = {group: reading.group_runs(reading.chosen, group, "person_error") for group in reading.groups}
     return {group: runs for group, runs in found.items() if np.isfinite(runs).any()}
 
 
@@ -206,7 +186,7 @@ def promise_answer(reading: ReleaseReading) -> str:
 def promise_heading(reading: ReleaseReading) -> str:
     """Return how many mechanisms promise something, as a sentence without its full stop."""
     all_of, good = len(reading.beside), len(reading.promising)
-    at = "" if reading.epsilon is None else f" at ε = {epsilon_of(reading.epsilon)}"
+    at = "" if reading.epsilon is None else f" at {epsilon_words(reading.epsilon)}"
     if good == all_of:
         return (
             f"All {all_of} mechanisms keep a promise{at}"
@@ -223,16 +203,16 @@ def promise_heading(reading: ReleaseReading) -> str:
 
 
 def _without(reading: ReleaseReading) -> str:
-    bad = [each for each in reading.beside if each not in reading.promising]
+    bad = [setting for setting in reading.beside if setting not in reading.promising]
     if not bad:
         return ""
-    names = listed([mechanism_name(each) for each in bad], most=4)
+    names = listed([mechanism_name(setting) for setting in bad], most=4)
     return f": {names} {'has' if len(bad) == 1 else 'have'} a δ of 0.01 or more"
 
 
 def _least(reading: ReleaseReading) -> str:
     """Say which mechanism with a promise has the smallest error, if that is clear."""
-    field = [each for each in reading.promising if math.isfinite(reading.cell_error(each).value)]
+    field = [setting for setting in reading.promising if math.isfinite(reading.cell_error(setting).value)]
     if not field:
         return "Nothing here can be recommended."
     left_out = len(reading.promising) < len(reading.beside)
@@ -245,9 +225,9 @@ def _least(reading: ReleaseReading) -> str:
         )
     best = min(field, key=lambda each: reading.cell_error(each).value)
     near = [
-        each
-        for each in field
-        if each != best and not _clearly_more(reading, each, best, comparisons=len(field) - 1)
+        setting
+        for setting in field
+        if setting != best and not _clearly_more(reading, setting, best, comparisons=len(field) - 1)
     ]
     shown, of_whom = amount_text(reading.cell_error(best)), "Of the others, " if left_out else ""
     if near:
@@ -257,5 +237,4 @@ def _least(reading: ReleaseReading) -> str:
 
 
 def _clearly_more(reading: ReleaseReading, other: Setting, best: Setting, *, comparisons: int) -> bool:
-    found = reading.less_error(best, other, comparisons=comparisons)
-    return found.is_clear and found.value < 0
+    return clearly(reading.less_error(best, other, comparisons=comparisons), -1)

@@ -14,6 +14,7 @@ from evenhand.release.table.histogram import Histogram
 from evenhand.study.plan.draw_text import draw_text
 from evenhand.study.store.outcome import Outcome
 from evenhand.study.tasks.release.measures import errors_by_group, errors_by_size, errors_of_a_table
+from evenhand.study.tasks.release.names import STATED
 from evenhand.study.tasks.release.rebuild import learnt_from
 from evenhand.study.tasks.shared.claims import rounded_up
 from evenhand.study.tasks.shared.parts import parts
@@ -29,14 +30,10 @@ if TYPE_CHECKING:
     from evenhand.study.tasks.base import Prepared
     from evenhand.study.tasks.release.task import ReleaseTask
 
-__all__ = ["STATED", "STEPS_OF_A_RELEASE", "execute", "table_counts"]
+__all__ = ["STEPS_OF_A_RELEASE", "execute", "table_counts"]
 
 STEPS_OF_A_RELEASE = ("count", "release", "bias", "train", "measure")
 """What is timed, in order."""
-
-STATED = 1
-"""The epsilon at which delta is stated for a mechanism that has no epsilon of its own."""
-
 
 _STRAIGHT = ("nonnegative", "integral")
 

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
     from evenhand.study.tasks.measure import Measure
 
-__all__ = ["GROUP_NUMBERS", "RELEASE_MEASURES", "SIZES", "SIZE_NUMBERS", "size_of"]
+__all__ = ["GROUP_NUMBERS", "RELEASE_MEASURES", "SIZES", "SIZE_NUMBERS", "STATED", "size_of"]
+
+STATED = 1
+"""The epsilon at which delta is stated for a mechanism that has no epsilon of its own."""
 
 RELEASE_MEASURES: Mapping[str, Measure] = {
     "l1_error": count_of("error of all cells together"),

@@ -13,7 +13,6 @@ from evenhand.study.tasks.base import Task, refuse_field
 from evenhand.study.tasks.measure import CLASSIFIER_MEASURES, CLASSIFIER_RATES
 from evenhand.study.tasks.release.names import GROUP_NUMBERS, RELEASE_MEASURES, SIZE_NUMBERS, SIZES
 from evenhand.study.tasks.shared.parts import overlap_of
-from evenhand.study.tasks.shared.reading import PageFunctions
 from evenhand.study.tasks.shared.steps import checked_step
 from evenhand.study.tasks.shared.table_mechanisms import UNITS, TableMechanism, several, table_setting
 
@@ -163,11 +162,10 @@ class ReleaseTask(Task):
     # --- running and reading ----------------------------------------------------------------------
 
     def read(self, results: Any, *, chosen: object = None) -> Reading:
-        """Return the three sentences and the page."""
-        from evenhand.study.tasks.release.answers import release_answers  # noqa: PLC0415 - only for a report
-        from evenhand.study.tasks.release.page.page import release_page  # noqa: PLC0415 - needs the extra report
+        """Return the three sentences and the page; see :mod:`evenhand.study.tasks.release.page.page`."""
+        from evenhand.study.tasks.release.page.page import ReleasePage  # noqa: PLC0415 - only for a report
 
-        return PageFunctions(results, chosen, release_answers, release_page)
+        return ReleasePage.of(results, chosen=chosen)
 
     # --- files ------------------------------------------------------------------------------------
 

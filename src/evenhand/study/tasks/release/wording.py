@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from decimal import ROUND_CEILING, Context, Decimal
 from typing import TYPE_CHECKING, Literal
 
-from evenhand.report.words import epsilon_of, interval_of, number
-from evenhand.study.page.wording import plain
-from evenhand.study.tasks.shared.table_mechanisms import NO_GUARANTEE, title_of
+from evenhand.report.words import epsilon_words, interval_of, number
+from evenhand.study.page.wording import digits_of
+from evenhand.study.tasks.shared.table_mechanisms import NO_GUARANTEE
+from evenhand.study.tasks.shared.wording import mechanism_name
 
 if TYPE_CHECKING:
     from evenhand.study.plan.cells import Setting
@@ -16,39 +16,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "amount_text",
-    "delta_text",
-    "digits_of",
-    "mechanism_name",
     "promise",
     "release_name",
+    "share_interval",
     "share_text",
+    "share_value",
     "tone_of",
     "way_text",
 ]
-
-_HIGH = "⁰¹²³⁴⁵⁶⁷⁸⁹"
-_SHORT = {"threshold": "threshold", "fraction": "", "k": "k =", "delta": None, "noise": None, "rho": "ρ ="}
-
-
-def delta_text(delta: float) -> str:
-    r"""Return delta with two digits, never below what it is.
-
-    >>> delta_text(0.0), delta_text(0.8915), delta_text(1.0), delta_text(0.99991)
-    ('0', '0.892', '1.000', '1.000')
-    >>> delta_text(6.04e-6).replace("\u00a0", " ")
-    '6.1 × 10⁻⁶'
-    """
-    if not math.isfinite(delta):
-        return "unknown"
-    if delta <= 0:
-        return "0"
-    exact = Decimal(repr(float(delta)))
-    if delta >= 0.001:
-        return f"{exact.quantize(Decimal('0.001'), rounding=ROUND_CEILING)}"
-    rounded = Context(prec=2, rounding=ROUND_CEILING).plus(exact)
-    power = rounded.adjusted()
-    raised = "".join(_HIGH[int(figure)] for figure in str(-power))
-    return f"{rounded.scaleb(-power):.1f}\u00a0×\u00a010⁻{raised}"
 
 
 def tone_of(delta: float, *, people: int) -> Literal["ok", "warn", "bad"]:
@@ -68,39 +43,12 @@ def promise(delta: float, *, people: int) -> str:
     return words[tone_of(delta, people=people)]
 
 
-def mechanism_name(setting: Setting) -> str:
-    """Return the mechanism with the parameters that tell it from others of its kind.
-
-    >>> from evenhand.study.plan.cells import Setting
-    >>> mechanism_name(Setting("suppression", options={"threshold": 6}))
-    'Suppression (threshold 6)'
-    >>> mechanism_name(Setting("laplace"))
-    'Laplace noise'
-    """
-    if not setting.is_protected:
-        return "True table"
-    said = []
-    for name, value in sorted(setting.options.items()):
-        if name == "fraction":
-            said.append(f"{100 * float(value):.3g}% of the records")
-        elif name == "noise":
-            said.append(f"noise on the {value}")
-        elif name == "delta":
-            said.append(f"δ = {delta_text(float(value))}")
-        elif isinstance(value, bool):
-            said.append(name.replace("_", " ") if value else f"no {name.replace('_', ' ')}")
-        else:
-            said.append(f"{_SHORT.get(name) or name.replace('_', ' ')} {value}")
-    title = title_of(setting.mechanism)
-    return f"{title} ({plain(', '.join(said), longest=80)})" if said else title
-
-
 def release_name(setting: Setting) -> str:
     """Return a setting in words, with its epsilon if it has one."""
     name = mechanism_name(setting)
     if setting.epsilon is None:
         return name
-    return f"{name} at ε = {epsilon_of(setting.epsilon)}"
+    return f"{name} at {epsilon_words(setting.epsilon)}"
 
 
 def amount_text(found: Estimated, *, sign: bool = False) -> str:
@@ -119,10 +67,18 @@ def amount_text(found: Estimated, *, sign: bool = False) -> str:
     return f"{shown} {interval_of(found.low, found.high, digits, sign=sign)}"
 
 
-def digits_of(value: float) -> int:
-    """Return how many digits a number of people is shown with: none from a hundred on, more when small."""
-    size = abs(value)
-    return 0 if size >= 100 else 1 if size >= 1 or size == 0 else 2 if size >= 0.01 else 4
+def share_value(found: Estimated) -> str:
+    """Return a share in percent with its sign."""
+    if not math.isfinite(found.value):
+        return "undefined"
+    return f"{number(100 * found.value, _share_digits(found), sign=True)}%"
+
+
+def share_interval(found: Estimated) -> str:
+    """Return the interval of a share in percent; an empty text if there is none."""
+    if not math.isfinite(found.value) or found.low is None or found.high is None:
+        return ""
+    return interval_of(100 * found.low, 100 * found.high, _share_digits(found), sign=True)
 
 
 def share_text(found: Estimated) -> str:
@@ -132,13 +88,7 @@ def share_text(found: Estimated) -> str:
     >>> share_text(Estimated(-0.031, -0.034, -0.028))
     '−3.1% (−3.4 to −2.8)'
     """
-    if not math.isfinite(found.value):
-        return "undefined"
-    digits = _share_digits(found)
-    shown = f"{number(100 * found.value, digits, sign=True)}%"
-    if found.low is None or found.high is None:
-        return shown
-    return f"{shown} {interval_of(100 * found.low, 100 * found.high, digits, sign=True)}"
+    return f"{share_value(found)} {share_interval(found)}".rstrip()
 
 
 def way_text(found: Estimated) -> str:

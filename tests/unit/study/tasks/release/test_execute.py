@@ -18,8 +18,9 @@ from evenhand.study.run.execute import execute
 from evenhand.study.run.prepare import prepare
 from evenhand.study.run.whole import run
 from evenhand.study.store.outcome_json import result_text
-from evenhand.study.tasks.release.execute import STATED, _lasting, table_counts
+from evenhand.study.tasks.release.execute import _lasting, table_counts
 from evenhand.study.tasks.release.execute import execute as execute_release
+from evenhand.study.tasks.release.names import STATED
 from evenhand.study.tasks.release.rebuild import learnt_from, rebuilt_people
 from evenhand.study.tasks.release.task import ReleaseTask
 from evenhand.study.tasks.shared.claims import rounded_up

@@ -6,10 +6,10 @@ import pytest
 
 from evenhand.collect.fairest.group_outcomes import GroupOutcomes
 from evenhand.errors import InvalidParameterError, PlanError
-from evenhand.study.page.wording import protocol_name
 from evenhand.study.plan.cells import Cell
 from evenhand.study.plan.plan import Plan
 from evenhand.study.tasks.collect.task import CollectTask, Mechanism
+from evenhand.study.tasks.collect.wording import protocol_name
 from evenhand.study.tasks.shared.optimal_setting import OptimalWay, check_optimal
 from evenhand.study.tasks.shared.protection import promise_of, strategy_of
 from unit.study._small_studies import schema

@@ -9,7 +9,7 @@ from evenhand.report.charts import bars_chart, spots_chart
 from evenhand.report.marks import Axis, Bar, Class, Estimate, Spot
 from evenhand.report.page import Section, Table
 from evenhand.report.words import number
-from evenhand.study.page.wording import plain
+from evenhand.study.page.wording import plain, with_article
 from evenhand.study.tasks.decide.answers import gain_heading, sides
 from evenhand.study.tasks.decide.wording import chance_text, few_text, setting_words
 
@@ -30,9 +30,9 @@ def sizes_section(reading: DecideReading) -> Section:
     """Return the typical error of an award against the size of the entity."""
     noun, people = reading.noun, plain(reading.task.count)
     spots = [
-        Spot(each.name, each["size"], each["error"] / each["truth"])
-        for each in reading.entities
-        if each["truth"] > 0
+        Spot(entity.name, entity["size"], entity["error"] / entity["truth"])
+        for entity in reading.entities
+        if entity["truth"] > 0
     ]
     classes = [each for each in _classes(reading) if each.x > 0]
     heading = _sizes_heading(reading, classes)
@@ -46,9 +46,8 @@ def sizes_section(reading: DecideReading) -> Section:
         name="misallocation-by-size",
         alt=f"{heading}. {_alt_classes(classes)}",
         caption=(
-            f"**{_how_exact(reading)}** Root mean square error of the award of one release, as a share of "
-            f"what "
-            f"the {noun.one} is due. {setting_words(reading.chosen)}. Both axes are logarithmic. "
+            f"**{reading.exactness}** Root mean square error of the award of one release, as a share of "
+            f"what the {noun.one} is due. {setting_words(reading.chosen)}. Both axes are logarithmic. "
             f"{_which(reading)} Of nobody counted there is no share."
         ),
     )
@@ -112,7 +111,7 @@ def classes_section(reading: DecideReading) -> Section | None:
         name="gain-by-size",
         alt=f"{heading}. {said}.",
         caption=(
-            f"**{_how_exact(reading)}** Mean over the {reading.noun.many} of a class of sizes by "
+            f"**{reading.exactness}** Mean over the {reading.noun.many} of a class of sizes by "
             f"{plain(reading.task.count)}; in brackets how many there are. Losses are dark. "
             f"{setting_words(reading.chosen)}."
         ),
@@ -133,11 +132,11 @@ def flips_section(reading: DecideReading) -> Section:
     """Return the chance of a wrong decision against the distance from the line."""
     noun = reading.noun
     spots = [
-        Spot(each.name, each["distance"], each["flip"], second=each["truth"] < 0.5)
-        for each in reading.entities
+        Spot(entity.name, entity["distance"], entity["flip"], second=entity["truth"] < 0.5)
+        for entity in reading.entities
     ]
-    heading = _flips_heading(reading)
-    listed = "; ".join(f"{each.name} {chance_text(each['flip'])}" for each in reading.entities[:5])
+    heading, article = _flips_heading(reading), with_article(noun.one)
+    listed = "; ".join(f"{entity.name} {chance_text(entity['flip'])}" for entity in reading.entities[:5])
     chart = spots_chart(
         Axis("people between it and the line"),
         Axis("chance of a wrong decision", "%", 100.0),
@@ -147,16 +146,15 @@ def flips_section(reading: DecideReading) -> Section:
         name="flips-by-distance",
         alt=f"{heading}. {listed}.",
         caption=(
-            f"**{_how_exact(reading)}** One dot for each {noun.one}. How many more or fewer people, in the "
+            f"**{reading.exactness}** One dot for each {noun.one}. How many more or fewer people, in the "
             "count that weighs most in a comparison, would change the decision from the true counts. "
             f"{setting_words(reading.chosen)}. {_which(reading)}"
         ),
     )
     return Section(
         heading=heading,
-        lead=f"Near the line noise decides. A {noun.one} far from it is decided as its true counts say."
-        if noun.one[0] not in "aeiou"
-        else f"Near the line noise decides. An {noun.one} far from it is decided as its true counts say.",
+        lead=f"Near the line noise decides. {article[:1].upper()}{article[1:]} far from it is decided as its "
+        "true counts say.",
         charts=(chart,),
         anchor="flips",
     )
@@ -166,11 +164,11 @@ def _flips_heading(reading: DecideReading) -> str:
     noun = reading.noun
     if reading.outcome() is None:
         return "No chance of a wrong decision is known"
-    number_of = round(reading.value("at_risk"))
+    number_of = round(reading.mean("at_risk"))
     if not number_of:
-        largest = chance_text(reading.value("largest_flip"))
+        largest = chance_text(reading.mean("largest_flip"))
         return f"No {noun.one} has a chance above {largest} of a wrong decision"
-    lose = round(reading.value("at_risk_of_loss"))
+    lose = round(reading.mean("at_risk_of_loss"))
     verb = "has" if number_of == 1 else "have"
     return (
         f"{noun.count(number_of)} {verb} a chance of 5% or more of a wrong decision; {lose:,} of them would "
@@ -199,7 +197,7 @@ def entities_section(reading: DecideReading) -> Section:
 def _shown(reading: DecideReading) -> list[Entity]:
     """Return the most affected; of an allotment both sides, so that gains do not hide losses."""
     if reading.is_rule:
-        return [each for each in reading.entities if each["flip"] > 0][:_SHOWN] or list(
+        return [entity for entity in reading.entities if entity["flip"] > 0][:_SHOWN] or list(
             reading.entities[:_SHOWN]
         )
     gains, losses = sides(reading)
@@ -235,14 +233,14 @@ def _money_table(reading: DecideReading, shown: Sequence[Entity]) -> Table:
     amounts, money = reading.amounts, reading.money
     rows = [
         [
-            each.name,
-            number(each["size"], 0),
-            amounts.text(each["truth"] * money),
-            f"**{amounts.text(each['bias'] * money, sign=True)}**",
-            amounts.text(each["error"] * money),
-            chance_text(each["error"] / each["truth"]) if each["truth"] > 0 else "no award",
+            entity.name,
+            number(entity["size"], 0),
+            amounts.text(entity["truth"] * money),
+            f"**{amounts.text(entity['bias'] * money, sign=True)}**",
+            amounts.text(entity["error"] * money),
+            chance_text(entity["error"] / entity["truth"]) if entity["truth"] > 0 else "no award",
         ]
-        for each in shown
+        for entity in shown
     ]
     keys = (
         ("gain or loss", lambda each: -abs(each["bias"])),
@@ -259,7 +257,7 @@ def _money_table(reading: DecideReading, shown: Sequence[Entity]) -> Table:
         ],
         rows=rows,
         numeric=[False, True, True, True, True, True],
-        caption=f"**{_how_exact(reading)}** {setting_words(reading.chosen)}.",
+        caption=f"**{reading.exactness}** {setting_words(reading.chosen)}.",
         name="most-affected",
         data=_kept(reading),
         orders=_orders(shown, keys),
@@ -269,13 +267,13 @@ def _money_table(reading: DecideReading, shown: Sequence[Entity]) -> Table:
 def _rule_table(reading: DecideReading, shown: Sequence[Entity]) -> Table:
     rows = [
         [
-            each.name,
-            "has the right" if each["truth"] >= 0.5 else "has it not",
-            f"**{chance_text(each['flip'])}**",
-            few_text(each["distance"]),
-            number(each["size"], 0),
+            entity.name,
+            "has the right" if entity["truth"] >= 0.5 else "has it not",
+            f"**{chance_text(entity['flip'])}**",
+            few_text(entity["distance"]),
+            number(entity["size"], 0),
         ]
-        for each in shown
+        for entity in shown
     ]
     keys = (
         ("chance", lambda each: -each["flip"]),
@@ -291,7 +289,7 @@ def _rule_table(reading: DecideReading, shown: Sequence[Entity]) -> Table:
         ],
         rows=rows,
         numeric=[False, False, True, True, True],
-        caption=f"**{_how_exact(reading)}** {setting_words(reading.chosen)}.",
+        caption=f"**{reading.exactness}** {setting_words(reading.chosen)}.",
         name="most-affected",
         data=_kept(reading),
         orders=_orders(shown, keys),
@@ -301,18 +299,12 @@ def _rule_table(reading: DecideReading, shown: Sequence[Entity]) -> Table:
 def _kept(reading: DecideReading) -> dict[str, list[object]]:
     """Return what is kept of the entities, for the CSV; what does not apply is left out."""
     names = ["size", "truth", "bias", *(["flip", "distance"] if reading.is_rule else ["error"])]
-    columns: dict[str, list[object]] = {"entity": [each.name for each in reading.entities]}
-    columns |= {name: [each[name] for each in reading.entities] for name in names}
+    columns: dict[str, list[object]] = {"entity": [entity.name for entity in reading.entities]}
+    columns |= {name: [entity[name] for entity in reading.entities] for name in names}
     if not reading.is_rule and reading.amounts.in_money:
         for name in ("truth", "bias", "error"):
-            columns[f"{name}_in_money"] = [each[name] * reading.money for each in reading.entities]
+            columns[f"{name}_in_money"] = [entity[name] * reading.money for entity in reading.entities]
     return columns
-
-
-def _how_exact(reading: DecideReading) -> str:
-    if reading.is_exact():
-        return "Exact values, no sampling."
-    return f"Drawn, not exact: means of {reading.task.draws:,} simulated releases."
 
 
 def _which(reading: DecideReading) -> str:
@@ -320,6 +312,5 @@ def _which(reading: DecideReading) -> str:
         return f"All {reading.noun.count(reading.entities_in_all)} are shown."
     return (
         f"{len(reading.entities):,} of {reading.noun.count(reading.entities_in_all)} are shown: the most "
-        f"affected, "
-        "and some of every size."
+        "affected, and some of every size."
     )

@@ -9,7 +9,7 @@ from evenhand.report.charts import bars_chart
 from evenhand.report.marks import Axis, Bar, Estimate
 from evenhand.report.page import Section, Table
 from evenhand.report.words import number
-from evenhand.study.page.wording import plain
+from evenhand.study.page.wording import plain, with_article
 from evenhand.study.tasks.decide.answers import group_heading, per_thousand
 from evenhand.study.tasks.decide.wording import few_text, setting_words
 
@@ -33,6 +33,7 @@ def groups_section(reading: DecideReading) -> Section | None:
         said = "; ".join(
             f"{plain(group)} {reading.amounts.text(value, sign=True)}" for group, value in values.items()
         )
+    dark = "" if reading.is_rule else " Losses are dark."
     bars = [
         Bar(plain(group), Estimate(value), strong=value < 0 or reading.is_rule)
         for group, value in values.items()
@@ -42,7 +43,7 @@ def groups_section(reading: DecideReading) -> Section | None:
         bars,
         name="who-pays",
         alt=f"{heading}. {said}.",
-        caption=f"**{_how(reading)}** {setting_words(reading.chosen)}.{_dark(reading)}",
+        caption=f"**{reading.exactness}** {setting_words(reading.chosen)}.{dark}",
     )
     return Section(
         heading=heading,
@@ -59,31 +60,18 @@ def _value(reading: DecideReading, group: str) -> float:
     return reading.of_group(group, "gain_per_head")
 
 
-def _how(reading: DecideReading) -> str:
-    return "Exact values, no sampling." if reading.is_exact() else "Drawn, not exact."
-
-
-def _dark(reading: DecideReading) -> str:
-    return "" if reading.is_rule else " Losses are dark."
-
-
 def _lead(reading: DecideReading) -> str:
     noun = reading.noun
     if reading.is_rule:
         return (
             f"Noise is added to {noun.many}, but people lose rights. A group loses more where its people "
-            f"live "
-            f"in {noun.many} near the line. Every person of {_a(noun.one)} counts alike."
+            f"live in {noun.many} near the line. Every person of {with_article(noun.one)} counts alike."
         )
     return (
-        f"Noise is added to {noun.many}, but people pay. What {_a(noun.one)} gains or loses is divided among "
-        "all people of these groups in it, so that a group pays more where its people live in those that "
-        "lose."
+        f"Noise is added to {noun.many}, but people pay. What {with_article(noun.one)} gains or loses is "
+        "divided among all people of these groups in it, so that a group pays more where its people live in "
+        "those that lose."
     )
-
-
-def _a(noun: str) -> str:
-    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
 
 
 def _table(reading: DecideReading) -> Table:
@@ -116,7 +104,7 @@ def _table(reading: DecideReading) -> Table:
         header=header,
         rows=rows,
         numeric=[False, True, True, True, True],
-        caption=f"**{_how(reading)}** {setting_words(reading.chosen)}.",
+        caption=f"**{reading.exactness}** {setting_words(reading.chosen)}.",
         name="groups",
         data=data,
     )

@@ -1,15 +1,12 @@
-"""From the results of decisions to a page: the question, the answers, and a finding for each part."""
+"""The page on deciding from protected counts: its question, its answers, and a finding for each part."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from evenhand.report.page import KeyNumber, Note, Page
-from evenhand.report.words import epsilon_of
-from evenhand.study.page.method import is_warning, sources_of, study_line
-from evenhand.study.page.wording import listed, plain
+from evenhand.report.page import KeyNumber, Note
+from evenhand.study.page.wording import listed, plain, with_article
 from evenhand.study.tasks.decide.answers import helps_answer, sides, who_answer, who_pays_answer
 from evenhand.study.tasks.decide.page.entities import (
     classes_section,
@@ -18,172 +15,177 @@ from evenhand.study.tasks.decide.page.entities import (
     sizes_section,
 )
 from evenhand.study.tasks.decide.page.groups import groups_section
-from evenhand.study.tasks.decide.page.method import (
-    decision_limits,
-    decision_method,
-    numbers_section,
-    promise_section,
-)
-from evenhand.study.tasks.decide.page.methods import cost_section, ways_section
-from evenhand.study.tasks.decide.reading import read_decision
+from evenhand.study.tasks.decide.page.promise import numbers_section, promise_section
+from evenhand.study.tasks.decide.page.ways import cost_section, ways_section
+from evenhand.study.tasks.decide.reading import DecideReading
 from evenhand.study.tasks.decide.wording import chance_text, few_text, setting_words
 
 if TYPE_CHECKING:
     from evenhand.report.page import Section
-    from evenhand.study.results.results import Results
-    from evenhand.study.tasks.decide.reading import DecideReading, Entity
+    from evenhand.study.tasks.decide.reading import Entity
 
-__all__ = ["decision_page"]
+__all__ = ["DecidePage"]
 
-_LARGE_EPSILON = 10
 _MOST_LETTERS = 90
 
 
-def decision_page(results: Results, *, chosen: object = None, command: str = "") -> Page:
-    """Return the report of a study of decisions as a page.
+class DecidePage(DecideReading):
+    """The report of a study of decisions: rights by a rule, or money by a formula."""
 
-    Parameters
-    ----------
-    results : Results
-        Of a plan whose task is a decision.
-    chosen : Setting, mapping or str, optional
-        The setting that the page is about, as in :meth:`Results.setting`; by default the one that a rule
-        finds (:mod:`evenhand.study.tasks.decide.reading`).
-    command : str
-        What makes the page again.
-
-    Returns
-    -------
-    Page
-    """
-    reading = read_decision(results, chosen=chosen)
-    evidence: tuple[Section | None, ...]
-    if reading.is_rule:
-        evidence = (flips_section(reading), groups_section(reading))
-    else:
-        evidence = (classes_section(reading), sizes_section(reading), groups_section(reading))
-    sections = (
-        promise_section(reading),
-        *evidence,
-        entities_section(reading),
-        ways_section(reading),
-        cost_section(reading),
-        numbers_section(reading),
-    )
-    return Page(
-        question=question(reading),
-        answers=(who_answer(reading), who_pays_answer(reading), helps_answer(reading)),
-        kicker="Decide from protected counts",
-        meta=study_line(results),
-        numbers=key_numbers(reading),
-        notes=tuple(notes(reading)),
-        sections=tuple(
-            replace(each, heading=each.heading.replace("ε = ", "ε\u00a0=\u00a0"))
-            for each in sections
-            if each is not None
-        ),
-        method=decision_method(reading),
-        limits=decision_limits(reading),
-        sources=sources_of(results),
-        command=command,
+    kicker = "Decide from protected counts"
+    not_private = (
+        "**Computed from the true data, not for publication.** It compares decisions from protected counts "
+        "with those from the true ones, entity by entity; nothing protects the page itself."
     )
 
+    def question(self) -> str:
+        """Return the question that the page answers."""
+        if self.is_rule:
+            rule = plain(self.task.rule, longest=_MOST_LETTERS)
+            return f"If {self.noun.many} have a right by protected counts ({rule}), who loses it?"
+        money = self.amounts.text(self.money) if self.task.budget is not None else "money"
+        count = plain(self.task.count)
+        return f"If {money} is shared out by protected counts of {count}, who gains and who loses?"
 
-def question(reading: DecideReading) -> str:
-    """Return the question that the page answers."""
-    task, noun = reading.task, reading.noun
-    if task.is_rule:
-        rule = plain(task.rule, longest=_MOST_LETTERS)
-        return f"If {noun.many} have a right by protected counts ({rule}), who loses it?"
-    money = reading.amounts.text(reading.money) if task.budget is not None else "money"
-    return f"If {money} is shared out by protected counts of {plain(task.count)}, who gains and who loses?"
+    def answers(self) -> tuple[str, str, str]:
+        """Return who gains and who loses, which people pay, and what helps.
 
+        What is exact has no interval; where draws had to be made, a word is only said if it holds beyond
+        twice the standard error.
+        """
+        return who_answer(self), who_pays_answer(self), helps_answer(self)
 
-def key_numbers(reading: DecideReading) -> tuple[KeyNumber, ...]:
-    """Return the four numbers of the head."""
-    return _rule_numbers(reading) if reading.is_rule else _money_numbers(reading)
+    def sections(self) -> tuple[Section | None, ...]:
+        """Return a finding for each part of the evidence."""
+        errors = (flips_section(self),) if self.is_rule else (classes_section(self), sizes_section(self))
+        return (
+            promise_section(self),
+            *errors,
+            groups_section(self),
+            entities_section(self),
+            ways_section(self),
+            cost_section(self),
+            numbers_section(self),
+        )
 
+    # --- numbers and notes of the head ------------------------------------------------------------
 
-def _money_numbers(reading: DecideReading) -> tuple[KeyNumber, ...]:
-    amounts = reading.amounts
-    gains, losses = sides(reading)
+    def key_numbers(self) -> tuple[KeyNumber, ...]:
+        """Return the four numbers of the head."""
+        at = "" if self.chosen.epsilon is None else f"at {self.at}"
+        return self._rule_numbers(at) if self.is_rule else self._money_numbers(at)
 
-    def extreme(label: str, found: list[Entity]) -> KeyNumber:
-        if not found:
+    def _money_numbers(self, at: str) -> tuple[KeyNumber, ...]:
+        gains, losses = sides(self)
+        mean = self.mean("mean_error")
+        detail = f"mean over {self.noun.many}" if math.isfinite(mean) else ""
+        return (
+            KeyNumber("Expected to move", self.shown(self.mean("moved")), detail=at),
+            self._extreme("Largest expected loss", losses),
+            self._extreme("Largest expected gain", gains),
+            KeyNumber("Typical error of one release", self.shown(mean), detail=detail),
+        )
+
+    def _extreme(self, label: str, entities: list[Entity]) -> KeyNumber:
+        if not entities:
             return KeyNumber(label, "none")
-        each = max(found, key=lambda entity: abs(entity["bias"]))
-        return KeyNumber(label, amounts.text(each["bias"] * reading.money, sign=True), detail=each.name)
+        most = max(entities, key=lambda entity: abs(entity["bias"]))
+        return KeyNumber(label, self.amounts.text(most["bias"] * self.money, sign=True), detail=most.name)
 
-    mean = reading.value("mean_error")
-    return (
-        KeyNumber("Expected to move", amounts.text(reading.value("moved")), detail=_at(reading)),
-        extreme("Largest expected loss", losses),
-        extreme("Largest expected gain", gains),
-        KeyNumber(
-            "Typical error of one release",
-            amounts.text(mean),
-            detail=f"mean over {reading.noun.many}" if math.isfinite(mean) else "",
-        ),
-    )
-
-
-def _rule_numbers(reading: DecideReading) -> tuple[KeyNumber, ...]:
-    noun = reading.noun
-    worst = reading.entities[0].name if reading.entities else ""
-    return (
-        KeyNumber(
-            "Wrong decisions expected",
-            few_text(reading.value("expected_wrong")),
-            detail=f"of {noun.count(reading.entities_in_all)}, {_at(reading)}",
-        ),
-        KeyNumber("Rights refused", few_text(reading.value("expected_refused")), detail="expected"),
-        KeyNumber("Rights granted by error", few_text(reading.value("expected_granted")), detail="expected"),
-        KeyNumber(
-            "Largest chance of a wrong decision", chance_text(reading.value("largest_flip")), detail=worst
-        ),
-    )
-
-
-def _at(reading: DecideReading) -> str:
-    epsilon = reading.chosen.epsilon
-    return "" if epsilon is None else f"at ε = {epsilon_of(epsilon)}"
-
-
-def notes(reading: DecideReading) -> list[Note]:
-    """Return what stands above everything: that the page is not private, then what could be misjudged."""
-    results = reading.results
-    said = [
-        Note(
-            "warn",
-            "**Computed from the true data, not for publication.** It compares decisions from protected "
-            "counts "
-            "with those from the true ones, entity by entity; nothing protects the page itself.",
+    def _rule_numbers(self, at: str) -> tuple[KeyNumber, ...]:
+        wrong, refused, granted = (
+            few_text(self.mean(f"expected_{name}")) for name in ("wrong", "refused", "granted")
         )
-    ]
-    said += [Note("warn", plain(note, longest=900)) for note in results.facts.notes if is_warning(note)]
-    largest = max((float(each.epsilon) for each in reading.protected if each.epsilon), default=0.0)
-    if largest > _LARGE_EPSILON:
-        text = f"**ε above {_LARGE_EPSILON} is for comparison only.** ε = {epsilon_of(largest)} was tested."
-        said.append(Note("warn", text))
-    if results.failures or results.missing:
-        kinds = sorted({each.failure.kind for each in results.failures if each.failure is not None})
-        why = f" Kinds of error: {listed([plain(kind) for kind in kinds])}." if kinds else ""
-        counts = f"{len(results.failures):,} failed, {len(results.missing):,} not run"
-        said.append(Note("bad", f"**Cells are missing: {counts}.** They are in no number.{why}"))
-    totals = reading.total_notes()
-    if totals:
-        most_private = min(totals, key=lambda each: each.epsilon or math.inf)
-        words = setting_words(most_private)
-        text = f"**The noisy total may be 0 or less.** {words}: {plain(totals[most_private], longest=400)}"
-        said.append(Note("warn", text))
-    found = reading.outcome()
-    if found is not None and not reading.is_exact():
-        said.append(
-            Note(
-                "warn",
-                f"**Drawn, not exact.** "
-                f"{plain(found.notes[0] if found.notes else 'sampled', longest=300)}. Each "
-                "expected value has a standard error; small gains and losses may be chance.",
+        every = f"of {self.noun.count(self.entities_in_all)}, {at}"
+        worst = self.entities[0].name if self.entities else ""
+        largest = chance_text(self.mean("largest_flip"))
+        return (
+            KeyNumber("Wrong decisions expected", wrong, detail=every),
+            KeyNumber("Rights refused", refused, detail="expected"),
+            KeyNumber("Rights granted by error", granted, detail="expected"),
+            KeyNumber("Largest chance of a wrong decision", largest, detail=worst),
+        )
+
+    def further_notes(self) -> list[Note]:
+        """Return that a total may be one that nothing can be divided by, and that values were drawn."""
+        said, totals = [], self.total_notes()
+        if totals:
+            most_private = min(totals, key=lambda setting: setting.epsilon or math.inf)
+            why = f"{setting_words(most_private)}: {plain(totals[most_private], longest=400)}"
+            said.append(Note("warn", f"**The noisy total may be 0 or less.** {why}"))
+        if self.outcome() is not None and not self.is_exact():
+            how = plain(next(iter(self.notes_of()), "sampled"), longest=300)
+            rest = "Each expected value has a standard error; small gains and losses may be chance."
+            said.append(Note("warn", f"**Drawn, not exact.** {how}. {rest}"))
+        return said
+
+    # --- the foot ---------------------------------------------------------------------------------
+
+    def method(self) -> list[str]:
+        """Return how the study was done."""
+        facts, task = self.results.facts, self.task
+        said = [f"{plain(facts.label)}: {self.noun.count(facts.people)}, one row each."]
+        if self.is_rule:
+            said.append(f"The rule: {plain(task.rule, longest=600)}.")
+            said.append(
+                "A ratio whose denominator is published as 0 or below does not hold, unless it is signed."
             )
+        else:
+            of = f" of {self.amounts.text(self.money)}" if task.budget is not None else " of the whole"
+            said.append(
+                f"The allotment: each {self.noun.one} has the share{of} that its "
+                f"{plain(task.formula, longest=300)} has in the sum over all."
+            )
+        said += self._how_computed()
+        said.append(
+            "Bias is expected minus true. A typical error is the root of the mean square error of one "
+            "release."
         )
-    return said
+        if task.groups:
+            said.append(
+                f"Groups of people: {listed([plain(group) for group in task.groups], most=8)}. They should "
+                f"cover everybody who has a part in what {with_article(self.noun.one)} gets, and not overlap."
+            )
+        return said
+
+    def _how_computed(self) -> list[str]:
+        said, notes = [], self.notes_of()
+        if self.outcome() is not None:
+            told = "; ".join(plain(note, longest=500).rstrip(".") for note in notes)
+            said.append(f"How it was computed: {told}.")
+        error = self.mean("error_bound")
+        if self.is_exact() and math.isfinite(error) and error:
+            shown = f"{error:.1g}" if self.is_rule else self.amounts.at_most(error)
+            guessed = any(note.kind == "estimated error" for note in notes)
+            by = "as the method estimates" if guessed else "by the bound of the method"
+            said.append(f"Expected values above are off by less than {shown}, {by}.")
+        if not self.is_exact():
+            said.append(
+                f"Where no exact method applies, {self.task.draws:,} releases are drawn with seed "
+                f"{self.results.plan.seed}; they are simulated and publish nothing."
+            )
+        return said
+
+    def limits(self) -> list[str]:
+        """Return what the numbers do not cover."""
+        said = [
+            (
+                "The counts are taken as true. Errors that they have before any noise, from surveys or "
+                "estimates, are not in these numbers and may be larger."
+            ),
+            self.scope_line(f"one {'rule' if self.is_rule else 'formula'}"),
+            (
+                "Averages are over what may be published. What is published once is one draw, and its errors "
+                "are those of one release."
+            ),
+            (
+                "Choosing a mechanism by this page uses the true data, which the guarantee of the release "
+                "does not cover: use public or older data where you can."
+            ),
+        ]
+        if not self.is_rule:
+            said.append(
+                "Shares by a noisy total have no mean in the strict sense where that total may be 0; what is "
+                "shown is the principal value, or the mean where it is not."
+            )
+        return said

@@ -1,142 +1,146 @@
-"""From the results of a study of classifiers to a page: question, answers, and a finding for each part."""
+"""The page on training a classifier with privacy and parity: its question, its answers, and its findings."""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING
 
-from evenhand.report.page import KeyNumber, Note, Page
-from evenhand.report.words import epsilon_of
-from evenhand.study.page.method import is_warning, sources_of, study_line
-from evenhand.study.page.wording import change, listed, outcome_name, plain, points
+from evenhand.report.page import KeyNumber
+from evenhand.report.words import epsilon_words
+from evenhand.study.page.reading import ACCURACY, GAP
+from evenhand.study.page.wording import delta_text, outcome_name, plain, points
 from evenhand.study.tasks.learn.answers import choice_answer, cost_answer, gap_answer
+from evenhand.study.tasks.learn.methods import METHODS
 from evenhand.study.tasks.learn.page.groups import groups_section
-from evenhand.study.tasks.learn.page.method import (
-    learning_limits,
-    learning_method,
-    numbers_section,
-    promise_section,
-)
+from evenhand.study.tasks.learn.page.promise import numbers_section, promise_section
 from evenhand.study.tasks.learn.page.tradeoff import epsilon_section, tradeoff_section
-from evenhand.study.tasks.learn.reading import ACCURACY, GAP, PLAIN_SETTING, read_learning
-from evenhand.study.tasks.release.wording import delta_text
+from evenhand.study.tasks.learn.reading import LearnReading
 
 if TYPE_CHECKING:
-    from evenhand.study.results.results import Results
-    from evenhand.study.tasks.learn.reading import LearnReading
+    from evenhand.report.page import Section
 
-__all__ = ["learning_page"]
-
-_LARGE_EPSILON = 10
+__all__ = ["LearnPage"]
 
 
-def learning_page(results: Results, *, chosen: object = None, command: str = "") -> Page:
-    """Return the report of a study of classifiers as a page.
+class LearnPage(LearnReading):
+    """The report of a study of classifiers."""
 
-    Parameters
-    ----------
-    results : Results
-        Of a plan whose task is to learn.
-    chosen : Setting, mapping or str, optional
-        The setting that the page is about, as in :meth:`Results.setting`; by default the one that a rule
-        finds (:mod:`evenhand.study.tasks.learn.reading`).
-    command : str
-        What makes the page again.
-
-    Returns
-    -------
-    Page
-    """
-    reading = read_learning(results, chosen=chosen)
-    sections = (
-        promise_section(reading),
-        tradeoff_section(reading),
-        epsilon_section(reading),
-        groups_section(reading),
-        numbers_section(reading),
-    )
-    return Page(
-        question=question(reading),
-        answers=(cost_answer(reading), gap_answer(reading), choice_answer(reading)),
-        kicker="Train a classifier with privacy and parity",
-        meta=study_line(results),
-        numbers=key_numbers(reading),
-        notes=tuple(notes(reading)),
-        sections=tuple(each for each in sections if each is not None),
-        method=learning_method(reading),
-        limits=learning_limits(reading),
-        sources=sources_of(results),
-        command=command,
+    kicker = "Train a classifier with privacy and parity"
+    not_private = (
+        "**Not private, not for publication.** This page is computed from the true data of the people in it. "
+        "It helps to choose how to train; nothing protects the page itself."
     )
 
-
-def question(reading: LearnReading) -> str:
-    """Return the question that the page answers."""
-    schema = reading.results.facts.schema
-    return (
-        f"If a classifier of {outcome_name(schema)} is trained with privacy, what becomes of accuracy and of "
-        f"the gap by {plain(schema.protected)}?"
-    )
-
-
-def key_numbers(reading: LearnReading) -> tuple[KeyNumber, ...]:
-    """Return the four numbers of the head: promise, accuracy, gap, and the gap of equal rates."""
-    numbers = [KeyNumber("Promised to one person", *_promise(reading))]
-    for label, measure in (("Accuracy, %", ACCURACY), ("Selection gap, points", GAP)):
-        after = points(reading.value(measure).value)
-        if not reading.chosen.is_protected:
-            numbers.append(KeyNumber(label, after))
-            continue
-        moved = reading.change(measure)
-        detail = change(moved)
-        if math.isfinite(moved.value) and not moved.has_interval:
-            detail = f"{detail}, no interval"
-        before = points(reading.value(measure, PLAIN_SETTING).value)
-        numbers.append(KeyNumber(label, after, before, detail))
-    bound, given = reading.bound("bound"), math.isfinite(reading.value("bound").value)
-    detail = "no useful bound on the gap" if given else "no bound on the gap"
-    detail = f"bound on the mean gap {points(bound)}" if math.isfinite(bound) else detail
-    numbers.append(
-        KeyNumber("Gap of equal rates, points", points(reading.value("fair_gap").value), "", detail)
-    )
-    return tuple(numbers)
-
-
-def _promise(reading: LearnReading) -> tuple[str, str, str]:
-    if not reading.is_private(reading.chosen):
-        return "nothing", "", reading.way().title
-    epsilon, delta = reading.worst("claimed_epsilon"), reading.worst("delta")
-    if reading.way().base == "local":
-        return f"ε = {epsilon_of(epsilon)}", "", f"for one report, {reading.way().title}"
-    return f"ε = {epsilon_of(epsilon)}", "", f"δ = {delta_text(delta)}, {reading.way().title}"
-
-
-def notes(reading: LearnReading) -> list[Note]:
-    """Return what stands above everything: that the page is not private, then what could be misjudged."""
-    results = reading.results
-    said = [
-        Note(
-            "warn",
-            "**Not private, not for publication.** This page is computed from the true data of the people "
-            "in it. It helps to choose how to train; nothing protects the page itself.",
+    def question(self) -> str:
+        """Return the question that the page answers."""
+        schema = self.results.facts.schema
+        return (
+            f"If a classifier of {outcome_name(schema)} is trained with privacy, what becomes of accuracy "
+            f"and of the gap by {plain(schema.protected)}?"
         )
-    ]
-    said += [Note("warn", plain(note, longest=900)) for note in results.facts.notes if is_warning(note)]
-    largest = max((float(each.epsilon) for each in reading.others if each.epsilon is not None), default=0.0)
-    if largest > _LARGE_EPSILON:
-        text = f"**ε above {_LARGE_EPSILON} is for comparison only.** ε = {epsilon_of(largest)} was tested."
-        said.append(Note("warn", text))
-    if results.failures or results.missing:
-        kinds = sorted({each.failure.kind for each in results.failures if each.failure is not None})
-        why = f" Kinds of error: {listed([plain(kind) for kind in kinds])}." if kinds else ""
-        counts = f"{len(results.failures):,} failed, {len(results.missing):,} not run"
-        said.append(Note("bad", f"**Cells are missing: {counts}.** They are in no number.{why}"))
-    if results.plan.repeats == 1:
-        said.append(
-            Note(
-                "warn",
-                "**A single repeat has no intervals.** Nothing on this page can be told from chance; repeat "
-                "the study, five times or more, before using it.",
+
+    def answers(self) -> tuple[str, str, str]:
+        """Return what privacy costs, what becomes of the gap, and what to choose."""
+        return cost_answer(self), gap_answer(self), choice_answer(self)
+
+    def sections(self) -> tuple[Section | None, ...]:
+        """Return a finding for each part of the evidence."""
+        return (
+            promise_section(self),
+            tradeoff_section(self),
+            epsilon_section(self),
+            groups_section(self),
+            numbers_section(self),
+        )
+
+    def key_numbers(self) -> list[KeyNumber]:
+        """Return promise, accuracy, gap, and the gap of equal rates."""
+        numbers = [KeyNumber("Promised to one person", *self._promise())]
+        for label, measure in (("Accuracy, %", ACCURACY), ("Selection gap, points", GAP)):
+            after = self.value(measure)
+            if self.chosen.is_protected:
+                pair = self.before(measure), after
+                numbers.append(self.changed_number(label, pair, self.change(measure)))
+            else:
+                numbers.append(KeyNumber(label, points(after.value)))
+        bound, given = self.bound("bound"), math.isfinite(self.value("bound").value)
+        detail = "no useful bound on the gap" if given else "no bound on the gap"
+        detail = f"bound on the mean gap {points(bound)}" if math.isfinite(bound) else detail
+        fair = points(self.value("fair_gap").value)
+        return [*numbers, KeyNumber("Gap of equal rates, points", fair, "", detail)]
+
+    def _promise(self) -> tuple[str, str, str]:
+        title = self.way().title
+        if not self.is_private(self.chosen):
+            return "nothing", "", title
+        covers = f"δ = {delta_text(self.largest('delta'))}"
+        covers = "for one report" if self.way().base == "local" else covers
+        return epsilon_words(self.largest("claimed_epsilon")), "", f"{covers}, {title}"
+
+    def method(self) -> list[str]:
+        """Return how the study was done."""
+        task, schema = self.task, self.results.facts.schema
+        group = "one of the features" if task.group_as_input else "not a feature"
+        return [
+            self.rows_line(),
+            (
+                f"Every way learns {outcome_name(schema)} from the same features, whose lists of values and "
+                f"scaling constants come from the schema; {plain(schema.protected)} is {group}. "
+                f"{task.validation.replace(' %', '%').capitalize()}."
+            ),
+            self.repeats_line(
+                " for which rows train; noise and coins depend on the seed, the setting and the repeat. "
+                "Settings of one repeat share rows, so they are compared in pairs."
+            ),
+            (
+                "Selection gap: the largest difference between groups in the share predicted to have the "
+                "outcome."
+            ),
+            *self._ways_in_words(),
+            (
+                "The page is about the setting named in it. Unless one is asked for, it has the ε nearest to "
+                "1 and is the first private way of the plan that no other clearly beats in the gap, or "
+                "equals there and beats in accuracy."
+            ),
+        ]
+
+    def _ways_in_words(self) -> list[str]:
+        ways = [METHODS[setting.mechanism] for setting in self.protected]
+        bases, thens = {way.base for way in ways}, {way.then for way in ways}
+        said = []
+        if bases & {"dp", "fermi"}:
+            said.append(
+                "Private training clips what each row adds to a step, adds exact discrete noise, and is "
+                "counted by the privacy loss of the Poisson-sampled Gaussian."
             )
-        )
-    return said
+        if "fermi" in bases:
+            weight = "" if self.task.strength is None else f", of strength {self.task.strength:g}"
+            said.append(f"Fermi adds a penalty on dependence between decision and group{weight}.")
+        if "parity" in thens:
+            said.append(
+                "Parity flips as few decisions as bring the rates of groups within "
+                f"{100 * self.task.gap:g} points of each other, by chance."
+            )
+        if "projection" in thens:
+            said.append("Projection moves scores as little as gives all groups the same mean score.")
+        if "local" in bases:
+            said.append(
+                "Local: sensitive features are reported by randomized response, with equal parts of ε."
+            )
+        return said
+
+    def limits(self) -> list[str]:
+        """Return what the numbers do not cover."""
+        return [
+            *self.intervals_lines(
+                "They cover which rows train and test, noise and coins, and not which people are in the "
+                "data; repeats share rows."
+            ),
+            self.scope_line("one family of classifiers"),
+            self.UNCLEAR,
+            "Equal selection rates say nothing about equal error rates, nor about whether labels are just.",
+            (
+                "Choosing a way, an ε or a strength by this page uses the true data, which no promise of a "
+                "classifier covers: use public or older data where you can."
+            ),
+        ]

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from evenhand.report.charts import measures_chart, tradeoff_chart
 from evenhand.report.marks import Axis, Line, Panel, Traded
 from evenhand.report.page import Section
-from evenhand.report.words import epsilon_of
-from evenhand.study.page.wording import amount, counted, listed, mark, percent, plain, points
-from evenhand.study.tasks.collect.page.reading import LEVEL
+from evenhand.report.words import epsilon_of, epsilon_words
+from evenhand.study.page.parts import caption, marks_caption
+from evenhand.study.page.reading import ACCURACY, BASELINE, GAP
+from evenhand.study.page.wording import amount, listed, mark, percent, plain, points
 from evenhand.study.tasks.learn.answers import gap_heading
 from evenhand.study.tasks.learn.methods import METHODS, method_title
-from evenhand.study.tasks.learn.reading import ACCURACY, GAP, PLAIN_SETTING
 
 if TYPE_CHECKING:
     from evenhand.study.plan.cells import Setting
@@ -27,14 +27,14 @@ __all__ = ["epsilon_section", "tradeoff_section"]
 
 def tradeoff_section(reading: LearnReading) -> Section | None:
     """Return accuracy against gap with bounds as whiskers; None where there is the plain way only."""
-    if not reading.others:
+    if not reading.protected:
         return None
-    marks = {each: _traded(reading, each) for each in reading.others}
+    marks = {setting: _traded(reading, setting) for setting in reading.protected}
     fair = reading.value("fair_gap").value
     heading = tradeoff_heading(reading)
     chart = tradeoff_chart(
         list(marks.values()),
-        baseline=_traded(reading, PLAIN_SETTING),
+        baseline=_traded(reading, BASELINE),
         chosen=marks.get(reading.chosen),
         floor=fair if math.isfinite(fair) else None,
         x=Axis("accuracy", "%", 100.0),
@@ -43,14 +43,14 @@ def tradeoff_section(reading: LearnReading) -> Section | None:
         alt=_alt(reading, heading),
         caption=_caption(reading),
     )
-    bounded = any(each.bound is not None for each in marks.values())
+    bounded = any(mark.bound is not None for mark in marks.values())
     lines = (
         " The thin line above a mark is no interval of what was measured: it leads to a bound that is "
         "proved, and holds for people like those of the rows rather than for one test."
         if bounded
         else ""
     )
-    if any(each.bound is not None and each.y.value > each.bound for each in marks.values()):
+    if any(mark.bound is not None and mark.y.value > mark.bound for mark in marks.values()):
         lines += " A mark may lie above its bound where tests have few people of a group, whose rates jump."
     return Section(
         heading=heading,
@@ -87,22 +87,14 @@ def _traded(reading: LearnReading, setting: Setting) -> Traded:
 
 def _alt(reading: LearnReading, heading: str) -> str:
     told = [
-        f"{reading.name(each)}: {percent(reading.value(ACCURACY, each).value)} and "
-        f"{points(reading.value(GAP, each).value)} points"
-        for each in (PLAIN_SETTING, *reading.beside)
+        f"{reading.name(setting)}: {percent(reading.value(ACCURACY, setting).value)} and "
+        f"{points(reading.value(GAP, setting).value)} points"
+        for setting in (BASELINE, *reading.beside)
     ]
     return f"Accuracy against selection gap. {heading}. {'. '.join(told)}."
 
 
 def _caption(reading: LearnReading) -> str:
-    repeats = counted(reading.results.plan.repeats, "repeat")
-    if reading.results.plan.repeats > 1:
-        start = (
-            f"**Marks: means of {repeats}. Cross: {LEVEL:.0%} interval** of the ringed setting; those of "
-            "the others are in the CSV."
-        )
-    else:
-        start = "**Marks: values of one repeat, so there are no intervals.**"
     fair = reading.value("fair_gap").value
     floor = (
         f" Dotted: {points(fair)} points, the gap that equal rates would show on average on as many rows."
@@ -110,8 +102,8 @@ def _caption(reading: LearnReading) -> str:
         else ""
     )
     return (
-        f"{start}{floor} Bounds are means over repeats. Heights go by the square root of the gap, so that "
-        "small gaps can be read."
+        f"{marks_caption(reading)}{floor} Bounds are means over repeats. Heights go by the square "
+        "root of the gap, so that small gaps can be read."
     )
 
 
@@ -127,8 +119,7 @@ _MEASURES = (
 
 def epsilon_section(reading: LearnReading) -> Section | None:
     """Return measures against epsilon, one line for each way; None where fewer than two were tested."""
-    tested = sorted({float(each.epsilon) for each in reading.others if each.epsilon is not None})
-    if len(tested) < 2:
+    if len(reading.epsilons) < 2:
         return None
     panels = [
         Panel(
@@ -137,14 +128,14 @@ def epsilon_section(reading: LearnReading) -> Section | None:
             lines=[
                 Line(
                     method_title(name),
-                    [float(each.epsilon) for each in settings if each.epsilon is not None],
-                    [mark(reading.value(measure, each)) for each in settings],
+                    [float(setting.epsilon) for setting in settings if setting.epsilon is not None],
+                    [mark(reading.value(measure, setting)) for setting in settings],
                     spotlight=name == reading.chosen.mechanism,
                 )
                 for name, settings in reading.ways.items()
                 if METHODS[name].takes_epsilon
             ],
-            baseline=None if measure == "changed" else mark(reading.value(measure, PLAIN_SETTING)),
+            baseline=None if measure == "changed" else mark(reading.value(measure, BASELINE)),
         )
         for measure, axis in _MEASURES
     ]
@@ -154,7 +145,13 @@ def epsilon_section(reading: LearnReading) -> Section | None:
         chosen_epsilon=None if reading.chosen.epsilon is None else float(reading.chosen.epsilon),
         name="epsilons",
         alt=f"Accuracy, selection gap, error-rate gap and changed predictions against ε. {heading}.",
-        caption=_bars(reading),
+        caption=caption(
+            reading,
+            "Bars and band",
+            "A tick stands at every tested ε. Predictions of "
+            f"{plain(reading.results.facts.schema.target)} are compared with those of the plain classifier "
+            "of the same repeat.",
+        ),
         base="plain",
     )
     lit = reading.chosen.mechanism in METHODS and METHODS[reading.chosen.mechanism].takes_epsilon
@@ -172,26 +169,17 @@ def epsilon_section(reading: LearnReading) -> Section | None:
 
 def epsilon_heading(reading: LearnReading) -> str:
     """Return what the largest epsilon has over the smallest, for the chosen way, as far as it is clear."""
-    settings = [each for each in reading.ways.get(reading.chosen.mechanism, []) if each.epsilon is not None]
+    settings = [
+        setting for setting in reading.ways.get(reading.chosen.mechanism, []) if setting.epsilon is not None
+    ]
     if len(settings) < 2:
         return "What each ε buys"
     first, last = settings[0], settings[-1]
-    more = reading.change(ACCURACY, last, against=first, many=len(reading.ways))
+    more = reading.change(ACCURACY, last, against=first, comparisons=len(reading.ways))
     name = method_title(reading.chosen.mechanism)
-    ends = f"from ε = {epsilon_of(first.epsilon or 0)} to {epsilon_of(last.epsilon or 0)}"
+    ends = f"from {epsilon_words(first.epsilon)} to {epsilon_of(last.epsilon)}"
     if not more.has_interval:
         return f"One repeat cannot tell what a larger ε buys {name}"
     if not more.is_clear:
         return f"{name} is not clearly more accurate {ends}"
     return f"{name} {'gains' if more.value > 0 else 'loses'} {amount(more)} of accuracy {ends}"
-
-
-def _bars(reading: LearnReading) -> str:
-    if reading.results.plan.repeats == 1:
-        return "**One repeat, so there are no intervals.**"
-    repeats = counted(reading.results.plan.repeats, "repeat")
-    target = plain(reading.results.facts.schema.target)
-    return (
-        f"**Bars and band: {LEVEL:.0%} interval over {repeats}.** A tick stands at every tested ε. "
-        f"Predictions of {target} are compared with those of the plain classifier of the same repeat."
-    )

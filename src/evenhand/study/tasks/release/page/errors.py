@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 from evenhand.report.charts import levels_chart, sizes_chart
 from evenhand.report.marks import Axis, Level, Sized, SizePanel
 from evenhand.report.page import Section
-from evenhand.report.words import epsilon_of, number
-from evenhand.study.page.wording import counted, mark
+from evenhand.report.words import epsilon_words, number
+from evenhand.study.page.wording import delta_text, digits_of, mark
 from evenhand.study.tasks.release.answers import error_heading
 from evenhand.study.tasks.release.names import SIZES
-from evenhand.study.tasks.release.wording import delta_text, digits_of, mechanism_name, promise, tone_of
+from evenhand.study.tasks.release.wording import promise, tone_of
 from evenhand.study.tasks.shared.table_mechanisms import NO_GUARANTEE
+from evenhand.study.tasks.shared.wording import mechanism_name
 
 if TYPE_CHECKING:
     from evenhand.study.plan.cells import Setting
@@ -26,11 +27,11 @@ def sizes_section(reading: ReleaseReading) -> Section | None:
     """Return one panel for each mechanism: error and bias of cells against their size."""
     if not reading.sizes:
         return None
-    panels = [_panel(reading, each) for each in reading.beside]
+    panels = [_panel(reading, setting) for setting in reading.beside]
     small = reading.sizes[0]
     numbers = "; ".join(
-        f"{mechanism_name(each)} {_shown(reading.of_size('error', small, each).value)}"
-        for each in reading.beside
+        f"{mechanism_name(setting)} {_shown(reading.of_size('error', small, setting).value)}"
+        for setting in reading.beside
     )
     heading = error_heading(reading)
     if reading.classifies:
@@ -42,7 +43,7 @@ def sizes_section(reading: ReleaseReading) -> Section | None:
         name="error-by-cell-size",
         alt=f"{heading}. Mean error of cells of {small.label} people: {numbers}.",
         caption=(
-            f"**Means over cells of about one size and {counted(reading.results.plan.repeats, 'repeat')}; "
+            f"**Means over cells of about one size and {reading.repeats_words}; "
             f"bars: 95% interval over repeats.** Both axes are logarithmic and the same in every panel"
             f"{_at(reading)}. {table} Smaller errors stand on the lowest line; empty cells are in the CSV "
             "alone."
@@ -73,7 +74,7 @@ def _panel(reading: ReleaseReading, setting: Setting) -> SizePanel:
 
 
 def _at(reading: ReleaseReading) -> str:
-    return "" if reading.epsilon is None else f"; ε = {epsilon_of(reading.epsilon)} where there is one"
+    return "" if reading.epsilon is None else f"; {epsilon_words(reading.epsilon)} where there is one"
 
 
 def _shown(value: float) -> str:
@@ -90,7 +91,8 @@ def alpha_section(reading: ReleaseReading) -> Section | None:
         return None
     heading = _alpha_heading(reading)
     numbers = "; ".join(
-        f"{mechanism_name(each)} {_shown(reading.value('alpha', each).value)}" for each in reading.beside
+        f"{mechanism_name(setting)} {_shown(reading.value('alpha', setting).value)}"
+        for setting in reading.beside
     )
     chart = levels_chart(
         Axis("α", "people, largest minus smallest bias of a cell"),
@@ -100,7 +102,7 @@ def alpha_section(reading: ReleaseReading) -> Section | None:
         alt=f"{heading}. α{_at(reading)}: {numbers}.",
         caption=(
             f"**{_alpha_source(reading)}** Means over "
-            f"{counted(reading.results.plan.repeats, 'repeat')}. A mechanism without ε is a level line; both "
+            f"{reading.repeats_words}. A mechanism without ε is a level line; both "
             "axes are logarithmic."
         ),
     )
@@ -119,7 +121,7 @@ def _levels(reading: ReleaseReading) -> list[Level]:
         named.setdefault(mechanism_name(setting), []).append(setting)
     levels = []
     for label, settings in named.items():
-        found = [each for each in settings if math.isfinite(reading.value("alpha", each).value)]
+        found = [setting for setting in settings if math.isfinite(reading.value("alpha", setting).value)]
         strong = all(reading.delta(each) < NO_GUARANTEE for each in found)
         if found:
             epsilons = [float(each.epsilon) for each in found if each.epsilon is not None]
@@ -131,7 +133,7 @@ def _levels(reading: ReleaseReading) -> list[Level]:
 
 def _alpha_heading(reading: ReleaseReading) -> str:
     """Return whose bias is most uneven, and of those with a promise, as far as there are any."""
-    alphas = {each: reading.value("alpha", each).value for each in reading.beside}
+    alphas = {setting: reading.value("alpha", setting).value for setting in reading.beside}
     known = {each: value for each, value in alphas.items() if math.isfinite(value)}
     if not known:
         return "No α is known"
@@ -149,7 +151,7 @@ def _alpha_heading(reading: ReleaseReading) -> str:
 
 
 def _alpha_source(reading: ReleaseReading) -> str:
-    exact = [each for each in reading.beside if reading.is_exact(each)]
+    exact = [setting for setting in reading.beside if reading.is_exact(setting)]
     if len(exact) == len(reading.beside):
         return "Exact from formulas for each table, no sampling."
     if not exact:

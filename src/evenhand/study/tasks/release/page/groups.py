@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING
 
 from evenhand.report.charts import bars_chart, moved_chart
 from evenhand.report.marks import Axis, Bar, Estimate, Moved
 from evenhand.report.page import Note, Section
-from evenhand.report.words import epsilon_of
-from evenhand.study.page.wording import change, counted, listed, mark, outcome_name, percent
+from evenhand.report.words import epsilon_words
+from evenhand.study.page.reading import BASELINE
+from evenhand.study.page.wording import change, counted, mark, outcome_name, percent
 from evenhand.study.tasks.release.answers import gained_groups, lost_groups
-from evenhand.study.tasks.release.reading import TRUE_TABLE
-from evenhand.study.tasks.release.wording import mechanism_name, promise, release_name, share_text, tone_of
+from evenhand.study.tasks.release.wording import promise, release_name, share_text, share_value, tone_of
 from evenhand.study.tasks.shared.table_mechanisms import KINDS
+from evenhand.study.tasks.shared.wording import mechanism_name
 
 if TYPE_CHECKING:
     from evenhand.study.plan.cells import Setting
@@ -31,16 +33,16 @@ def groups_section(reading: ReleaseReading) -> Section:
     panels = [(_axis(reading, each), _moved(reading, each)) for each in shown]
     heading = _heading(reading)
     numbers = "; ".join(
-        f"{reading.named(each)} {share_text(reading.lost(each))}" for each in reading.groups[:8]
+        f"{reading.named(group)} {share_text(reading.lost(group))}" for group in reading.groups[:8]
     )
     left = len(reading.beside) - len(shown)
-    at = "" if reading.epsilon is None else f" ε = {epsilon_of(reading.epsilon)} where there is one."
+    at = "" if reading.epsilon is None else f" {epsilon_words(reading.epsilon)} where there is one."
     chart = moved_chart(
         panels,
         name="people-by-group",
         alt=f"{heading}. {release_name(reading.chosen)}: {numbers}.",
         caption=(
-            f"**In brackets: 95% interval over {counted(reading.results.plan.repeats, 'repeat')}, widened "
+            f"**In brackets: 95% interval over {reading.repeats_words}, widened "
             f"to hold for all groups at once.** People published of a group, in percent of those there are."
             f"{at} Each panel has its own scale."
             + (f" {counted(left, 'further mechanism')} in the table below." if left else "")
@@ -60,7 +62,7 @@ def groups_section(reading: ReleaseReading) -> Section:
 
 def _first(reading: ReleaseReading) -> list[Setting]:
     """Return the settings of the panels, the chosen one first."""
-    rest = [each for each in reading.beside if each != reading.chosen]
+    rest = [setting for setting in reading.beside if setting != reading.chosen]
     return [reading.chosen, *rest][:_MOST_PANELS]
 
 
@@ -88,21 +90,20 @@ def _plus(found: Estimated) -> Estimate:
 
 def _heading(reading: ReleaseReading) -> str:
     lost, gained = lost_groups(reading), gained_groups(reading)
-    how = mechanism_name(reading.chosen)
+    how, names = mechanism_name(reading.chosen), partial(reading.names, rest="others")
     if lost and gained:
-        names = [listed([reading.named(each) for each in part], most=3) for part in (lost, gained)]
-        return f"{how} loses people of {names[0]} and adds people to {names[1]}"
+        return f"{how} loses people of {names(lost)} and adds people to {names(gained)}"
     if lost:
-        return f"{how} loses people of {listed([reading.named(each) for each in lost], most=3)}"
+        return f"{how} loses people of {names(lost)}"
     if gained:
-        return f"{how} adds people to {listed([reading.named(each) for each in gained], most=3)}"
+        return f"{how} adds people to {names(gained)}"
     worst = _worst(reading)
     if worst is None:
         return f"{how} neither adds nor loses people of any group, as far as can be told"
     setting, group = worst
     return (
         f"{how} neither adds nor loses people of any group clearly; {mechanism_name(setting)} is "
-        f"{share_text(reading.lost(group, setting)).partition(' ')[0]} off for {reading.named(group)}"
+        f"{share_value(reading.lost(group, setting))} off for {reading.named(group)}"
     )
 
 
@@ -121,8 +122,8 @@ def _worst(reading: ReleaseReading) -> tuple[Setting, str] | None:
 
 
 def _notes(reading: ReleaseReading) -> list[Note]:
-    steps: tuple[str, ...] = getattr(reading.results.plan.task, "post", ())
-    noisy = any(KINDS[each.mechanism].may_be_negative for each in reading.protected)
+    steps: tuple[str, ...] = reading.task.post
+    noisy = any(KINDS[setting.mechanism].may_be_negative for setting in reading.protected)
     if not noisy or "nonnegative" not in steps or any("sum_to" in step for step in steps):
         return []
     return [
@@ -141,11 +142,11 @@ def accuracy_section(reading: ReleaseReading) -> Section | None:
     """Return bars of the accuracy of a model that learnt from each table; None if none was trained."""
     if not reading.classifies:
         return None
-    before = reading.value("acc", TRUE_TABLE)
+    before = reading.value("acc", BASELINE)
     bars = [Bar("True table", mark(before))]
     bars += [
-        Bar(mechanism_name(each), mark(reading.value("acc", each)), strong=each == reading.chosen)
-        for each in reading.beside
+        Bar(mechanism_name(setting), mark(reading.value("acc", setting)), strong=setting == reading.chosen)
+        for setting in reading.beside
     ]
     heading = _accuracy_heading(reading)
     target = outcome_name(reading.results.facts.schema)
@@ -156,7 +157,7 @@ def accuracy_section(reading: ReleaseReading) -> Section | None:
         name="accuracy",
         alt=f"{heading}. Accuracy: {numbers}.",
         caption=(
-            f"**Thin lines: 95% interval over {counted(reading.results.plan.repeats, 'repeat')}.** "
+            f"**Thin lines: 95% interval over {reading.repeats_words}.** "
             "Logistic regression, trained on the people that the published counts stand for (negative ones "
             f"as 0) and tested on held-out rows as they are. Predicted: {target}."
         ),

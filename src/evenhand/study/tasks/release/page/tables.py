@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from evenhand.report.page import Note, Section, Table
-from evenhand.report.words import epsilon_of, number
-from evenhand.study.page.wording import counted, epsilon_text, listed, plain
-from evenhand.study.results.frames import cell_columns, data_columns
+from evenhand.report.words import epsilon_of, epsilon_words, number
+from evenhand.study.page.parts import all_cells, cell_text, fold_rows, small_print
+from evenhand.study.page.reading import BASELINE
+from evenhand.study.page.wording import counted, delta_text, digits_of, listed, plain
 from evenhand.study.tasks.release.answers import promise_heading
 from evenhand.study.tasks.release.names import SIZES
-from evenhand.study.tasks.release.reading import TRUE_TABLE
-from evenhand.study.tasks.release.wording import delta_text, digits_of, mechanism_name, promise, tone_of
+from evenhand.study.tasks.release.wording import promise, tone_of
+from evenhand.study.tasks.shared.wording import mechanism_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["numbers_section", "promise_section"]
 
-_FOLD = 12
 _MOST_GROUPS = 2
 
 
@@ -67,8 +68,7 @@ def _lower(heading: str) -> str:
 
 
 def _stated(reading: ReleaseReading) -> str:
-    epsilon = "1" if reading.epsilon is None else epsilon_of(reading.epsilon)
-    return f"at ε\u00a0=\u00a0{epsilon}"
+    return f"at {epsilon_words(1 if reading.epsilon is None else reading.epsilon)}"
 
 
 def _few_and_many(reading: ReleaseReading) -> tuple[Size | None, Size | None]:
@@ -95,20 +95,19 @@ def _amount(found: Estimated) -> str:
 
 
 def _promise_caption(reading: ReleaseReading) -> str:
-    columns = " × ".join(plain(each, longest=30) for each in reading.results.facts.schema.names[:6])
-    repeats = counted(reading.results.plan.repeats, "repeat")
+    columns = " × ".join(plain(name, longest=30) for name in reading.results.facts.schema.names[:6])
     return (
-        f"**Means over {repeats}.** {columns}: {reading.cells:,} cells, {reading.people:,} people in a "
-        "table. Error: mean absolute error of a cell. Bias: expected published minus true. α: largest minus "
-        "smallest bias of a cell."
+        f"**Means over {reading.repeats_words}.** {columns}: {reading.cells:,} cells, {reading.people:,} "
+        "people in a table. Error: mean absolute error of a cell. Bias: expected published minus true. α: "
+        "largest minus smallest bias of a cell."
     )
 
 
 def _promise_notes(reading: ReleaseReading) -> list[Note]:
-    bad = [each for each in reading.beside if each not in reading.promising]
+    bad = [setting for setting in reading.beside if setting not in reading.promising]
     said = []
     if bad:
-        names = listed([mechanism_name(each) for each in bad], most=5)
+        names = listed([mechanism_name(setting) for setting in bad], most=5)
         said.append(
             Note(
                 "bad",
@@ -116,7 +115,7 @@ def _promise_notes(reading: ReleaseReading) -> list[Note]:
                 "person's record from another's, whatever ε says. A small error is then no merit.",
             )
         )
-    if any(each.mechanism == "record-swapping" for each in reading.beside):
+    if any(setting.mechanism == "record-swapping" for setting in reading.beside):
         said.append(
             Note(
                 "plain",
@@ -125,16 +124,15 @@ def _promise_notes(reading: ReleaseReading) -> list[Note]:
                 "noise.",
             )
         )
-    sampled = [each for each in reading.beside if not reading.is_exact(each)]
+    sampled = [setting for setting in reading.beside if not reading.is_exact(setting)]
     if sampled:
-        task: Any = reading.results.plan.task
-        names = listed([mechanism_name(each) for each in sampled], most=5)
+        names = listed([mechanism_name(setting) for setting in sampled], most=5)
         said.append(
             Note(
                 "plain",
                 f"**Sampled bias.** {names}: there is no formula, so bias and α are means of "
-                f"{task.draws:,} further releases of the same table. α is then a little too large, for it "
-                "takes the extremes of noisy means.",
+                f"{reading.task.draws:,} further releases of the same table. α is then a little too large, "
+                "for it takes the extremes of noisy means.",
             )
         )
     return said
@@ -169,19 +167,23 @@ def numbers_section(reading: ReleaseReading) -> Section:
     header = ["Mechanism", "ε", "δ", "Error of a cell\npeople", "α\npeople"]
     header += ["Accuracy\n%", "Selection gap\npoints"] if reading.classifies else []
     header += [f"{plain(reading.named(group), longest=24)}\n% published" for group in groups]
-    order = [TRUE_TABLE, *reading.beside, *(each for each in reading.protected if each not in reading.beside)]
+    order = [
+        BASELINE,
+        *reading.beside,
+        *(setting for setting in reading.protected if setting not in reading.beside),
+    ]
     chosen = order.index(reading.chosen) if reading.chosen in order else None
     more = len(reading.groups) - len(groups)
     table = Table(
         header=header,
-        rows=[_row(reading, each, groups) for each in order],
+        rows=[_row(reading, setting, groups) for setting in order],
         numeric=[False, *[True] * (len(header) - 1)],
         caption=_caption(reading, more),
         sunk=0,
         chosen=chosen,
-        fold=_FOLD if len(order) > _FOLD + 2 else None,
+        fold=fold_rows(len(order)),
         name="all-cells",
-        data=_all_cells(reading),
+        data=all_cells(reading, data=True),
     )
     return Section(
         heading=f"All {len(order):,} settings, and every cell of them",
@@ -194,14 +196,14 @@ def numbers_section(reading: ReleaseReading) -> Section:
 
 def _shown_groups(reading: ReleaseReading) -> list[str]:
     """Return the groups that the page's mechanism is furthest off for, in the schema's order."""
-    found = {group: abs(reading.lost(group).value) for group in reading.groups}
+    found = {group: abs(loss.value) for group, loss in reading.losses().items()}
     known = [group for group in reading.groups if math.isfinite(found[group])]
     kept = sorted(known, key=lambda group: -found[group])[:_MOST_GROUPS]
     return [group for group in reading.groups if group in kept]
 
 
 def _row(reading: ReleaseReading, setting: Setting, groups: Sequence[str]) -> list[str]:
-    epsilon = epsilon_text(setting) if setting.epsilon is not None else "none"
+    epsilon = epsilon_of(setting.epsilon) if setting.epsilon is not None else "none"
     row = [
         mechanism_name(setting),
         "∞" if not setting.is_protected else epsilon,
@@ -220,36 +222,16 @@ def _row(reading: ReleaseReading, setting: Setting, groups: Sequence[str]) -> li
 
 
 def _with_interval(found: Estimated, *, times: float = 1.0, bold: bool = False, sign: bool = False) -> str:
-    if not math.isfinite(found.value):
-        return "undefined"
+    """Return a value with its interval below, if that is no single number."""
     digits = digits_of(found.value * times) if times == 1.0 or abs(found.value) >= 1 else 1
-    shown = number(found.value * times, digits, sign=sign)
-    shown = f"**{shown}**" if bold else shown
-    if found.low is None or found.high is None or found.low == found.high:
-        return shown
-    low, high = (number(each * times, digits, sign=sign) for each in (found.low, found.high))
-    return f"{shown}\n{low} to {high}"
+    shown = replace(found, low=None, high=None) if found.low == found.high else found
+    return cell_text(shown, times=times, digits=digits, bold=bold, sign=sign)
 
 
 def _caption(reading: ReleaseReading, more: int) -> str:
-    rest = f" {counted(more, 'group')} less far off: see the dumbbells." if more > 0 else ""
-    if reading.results.plan.repeats == 1:
-        return f"**One repeat, so there are no intervals** and nothing is bold.{rest}"
-    return (
-        f"**Small print: 95% interval over {counted(reading.results.plan.repeats, 'repeat')}.** % "
-        "published: people published of a group minus those there are, as a share of these; its intervals "
-        f"hold for all groups at once. Bold: the interval of the change from the true table leaves out "
-        f"none.{rest}"
+    rest = f"{counted(more, 'group')} less far off: see the dumbbells." if more > 0 else ""
+    bold = (
+        "% published: people published of a group minus those there are, as a share of these; its intervals "
+        "hold for all groups at once. Bold: the interval of the change from the true table leaves out none."
     )
-
-
-def _all_cells(reading: ReleaseReading) -> dict[str, list[object]]:
-    columns: dict[str, Any] = dict(cell_columns(reading.results))
-    done = [row for row, state in enumerate(columns["state"]) if state == "done"]
-    sizes = data_columns(reading.results)
-    for name in reading.results.arrays.data:
-        column: list[object] = [math.nan] * len(columns["state"])
-        for row, value in zip(done, sizes[name], strict=True):
-            column[row] = value
-        columns[name] = column
-    return {name: list(values) for name, values in columns.items()}
+    return small_print(reading, bold, rest)

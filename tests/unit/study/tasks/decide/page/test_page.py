@@ -6,13 +6,13 @@ from html.parser import HTMLParser
 
 import pytest
 
+from evenhand._notes import Note
 from evenhand.errors import InvalidParameterError
 from evenhand.report.drawing import Drawing
 from evenhand.report.html import render, write
 from evenhand.study.page.page import answers, page_of
 from evenhand.study.results.results import Results
-from evenhand.study.tasks.decide.page.page import decision_page
-from evenhand.study.tasks.decide.reading import read_decision
+from evenhand.study.tasks.decide.reading import DecideReading
 from evenhand.study.tasks.decide.wording import Amounts, chance_text, few_text, noun_of, setting_words
 from unit.study._decide_studies import (
     MONEY,
@@ -164,7 +164,7 @@ def test_failures_leave_nothing_known():
         page = page_of(results)
 
         assert all("Nothing is known" in each for each in found)
-        assert any("Cells are missing: 3 failed" in note.text for note in page.notes)
+        assert any("**3 of 3 cells failed.**" in note.text for note in page.notes)
 
 
 # --- which setting ----------------------------------------------------------------------------------
@@ -172,11 +172,11 @@ def test_failures_leave_nothing_known():
 
 def test_the_page_is_about_what_would_be_done():
     """Whoever says that negatives are set to 0 wants to know what that does."""
-    assert done_besides(read_decision(money(post="nonnegative")).chosen) == "nonnegative"
-    assert float(read_decision(money(epsilons=["0.01", "0.5", "4"])).chosen.epsilon) == 0.5
-    assert read_decision(money(), chosen="laplace 0.5").chosen.epsilon.denominator == 2
+    assert done_besides(DecideReading.of(money(post="nonnegative")).chosen) == "nonnegative"
+    assert float(DecideReading.of(money(epsilons=["0.01", "0.5", "4"])).chosen.epsilon) == 0.5
+    assert DecideReading.of(money(), chosen="laplace 0.5").chosen.epsilon.denominator == 2
     with pytest.raises(InvalidParameterError, match="chosen"):
-        read_decision(money(), chosen="unprotected")
+        DecideReading.of(money(), chosen="unprotected")
 
 
 # --- pages ------------------------------------------------------------------------------------------
@@ -205,7 +205,7 @@ def test_a_page_on_rights_has_every_part():
     assert [section.anchor for section in page.sections] == [
         "promise", "flips", "groups", "entities", "mitigations", "cost", "numbers",
     ]  # fmt: skip
-    assert heading(page, "promise") == "One person is promised ε\u00a0=\u00a01, for 2 counts together"
+    assert heading(page, "promise") == "One person is promised ε = 1, for 2 counts together"
     assert heading(page, "flips").startswith("2 towns have a chance of 5% or more")
     assert heading(page, "mitigations") == "All ways come to the same: wrong decisions 3.5"
     assert [each.value for each in page.numbers] == ["3.5", "2.5", "1.0", "42.0%"]
@@ -232,7 +232,11 @@ def test_shares_without_a_budget_are_shares():
 
 
 def test_large_epsilons_and_leaks_and_draws_are_warned_of():
-    results = made(money_task(epsilons=[20]), always(MONEY, exact=0.0), notes=("was read from the rows",))
+    results = made(
+        money_task(epsilons=[20]),
+        always(MONEY, exact=0.0),
+        notes=(Note("privacy", "was read from the rows"),),
+    )
     said = " ".join(note.text for note in page_of(results).notes)
 
     assert "ε above 10 is for comparison only" in said
@@ -378,7 +382,7 @@ def test_names_from_data_stay_text():
 
 def test_a_real_study_of_each_kind_has_a_page():
     for task in (rule_task(post="nonnegative"), money_task(post="nonnegative")):
-        page = decision_page(study(task))
+        page = page_of(study(task))
 
         assert len(page.answers) == 3
         assert "<h1>" in render(page)

@@ -2,14 +2,16 @@
 
 import pytest
 
+from evenhand._notes import Note
 from evenhand.report.drawing import Drawing
 from evenhand.report.html import render
 from evenhand.study.page.page import answers, page_of
+from evenhand.study.page.wording import delta_text
 from evenhand.study.tasks.learn.page.tradeoff import epsilon_heading
-from evenhand.study.tasks.learn.reading import read_learning
-from evenhand.study.tasks.release.wording import delta_text
+from evenhand.study.tasks.learn.reading import LearnReading
 from unit.study._learn_studies import JITTER, made, measures, of_group, sections, small_study, usual
 
+CLAIM = (Note("unit", "add or remove one"), Note("trust", "central"))
 PICTURE = '<svg width="10" height="10"><rect width="5" height="5" fill="#000"/></svg>'
 
 
@@ -24,7 +26,11 @@ def _quick(monkeypatch):
 
 
 def test_the_promise_names_neighbours_rows_and_what_it_rests_on():
-    notes = ("unit: add or remove one", "trust: central", "each person is one row", "the classes are public")
+    notes = (
+        *CLAIM,
+        Note("assumption", "each person is one row"),
+        Note("assumption", "the classes are public"),
+    )
     page = page_of(made(usual, notes=notes))
     section = sections(page)["promise"]
     facts = {fact.term: fact.text for fact in section.facts}
@@ -54,7 +60,7 @@ def test_the_promise_is_said_for_the_neighbours_it_is_about():
 
 def test_a_domain_that_was_read_from_the_rows_is_not_covered():
     leak = "The domains of the columns were read from the rows, and that is a leak."
-    page = page_of(made(usual, facts_notes=[leak, "The study uses 500 of the rows."]))
+    page = page_of(made(usual, facts_notes=[Note("privacy", leak), "The study uses 500 of the rows."]))
 
     assert any(
         "does not cover how the columns were declared" in n.text for n in sections(page)["promise"].notes
@@ -166,9 +172,9 @@ def test_what_a_larger_epsilon_buys_is_said_of_the_chosen_way():
         rise = 0.03 if setting.epsilon == 3 else 0.0
         return {**numbers, "acc": numbers["acc"] + rise + JITTER[repeat] * bool(rise)}, people
 
-    assert epsilon_heading(read_learning(made(better))).startswith("Fermi + parity gains 3.0 points")
-    assert "not clearly more accurate from ε = 1 to 3" in epsilon_heading(read_learning(made(usual)))
-    assert epsilon_heading(read_learning(made(usual), chosen="unprotected")) == "What each ε buys"
+    assert epsilon_heading(LearnReading.of(made(better))).startswith("Fermi + parity gains 3.0 points")
+    assert "not clearly more accurate from ε = 1 to 3" in epsilon_heading(LearnReading.of(made(usual)))
+    assert epsilon_heading(LearnReading.of(made(usual), chosen="unprotected")) == "What each ε buys"
     assert "epsilons" not in sections(page_of(made(usual, epsilons=(1,))))
 
 
@@ -270,7 +276,7 @@ def test_intervals_of_changes_hold_what_is_possible_only():
         wild = float(repeat == 1) if setting.is_protected else 0.5
         return {**numbers, "acc": wild}, {**people, "f": of_group(wild)}
 
-    reading = read_learning(made(jumping))
+    reading = LearnReading.of(made(jumping))
 
     assert (reading.change("acc").low, reading.change("acc").high) == (-1.0, 1.0)
     assert (reading.moved("f", "selection").low, reading.moved("f", "selection").high) == (-1.0, 1.0)
@@ -294,7 +300,7 @@ def test_the_same_answer_for_all_is_not_praised_for_its_gap(rate, whom):
     assert "narrows" not in page.answers[1]
     assert sections(page)["trade-off"].heading.endswith("so that its gap of 0 says nothing")
     assert any(f"Fermi + parity selects {whom}" in note.text for note in sections(page)["numbers"].notes)
-    assert read_learning(made(constant)).chosen.mechanism == "dp+parity"
+    assert LearnReading.of(made(constant)).chosen.mechanism == "dp+parity"
     assert "Fermi + parity" not in page_of(made(constant)).answers[2]
     assert "Fermi + parity gives everybody the same answer" in page.answers[2]
     two = made(constant, methods=["dp", "fermi+parity"])
@@ -315,7 +321,7 @@ def test_what_a_local_report_protects_is_said_wherever_it_is_compared():
 
 
 def test_what_is_taken_as_public_is_said():
-    page = page_of(made(usual, notes=("unit: add or remove one", "trust: central")))
+    page = page_of(made(usual, notes=CLAIM))
     facts = {fact.term: fact.text for fact in sections(page)["promise"].facts}
     local = page_of(made(usual, methods=["local"], notes=("unit: one report", "trust: local")))
 
@@ -368,7 +374,7 @@ def test_cells_that_failed_are_said_and_their_way_is_unknown():
     results = made(some, failures=["DP + parity, ε = 1"])
     page = page_of(results, chosen="dp+parity 1")
 
-    assert any("Cells are missing: 3 failed, 6 not run" in note.text for note in page.notes)
+    assert any("**3 of 21 cells failed and 6 of 21 cells were not run.**" in note.text for note in page.notes)
     assert (
         page.answers[1]
         == "**What becomes of the gap is not known**: no cell of DP + parity at ε = 1 is done."

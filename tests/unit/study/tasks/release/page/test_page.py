@@ -7,27 +7,22 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
+from evenhand._notes import Note
 from evenhand.errors import InvalidParameterError
 from evenhand.report.html import render
 from evenhand.study.page.page import answers, page_of
+from evenhand.study.page.wording import delta_text
 from evenhand.study.plan.cells import Setting
 from evenhand.study.results.estimates import Estimated
 from evenhand.study.tasks.release.answers import error_answer, error_heading, promise_heading
 from evenhand.study.tasks.release.page.errors import _alpha_heading, _alpha_source
 from evenhand.study.tasks.release.page.groups import _accuracy_heading, groups_section
 from evenhand.study.tasks.release.page.groups import _heading as _groups_heading
-from evenhand.study.tasks.release.page.method import release_limits, release_method
-from evenhand.study.tasks.release.page.page import notes
+from evenhand.study.tasks.release.page.page import ReleasePage
 from evenhand.study.tasks.release.page.tables import promise_section
-from evenhand.study.tasks.release.reading import ReleaseReading, read_release
-from evenhand.study.tasks.release.wording import (
-    delta_text,
-    mechanism_name,
-    promise,
-    share_text,
-    tone_of,
-    way_text,
-)
+from evenhand.study.tasks.release.reading import ReleaseReading
+from evenhand.study.tasks.release.wording import promise, share_text, tone_of, way_text
+from evenhand.study.tasks.shared.wording import mechanism_name
 from unit.study._page_studies import headline, section
 from unit.study._release_studies import MEN, ONE, WOMEN, by_name, made
 
@@ -55,21 +50,23 @@ def test_the_page_is_about_a_mechanism_that_promises_something():
     """A table that protects nobody must not be held up for its small error."""
     results = study({"suppression": {"delta": 1.0, "error": 0.01}, "laplace": {"error": 5.0}})
 
-    assert read_release(results).chosen == Setting("laplace", ONE)
+    assert ReleaseReading.of(results).chosen == Setting("laplace", ONE)
 
 
 def test_of_two_with_a_promise_the_clearly_better_one_is_taken():
     better = study({"noisy-suppression": {"delta": 0.0, "error": 1.0}, "laplace": {"error": 5.0}})
     same = study({"noisy-suppression": {"delta": 0.0, "error": 2.0}, "laplace": {"error": 2.0}})
 
-    assert read_release(better).chosen.mechanism == "noisy-suppression"
-    assert read_release(same).chosen.mechanism == "laplace"
+    assert ReleaseReading.of(better).chosen.mechanism == "noisy-suppression"
+    assert ReleaseReading.of(same).chosen.mechanism == "laplace"
 
 
 def test_if_nothing_promises_anything_there_is_still_a_page():
     results = study({"laplace": {"delta": 0.5}})
 
-    assert promise_heading(read_release(results)).startswith("None of the 3 mechanisms promises anything")
+    assert promise_heading(ReleaseReading.of(results)).startswith(
+        "None of the 3 mechanisms promises anything"
+    )
     assert "Nothing here can be recommended." in answers(results)[2]
 
 
@@ -82,7 +79,7 @@ def test_a_setting_may_be_asked_for():
 
 
 def test_mechanisms_are_set_side_by_side_at_the_epsilon_nearest_to_one():
-    reading = read_release(study(epsilons=("1/2", 4)))
+    reading = ReleaseReading.of(study(epsilons=("1/2", 4)))
 
     assert {each.epsilon for each in reading.beside} == {None, ONE / 2}
 
@@ -153,7 +150,7 @@ def test_a_table_that_is_the_true_one_leaves_no_group_furthest_off():
 def test_what_is_said_of_small_cells_follows_the_numbers(growth, noise, start):
     results = study(growth=growth, noise=noise)
 
-    assert error_heading(read_release(results)).startswith(start)
+    assert error_heading(ReleaseReading.of(results)).startswith(start)
     assert answers(results)[1].startswith(f"**{start}")
 
 
@@ -167,8 +164,9 @@ def test_errors_per_person_are_compared_if_they_differ_clearly():
 class _Apart(ReleaseReading):
     """Eight groups, one of which is above the others at a t value of 4 in five repeats."""
 
-    def person_error(self, group, setting=None):
-        del setting
+    def group_runs(self, setting, group, rate):
+        if rate != "person_error":
+            return super().group_runs(setting, group, rate)
         return 10 + (
             1 + 0.25 * np.array([-2, -1, 0, 1, 2]) * 2**0.5 if group == self.groups[0] else np.zeros(5)
         )
@@ -178,7 +176,7 @@ def test_the_two_groups_that_differ_most_are_chosen_and_so_must_differ_very_clea
     """Of many pairs that differ by chance alone, one in twenty seems to differ."""
     pair = made(by_name(PROMISES), groups=("a", "b"))
     many = made(by_name(PROMISES, lost=(0.0,) * 8), groups=tuple("abcdefgh"))
-    said = [error_answer(_Apart(each, Setting("laplace", ONE), ONE)) for each in (pair, many)]
+    said = [error_answer(_Apart(each, Setting("laplace", ONE))) for each in (pair, many)]
 
     assert "errors per person are 11.0 for" in said[0]
     assert said[1].endswith("per person the groups do not differ clearly.")
@@ -226,7 +224,7 @@ def test_a_grid_without_any_epsilon_has_a_page():
     results = study(grid=["suppression"])
 
     assert "ε = 1" not in answers(results)[2]
-    assert promise_section(read_release(results)).tables[0].header[0].startswith("δ")
+    assert promise_section(ReleaseReading.of(results)).tables[0].header[0].startswith("δ")
 
 
 # --- the page ---------------------------------------------------------------------------------------
@@ -311,9 +309,9 @@ def _visible(text):
 
 
 def test_failures_and_missing_cells_are_told():
-    told = notes(read_release(study(failures=(1, 2))))
+    told = ReleasePage.of(study(failures=(1, 2))).notes()
 
-    assert any("2 failed" in note.text for note in told)
+    assert any("**2 of 30 cells failed.**" in note.text for note in told)
 
 
 def test_a_study_in_which_everything_failed_has_a_page():
@@ -326,7 +324,9 @@ def test_a_study_in_which_everything_failed_has_a_page():
 
 def test_large_epsilons_and_leaks_are_warned_of():
     leak = "The domains were read from the rows, and that is a leak."
-    told = " ".join(note.text for note in notes(read_release(study(epsilons=(1, 20), notes=(leak,)))))
+    told = " ".join(
+        note.text for note in ReleasePage.of(study(epsilons=(1, 20), notes=(Note("privacy", leak),))).notes()
+    )
 
     assert "ε above 10" in told
     assert "leak" in told
@@ -349,7 +349,7 @@ def alphas(**of):
 
 def test_the_heading_on_alpha_follows_the_numbers():
     heads = [
-        _alpha_heading(read_release(results))
+        _alpha_heading(ReleaseReading.of(results))
         for results in (
             alphas(laplace=0.0, suppression=0.0, noisy_suppression=0.0),
             alphas(laplace=0.5, suppression=5.0, noisy_suppression=3.0),
@@ -366,7 +366,7 @@ def test_the_heading_on_alpha_follows_the_numbers():
 
 
 def test_where_alpha_comes_from_is_said():
-    exact, sampled = read_release(study()), read_release(study(exact=False))
+    exact, sampled = ReleaseReading.of(study()), ReleaseReading.of(study(exact=False))
 
     assert _alpha_source(exact).startswith("Exact from formulas")
     assert _alpha_source(sampled).startswith("Sampled")
@@ -382,7 +382,7 @@ def test_the_heading_on_groups_follows_the_numbers():
         "nobody": study(lost=(0.0, 0.0), noise=1.0, repeats=1),
         "other": study({"suppression": {"delta": 1.0, "lost": (-0.4, 0.0)}}, noise=0.1),
     }
-    lost, gained, both, nobody, other = (_groups_heading(read_release(studies[name])) for name in names)
+    lost, gained, both, nobody, other = (_groups_heading(ReleaseReading.of(studies[name])) for name in names)
 
     assert lost == "Laplace noise loses people of women"
     assert gained == "Laplace noise adds people to women"
@@ -394,7 +394,7 @@ def test_the_heading_on_groups_follows_the_numbers():
 def test_a_mechanism_that_is_furthest_off_is_one_of_many_and_so_must_be_very_clearly_off():
     """Among many mechanisms and groups one is clearly off by chance."""
     results = study({"suppression": {"delta": 1.0, "lost": (-0.02, 0.0)}}, noise=0.29)
-    reading = read_release(results)
+    reading = ReleaseReading.of(results)
     suppressed = next(each for each in reading.beside if each.mechanism == "suppression")
 
     assert reading.lost(WOMEN, suppressed).is_clear
@@ -403,11 +403,11 @@ def test_a_mechanism_that_is_furthest_off_is_one_of_many_and_so_must_be_very_cle
 
 def test_that_clipping_adds_people_is_said_only_where_it_does():
     """Without noise nothing is below nought, and a total that is kept adds nobody."""
-    noisy = read_release(study(post=["nonnegative"]))
-    plain = read_release(study(post=["integral"]))
-    still = read_release(study(post=["nonnegative"], grid=[{"name": "suppression", "threshold": 6}]))
-    kept = read_release(study(post=["nonnegative_sum_to=500"]))
-    after = read_release(study(post=["nonnegative", "sum_to=500"]))
+    noisy = ReleaseReading.of(study(post=["nonnegative"]))
+    plain = ReleaseReading.of(study(post=["integral"]))
+    still = ReleaseReading.of(study(post=["nonnegative"], grid=[{"name": "suppression", "threshold": 6}]))
+    kept = ReleaseReading.of(study(post=["nonnegative_sum_to=500"]))
+    after = ReleaseReading.of(study(post=["nonnegative", "sum_to=500"]))
 
     assert [len(groups_section(each).notes) for each in (noisy, plain, still, kept, after)] == [1, 0, 0, 0, 0]
 
@@ -417,16 +417,14 @@ def test_the_heading_on_accuracy_follows_the_numbers():
     same = study({"laplace": {"accuracy": 0.8}}, noise=5.0)
     none = study(failures=range(99))
 
-    assert _accuracy_heading(read_release(worse)).startswith("A model learns less from Laplace noise")
-    assert "does not differ clearly" in _accuracy_heading(read_release(same))
-    assert _accuracy_heading(read_release(none)).startswith("No model could be trained")
+    assert _accuracy_heading(ReleaseReading.of(worse)).startswith("A model learns less from Laplace noise")
+    assert "does not differ clearly" in _accuracy_heading(ReleaseReading.of(same))
+    assert _accuracy_heading(ReleaseReading.of(none)).startswith("No model could be trained")
 
 
 def test_method_and_limits_say_what_was_done():
-    small = release_limits(read_release(study(grid=["generalized-sampling"], classify=False, bound=9)))
-    said = " ".join(
-        release_method(read_release(study(grid=["generalized-sampling"], bound=9, post="integral")))
-    )
+    small = ReleasePage.of(study(grid=["generalized-sampling"], classify=False, bound=9)).limits()
+    said = " ".join(ReleasePage.of(study(grid=["generalized-sampling"], bound=9, post="integral")).method())
 
     assert "divided by its rate" in said
     assert "bounded by 9" in said

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING
 from evenhand.errors import PrivacyWarning
 from evenhand.privacy.rational import text_above
 from evenhand.report.page import Fact, Note, Section, Table
-from evenhand.report.words import epsilon_of
-from evenhand.study.page.wording import counted, epsilon_text, listed, percent, plain, way_name
+from evenhand.report.words import epsilon_of, epsilon_words
+from evenhand.study.page.wording import counted, listed, percent, plain
+from evenhand.study.tasks.collect.wording import way_name
 from evenhand.study.tasks.shared.optimal_setting import NAME, OptimalWay
 from evenhand.study.tasks.shared.protection import promise_of, strategy_of
 
 if TYPE_CHECKING:
     from evenhand.collect.joint.strategy import Strategy
     from evenhand.privacy.guarantees.guarantee import Guarantee
-    from evenhand.study.tasks.collect.page.reading import Reading
+    from evenhand.study.tasks.collect.reading import CollectReading
 
 __all__ = ["guarantee_section", "odds_factor", "protected_columns"]
 
@@ -39,16 +40,16 @@ _ADDED_UP = {
 }
 
 
-def guarantee_section(reading: Reading) -> Section:
+def guarantee_section(reading: CollectReading) -> Section:
     """Return what is protected and how strongly."""
     strategy, guarantee = _promise(reading)
     epsilon = float(strategy.guarantee.epsilon or 0) if _counts(reading) else float(guarantee.epsilon or 0)
     several = "any two sets of their answers" if len(strategy.columns) > 1 else "any two answers"
-    names = listed([plain(each) for each in strategy.columns])
+    names = listed([plain(name) for name in strategy.columns])
     return Section(
         heading=f"Seeing somebody's report changes the odds by a factor of {odds_factor(epsilon)} at most",
         lead=(
-            f"That is ε = {epsilon_text(reading.chosen)}: between {several} to {names}, whatever else is "
+            f"That is {reading.at}: between {several} to {names}, whatever else is "
             "known about them. What is sent beside the report is not covered."
         ),
         tables=(_table(reading, strategy),),
@@ -58,7 +59,7 @@ def guarantee_section(reading: Reading) -> Section:
     )
 
 
-def protected_columns(reading: Reading) -> tuple[str, ...]:
+def protected_columns(reading: CollectReading) -> tuple[str, ...]:
     """Return the columns that the chosen setting randomises."""
     return strategy_of(reading.chosen, reading.results.facts.schema).columns
 
@@ -75,19 +76,19 @@ def odds_factor(epsilon: float) -> str:
     return f"{math.ceil(factor):,}" if factor >= 100 else f"{math.ceil(100 * factor) / 100:g}"
 
 
-def _promise(reading: Reading) -> tuple[Strategy, Guarantee]:
+def _promise(reading: CollectReading) -> tuple[Strategy, Guarantee]:
     strategy = strategy_of(reading.chosen, reading.results.facts.schema)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyWarning)  # the page says it, see _notes
         return strategy, promise_of(reading.chosen, reading.results.facts.schema)
 
 
-def _counts(reading: Reading) -> bool:
+def _counts(reading: CollectReading) -> bool:
     """Return whether rows were counted with noise besides what people report."""
     return reading.chosen.mechanism == NAME and OptimalWay.of(reading.chosen).budget is not None
 
 
-def _facts(reading: Reading, strategy: Strategy, guarantee: Guarantee) -> list[Fact]:
+def _facts(reading: CollectReading, strategy: Strategy, guarantee: Guarantee) -> list[Fact]:
     results = reading.results
     schema = results.facts.schema
     clear = [name for name in schema.names if name not in strategy.columns and name != schema.target]
@@ -99,7 +100,7 @@ def _facts(reading: Reading, strategy: Strategy, guarantee: Guarantee) -> list[F
         )
     not_protected.append("people scored later, whose answers the model gets as they are")
     facts = [
-        Fact("Guarantee", f"ε = {epsilon_of(guarantee.epsilon or 0)}, {delta}, "
+        Fact("Guarantee", f"{epsilon_words(guarantee.epsilon)}, {delta}, "
              f"{'attained' if guarantee.tight else 'a bound'}"),
         Fact("Unit", f"{guarantee.unit}: {_UNITS.get(str(guarantee.unit), _SENT)}"),
         Fact("Trust", _TRUST.get(str(guarantee.trust), str(guarantee.trust))),
@@ -118,7 +119,7 @@ def _facts(reading: Reading, strategy: Strategy, guarantee: Guarantee) -> list[F
     return facts
 
 
-def _table(reading: Reading, strategy: Strategy) -> Table:
+def _table(reading: CollectReading, strategy: Strategy) -> Table:
     """Return a row for each reported column: how much of epsilon it has, and how often its report is true."""
     exact = reading.chosen.mechanism in {"grr", NAME}
     words = ("Report is true", "Report is a given other value") if exact else (
@@ -137,7 +138,7 @@ def _table(reading: Reading, strategy: Strategy) -> Table:
         rows=rows,
         numeric=[False, True, True, True, True],
         caption=(
-            f"**Exact values, no sampling.** How ε = {epsilon_text(reading.chosen)} is spent by "
+            f"**Exact values, no sampling.** How {reading.at} is spent by "
             f"{reading.chosen.mechanism.upper()}, {way_name(reading.chosen)}, and how often a report is "
             "right."
         ),
@@ -146,14 +147,14 @@ def _table(reading: Reading, strategy: Strategy) -> Table:
             "column": list(strategy.columns),
             "values": [each.k for each in probabilities],
             "epsilon_within_report": shares,
-            "epsilon_if_seen_alone": [_alone(reading, strategy, each) for each in strategy.columns],
+            "epsilon_if_seen_alone": [_alone(reading, strategy, name) for name in strategy.columns],
             "supports_true_value": [true for true, _ in chances],
             "supports_other_value": [other for _, other in chances],
         },
     )
 
 
-def _law(reading: Reading, strategy: Strategy, column: str) -> tuple[float, float]:
+def _law(reading: CollectReading, strategy: Strategy, column: str) -> tuple[float, float]:
     """Return how often a report supports the true value and any other; NaN where groups differ in that."""
     optimal = reading.chosen.mechanism == NAME
     if optimal and (strategy.name == "combined" or column == reading.results.facts.schema.protected):
@@ -162,7 +163,7 @@ def _law(reading: Reading, strategy: Strategy, column: str) -> tuple[float, floa
     return protocol.p, protocol.q
 
 
-def _optimal_notes(reading: Reading, guarantee: Guarantee) -> list[Note]:
+def _optimal_notes(reading: CollectReading, guarantee: Guarantee) -> list[Note]:
     """Return what the optimal channel does, and what making it cost."""
     if reading.chosen.mechanism != NAME:
         return []
@@ -196,15 +197,15 @@ def _optimal_notes(reading: Reading, guarantee: Guarantee) -> list[Note]:
         notes.append(
             Note(
                 "warn",
-                f"**Counting groups by outcomes costs ε = {epsilon_of(way.budget)} more.** The report "
-                f"has ε = {epsilon_text(reading.chosen)}; with the counts it is "
-                f"ε = {epsilon_of(guarantee.epsilon or 0)}, and whoever counts sees the rows.",
+                f"**Counting groups by outcomes costs {epsilon_words(way.budget)} more.** The report "
+                f"has {reading.at}; with the counts it is "
+                f"{epsilon_words(guarantee.epsilon)}, and whoever counts sees the rows.",
             )
         )
     return notes
 
 
-def _alone(reading: Reading, strategy: Strategy, column: str) -> float:
+def _alone(reading: CollectReading, strategy: Strategy, column: str) -> float:
     """Return the epsilon of a column if it is seen alone, or a bound of it.
 
     The strategy stands for that of "optimal" in all but this: a column of a combination that GRR reports
@@ -215,9 +216,9 @@ def _alone(reading: Reading, strategy: Strategy, column: str) -> float:
     return strategy.epsilon_if_seen_alone(column)
 
 
-def _notes(reading: Reading, strategy: Strategy, guarantee: Guarantee) -> list[Note]:
+def _notes(reading: CollectReading, strategy: Strategy, guarantee: Guarantee) -> list[Note]:
     notes = []
-    alone = {each: _alone(reading, strategy, each) for each in strategy.columns}
+    alone = {name: _alone(reading, strategy, name) for name in strategy.columns}
     faint = [each for each, epsilon in alone.items() if epsilon <= COIN_TOSS]
     if faint:
         shares = [f"{plain(each)} a factor of {odds_factor(alone[each])}" for each in faint]

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from evenhand.report.charts import bars_chart
 from evenhand.report.marks import Axis, Bar, Estimate
 from evenhand.report.page import Note, Section, Table
-from evenhand.report.words import epsilon_of
+from evenhand.report.words import epsilon_of, epsilon_words
+from evenhand.study.page.wording import delta_text, with_article
 from evenhand.study.tasks.decide.methods import way_of, way_title
-from evenhand.study.tasks.decide.wording import chance_text, few_text, mechanism_name
-from evenhand.study.tasks.release.wording import delta_text
+from evenhand.study.tasks.decide.wording import mechanism_name
 
 if TYPE_CHECKING:
     from evenhand.study.plan.cells import Setting
@@ -24,12 +24,12 @@ def ways_section(reading: DecideReading) -> Section | None:
     """Return bars of what each way costs, and its error and promise; None if there is one only."""
     if len(reading.ways) < 2:
         return None
-    values = {each: _cost(reading, each) for each in reading.ways}
+    values = {setting: _cost(reading, setting) for setting in reading.ways}
     bars = [
         Bar(way_title(each), Estimate(value), strong=each == reading.chosen) for each, value in values.items()
     ]
     heading = _heading(reading, values)
-    said = "; ".join(f"{way_title(each)} {_shown(reading, value)}" for each, value in values.items())
+    said = "; ".join(f"{way_title(each)} {reading.shown(value)}" for each, value in values.items())
     axis = (
         Axis("wrong decisions expected", reading.noun.many)
         if reading.is_rule
@@ -46,8 +46,7 @@ def ways_section(reading: DecideReading) -> Section | None:
     return Section(
         heading=heading,
         lead="A way that lowers the bias may raise the error of one release, or promise less. Both are in "
-        "the "
-        "table, so that nobody is called best by one of them.",
+        "the table, so that nobody is called best by one of them.",
         charts=(chart,),
         tables=(_table(reading),),
         notes=tuple(_notes(reading)),
@@ -56,11 +55,7 @@ def ways_section(reading: DecideReading) -> Section | None:
 
 
 def _cost(reading: DecideReading, setting: Setting) -> float:
-    return reading.value("expected_wrong" if reading.is_rule else "moved", setting)
-
-
-def _shown(reading: DecideReading, value: float) -> str:
-    return few_text(value) if reading.is_rule else reading.amounts.text(value)
+    return reading.mean("expected_wrong" if reading.is_rule else "moved", setting)
 
 
 def _heading(reading: DecideReading, values: dict[Setting, float]) -> str:
@@ -70,11 +65,11 @@ def _heading(reading: DecideReading, values: dict[Setting, float]) -> str:
     best, worst = min(known, key=known.__getitem__), max(known, key=known.__getitem__)
     what = "wrong decisions" if reading.is_rule else "money misallocated"
     if known[best] == known[worst]:
-        return f"All ways come to the same: {what} {_shown(reading, known[best])}"
+        return f"All ways come to the same: {what} {reading.shown(known[best])}"
     return (
-        f"Least {what} with '{way_title(best)}': {_shown(reading, known[best])}; most with "
+        f"Least {what} with '{way_title(best)}': {reading.shown(known[best])}; most with "
         f"'{way_title(worst)}': "
-        f"{_shown(reading, known[worst])}"
+        f"{reading.shown(known[worst])}"
     )
 
 
@@ -84,7 +79,9 @@ def _meaning(reading: DecideReading) -> str:
 
 def _exactness(reading: DecideReading) -> str:
     drawn = [
-        each for each in reading.ways if not reading.is_exact(each) and math.isfinite(_cost(reading, each))
+        setting
+        for setting in reading.ways
+        if not reading.is_exact(setting) and math.isfinite(_cost(reading, setting))
     ]
     if not drawn:
         return "Exact values, no sampling."
@@ -94,11 +91,12 @@ def _exactness(reading: DecideReading) -> str:
 
 def _where(reading: DecideReading) -> str:
     epsilon = reading.chosen.epsilon
-    return mechanism_name(reading.chosen) + ("" if epsilon is None else f" at ε = {epsilon_of(epsilon)}")
+    return mechanism_name(reading.chosen) + ("" if epsilon is None else f" at {epsilon_words(epsilon)}")
 
 
 def _table(reading: DecideReading) -> Table:
     noun = reading.noun
+    bias = "chance of a wrong decision" if reading.is_rule else "expected gain"
     names: tuple[str, ...]
     if reading.is_rule:
         header = [
@@ -118,54 +116,44 @@ def _table(reading: DecideReading) -> Table:
         ]  # fmt: skip
         names = ("moved", "largest_misallocation", "mean_error", "alpha", "cost_of_privacy", "overspent")
     rows = [
-        [way_title(each), _claim(reading, each), *(_cell(reading, name, each) for name in names)]
-        for each in reading.ways
+        [
+            way_title(setting),
+            _claim(reading, setting),
+            *(reading.measure_text(name, setting) for name in names),
+        ]
+        for setting in reading.ways
     ]
     columns = ("claimed_epsilon", "delta", "exact", *names)
-    data: dict[str, list[object]] = {"way": [way_title(each) for each in reading.ways]}
-    data |= {name: [reading.value(name, each) for each in reading.ways] for name in columns}
+    data: dict[str, list[object]] = {"way": [way_title(setting) for setting in reading.ways]}
+    data |= {name: [reading.mean(name, setting) for setting in reading.ways] for name in columns}
     return Table(
         header=header,
         rows=rows,
         numeric=[False, False, *[True] * (len(header) - 2)],
-        caption=f"**{_exactness(reading)}** {_where(reading)}. α: largest minus smallest {_biases(reading)}.",
+        caption=f"**{_exactness(reading)}** {_where(reading)}. α: largest minus smallest {bias} of "
+        f"{with_article(noun.one)}.",
         chosen=reading.ways.index(reading.chosen),
         name="ways",
         data=data,
     )
 
 
-def _biases(reading: DecideReading) -> str:
-    what = "chance of a wrong decision" if reading.is_rule else "expected gain"
-    return f"{what} of {'an' if reading.noun.one[0] in 'aeiou' else 'a'} {reading.noun.one}"
-
-
 def _claim(reading: DecideReading, setting: Setting) -> str:
-    epsilon, delta = reading.value("claimed_epsilon", setting), reading.value("delta", setting)
+    epsilon, delta = reading.mean("claimed_epsilon", setting), reading.mean("delta", setting)
     if not math.isfinite(epsilon):
         return "unknown" if reading.outcome(setting) is None else "nothing"
     return f"{epsilon_of(epsilon)}, {delta_text(delta)}" if delta else epsilon_of(epsilon)
 
 
-def _cell(reading: DecideReading, name: str, setting: Setting) -> str:
-    value = reading.beyond(setting) if name == "overspent" else reading.value(name, setting)
-    if not math.isfinite(value):
-        return "unknown"
-    if reading.is_rule:
-        return few_text(value) if name.startswith("expected") else chance_text(value)
-    return reading.amounts.text(value)
-
-
 def _notes(reading: DecideReading) -> list[Note]:
     said = []
-    names = {way.name for each in reading.ways if (way := way_of(each)[1]) is not None}
-    if any("nonnegative" in step for each in reading.ways for step in way_of(each)[0]):
+    names = {way.name for setting in reading.ways if (way := way_of(setting)[1]) is not None}
+    if any("nonnegative" in step for setting in reading.ways for step in way_of(setting)[0]):
         said.append(
             Note(
                 "plain",
                 "**Setting negative counts to 0 favours the small.** Noise is as often below as above, but "
-                "only "
-                "what is above stays: where few people are counted, more are published.",
+                "only what is above stays: where few people are counted, more are published.",
             )
         )
     if "shrink" in names and not reading.is_rule:
@@ -173,8 +161,7 @@ def _notes(reading: DecideReading) -> list[Note]:
             Note(
                 "warn",
                 "**Lowering counts after the clamp is made for counts, not for shares.** It lowers small "
-                "counts "
-                "most, and an allotment may then be further off than after the plain clamp.",
+                "counts most, and an allotment may then be further off than after the plain clamp.",
             )
         )
     if "fairness-payment" in names:
@@ -182,8 +169,7 @@ def _notes(reading: DecideReading) -> list[Note]:
             Note(
                 "warn",
                 "**Who is to be paid is known from the true counts.** A payment that follows from them is "
-                "not "
-                "covered by the guarantee of the release.",
+                "not covered by the guarantee of the release.",
             )
         )
     return said
@@ -194,19 +180,17 @@ def _notes(reading: DecideReading) -> list[Note]:
 
 def cost_section(reading: DecideReading) -> Section | None:
     """Return what privacy costs at each epsilon, in money or wrong decisions; None if there is one only."""
-    settings = [each for each in reading.by_epsilon if each.epsilon is not None]
+    settings = [setting for setting in reading.by_epsilon if setting.epsilon is not None]
     if len(settings) < 2:
         return None
     measure = "expected_wrong" if reading.is_rule else "cost_of_privacy"
-    values = {each: reading.value(measure, each) for each in settings}
+    values = {setting: reading.mean(measure, setting) for setting in settings}
     bars = [
-        Bar(f"ε = {epsilon_of(each.epsilon or 0)}", Estimate(value), strong=each == reading.chosen)
+        Bar(epsilon_words(each.epsilon), Estimate(value), strong=each == reading.chosen)
         for each, value in values.items()
     ]
     first, last = settings[0], settings[-1]
-    ends = [
-        f"{_shown(reading, values[each])} at ε = {epsilon_of(each.epsilon or 0)}" for each in (first, last)
-    ]
+    ends = [f"{reading.shown(values[each])} at {epsilon_words(each.epsilon)}" for each in (first, last)]
     what = "Wrong decisions" if reading.is_rule else "The cost of privacy"
     verb = "are" if reading.is_rule else "is"
     heading = f"{what} {verb} {ends[0]} and {ends[1]}"
@@ -234,6 +218,6 @@ def cost_section(reading: DecideReading) -> Section | None:
 
 
 def _exact_or_drawn(reading: DecideReading, settings: list[Setting]) -> str:
-    if all(reading.is_exact(each) for each in settings):
+    if all(reading.is_exact(setting) for setting in settings):
         return "Exact values, no sampling."
     return "Some of these values were drawn, and are not exact."

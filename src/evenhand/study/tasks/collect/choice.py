@@ -9,18 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.study.page.wording import (
-    amount,
-    change,
-    counted,
-    epsilon_text,
-    listed,
-    plain,
-    protocol_name,
-    setting_name,
-    way_name,
-)
-from evenhand.study.tasks.collect.page.reading import ACCURACY, GAP, Rival, strict
+from evenhand.report.words import epsilon_words
+from evenhand.study.page.comparing import Rival, strict
+from evenhand.study.page.reading import ACCURACY, CHANGE, GAP
+from evenhand.study.page.wording import amount, change, counted, listed, plain
+from evenhand.study.tasks.collect.wording import protocol_name, setting_name, the_way, way_name
 from evenhand.study.tasks.shared.protection import strategy_of
 
 if TYPE_CHECKING:
@@ -29,13 +22,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.study.plan.cells import Setting
-    from evenhand.study.results.estimates import Estimated
-    from evenhand.study.tasks.collect.page.reading import Reading
+    from evenhand.study.tasks.collect.reading import CollectReading
 
 __all__ = ["choice_answer", "shortest_reports", "ways_apart"]
 
 
-def choice_answer(reading: Reading) -> str:
+def choice_answer(reading: CollectReading) -> str:
     """Return what to choose, or that nothing can be told apart."""
     if len(reading.protected) == 1:
         return (
@@ -53,19 +45,19 @@ def choice_answer(reading: Reading) -> str:
     return f"{_among(reading)} {fewer}" if fewer else _among(reading)
 
 
-def _protects_fewer(reading: Reading) -> str:
+def _protects_fewer(reading: CollectReading) -> str:
     """Say that a strategy beside the others protects one column only, and so is no equal choice."""
     schema = reading.results.facts.schema
-    strategies = {each.option("strategy") for each in reading.beside}
+    strategies = {setting.option("strategy") for setting in reading.beside}
     if "single" not in strategies or len(strategies) == 1 or len(schema.sensitive) == 1:
         return ""
     return f"Of the sensitive columns 'single' protects {plain(schema.protected)} alone."
 
 
-def _among(reading: Reading) -> str:
+def _among(reading: CollectReading) -> str:
     """Say how the settings at the chosen epsilon compare with the chosen one."""
-    at = f"ε = {epsilon_text(reading.chosen)}"
-    found = {word: [each for each in reading.rivals if each.verdict == word] for word in _VERDICTS}
+    at = reading.at
+    found = {word: [rival for rival in reading.rivals if rival.verdict == word] for word in _VERDICTS}
     if found["better"]:
         first = found["better"][0]
         return (
@@ -77,7 +69,7 @@ def _among(reading: Reading) -> str:
         return _ahead(reading, found["worse"], found["trade"], at)
     if found["trade"]:
         return _trade(reading, found["trade"], at)
-    return _nothing(reading, at)
+    return _no_difference(reading, at)
 
 
 _VERDICTS = ("better", "worse", "trade", "same")
@@ -86,7 +78,7 @@ _VERDICTS = ("better", "worse", "trade", "same")
 # --- settings at one epsilon ----------------------------------------------------------------------
 
 
-def _nothing(reading: Reading, at: str) -> str:
+def _no_difference(reading: CollectReading, at: str) -> str:
     """Say that no setting differs, how else to choose, and whether it matters at another epsilon."""
     count, name = len(reading.rivals) + 1, setting_name(reading.chosen, epsilon=False)
     what, who = f"the {count} settings", "none differs"
@@ -99,14 +91,14 @@ def _nothing(reading: Reading, at: str) -> str:
     apart = ways_apart(reading)
     if apart is not None:
         return (
-            f"{said} At ε = {apart.epsilon}, {_the(apart.better)} is better than {_the(apart.worse)} by "
-            f"{_gains(apart.rival, 1)}."
+            f"{said} At {epsilon_words(apart.better.epsilon)}, {the_way(apart.better)} is better than "
+            f"{the_way(apart.worse)} by {_gains(apart.rival, 1)}."
         )
     shortest = shortest_reports(reading)
     return f"{said} Choose by message size: {shortest}" if shortest else said
 
 
-def _ahead(reading: Reading, worse: Sequence[Rival], trade: Sequence[Rival], at: str) -> str:
+def _ahead(reading: CollectReading, worse: Sequence[Rival], trade: Sequence[Rival], at: str) -> str:
     """Say what the chosen setting is clearly better than."""
     chosen = reading.chosen
     most = max(worse, key=_distance)
@@ -114,23 +106,23 @@ def _ahead(reading: Reading, worse: Sequence[Rival], trade: Sequence[Rival], at:
         f"{setting_name(most.setting, epsilon=False)} is furthest behind "
         f"{setting_name(chosen, epsilon=False)}, by {_gains(most, 1)}"
     )
-    others = [each.setting for each in worse]
-    same_way = [each.setting for each in reading.rivals if way_name(each.setting) == way_name(chosen)]
+    others = [rival.setting for rival in worse]
+    same_way = [rival.setting for rival in reading.rivals if way_name(rival.setting) == way_name(chosen)]
     same_protocol = [
-        each.setting for each in reading.rivals if protocol_name(each.setting) == protocol_name(chosen)
+        rival.setting for rival in reading.rivals if protocol_name(rival.setting) == protocol_name(chosen)
     ]
     ways, protocols = (
-        {way_name(each) for each in reading.beside},
-        {protocol_name(each) for each in reading.beside},
+        {way_name(setting) for setting in reading.beside},
+        {protocol_name(setting) for setting in reading.beside},
     )
     if not trade and len(ways) > 1 and len(protocols) > 1:
-        if {*others} == {each.setting for each in reading.rivals} - {*same_way}:
+        if {*others} == {rival.setting for rival in reading.rivals} - {*same_way}:
             return (
                 f"**Choose the split, not the protocol:** at {at} no protocol differs clearly from "
-                f"{protocol_name(chosen)} with {_the(way_name(chosen))}, but every setting without it is "
+                f"{protocol_name(chosen)} with {the_way(chosen)}, but every setting without it is "
                 f"worse; {example}."
             )
-        if {*others} == {each.setting for each in reading.rivals} - {*same_protocol}:
+        if {*others} == {rival.setting for rival in reading.rivals} - {*same_protocol}:
             return (
                 f"**Choose the protocol, not the split:** at {at} the split makes no clear difference to "
                 f"{protocol_name(chosen)}, but every setting with another protocol is worse; {example}."
@@ -145,7 +137,7 @@ def _ahead(reading: Reading, worse: Sequence[Rival], trade: Sequence[Rival], at:
     )
 
 
-def _trade(reading: Reading, trade: Sequence[Rival], at: str) -> str:
+def _trade(reading: CollectReading, trade: Sequence[Rival], at: str) -> str:
     return (
         f"**No recommendation: at {at} less gap is paid for with accuracy.** Against "
         f"{setting_name(reading.chosen, epsilon=False)}: {_traded(trade[0])}"
@@ -166,14 +158,10 @@ def _gains(found: Rival, sign: int) -> str:
     """Return by how much one is ahead, where that is clear."""
     parts = []
     if found.accuracy.is_clear and found.accuracy.value * sign > 0:
-        parts.append(f"{_of(found.accuracy, 'accuracy')}")
+        parts.append(amount(found.accuracy, unit=" points of accuracy"))
     if found.gap.is_clear and found.gap.value * sign < 0:
-        parts.append(f"{_of(found.gap, 'gap')}")
+        parts.append(amount(found.gap, unit=" points of gap"))
     return listed(parts)
-
-
-def _of(found: Estimated, what: str) -> str:
-    return amount(found).replace(" points", f" points of {what}", 1)
 
 
 def _other_side(found: Rival) -> str:
@@ -196,20 +184,16 @@ def _part(some: int, every: int) -> str:
     return f"{some} of the {every} others {'is' if some == 1 else 'are'}"
 
 
-def _the(way: str) -> str:
-    return f"the {way}" if way.endswith("split") else f"'{way}'"
-
-
 # --- epsilon --------------------------------------------------------------------------------------
 
 
-def _by_epsilon(reading: Reading) -> str:
+def _by_epsilon(reading: CollectReading) -> str:
     """Say what epsilon buys, where nothing else can be compared."""
     chosen = reading.chosen
     series = [
-        each
-        for each in reading.protected
-        if protocol_name(each) == protocol_name(chosen) and way_name(each) == way_name(chosen)
+        setting
+        for setting in reading.protected
+        if protocol_name(setting) == protocol_name(chosen) and way_name(setting) == way_name(chosen)
     ]
     known = [
         (each, reading.change(ACCURACY, each)) for each in sorted(series, key=lambda each: each.epsilon or 0)
@@ -224,21 +208,21 @@ def _by_epsilon(reading: Reading) -> str:
     if all(clear):
         last, lost = known[-1]
         return (
-            f"{start}, and every value costs accuracy.** Even ε = {epsilon_text(last)}, the largest tested, "
-            f"loses {amount(lost)}."
+            f"{start}, and every value costs accuracy.** Even {epsilon_words(last.epsilon)}, the largest "
+            f"tested, loses {amount(lost)}."
         )
     if not any(clear):
         first, lost = known[0]
         return (
-            f"{start}, and no value clearly costs accuracy.** At ε = {epsilon_text(first)}, the most "
+            f"{start}, and no value clearly costs accuracy.** At {epsilon_words(first.epsilon)}, the most "
             f"private one tested, the change is {change(lost, unit=' points')}."
         )
     threshold = clear[::-1].index(True)
     if threshold:
         first, lost = known[len(known) - threshold]
         return (
-            f"{start}.** The smallest value from which on no loss of accuracy is clear is ε = "
-            f"{epsilon_text(first)}: {change(lost, unit=' points')}."
+            f"{start}.** The smallest value from which on no loss of accuracy is clear is "
+            f"{epsilon_words(first.epsilon)}: {change(lost, unit=' points')}."
         )
     values = f"{sum(clear)} of {counted(len(known), 'value')} of ε"
     return f"{start}.** {values} clearly cost accuracy, and not in order."
@@ -249,33 +233,47 @@ def _by_epsilon(reading: Reading) -> str:
 
 @dataclass(frozen=True)
 class Apart:
-    """The most private epsilon at which one way to split or combine is clearly better than another."""
+    """At the most private epsilon at which one way to split or combine is clearly better than another.
 
-    epsilon: str
-    better: str
-    worse: str
+    Parameters
+    ----------
+    better, worse : Setting
+        One setting of each way.
+    rival : Rival
+        How far the first way is ahead, over all protocols.
+    """
+
+    better: Setting
+    worse: Setting
     rival: Rival
 
 
-def ways_apart(reading: Reading) -> Apart | None:
+def ways_apart(reading: CollectReading) -> Apart | None:
     """Return where one way is better than another, by the mean over the protocols that both have."""
     compared = [
         (epsilon, first, second)
-        for epsilon in sorted({each.epsilon for each in reading.protected if each.epsilon is not None})
-        for first, second in combinations(dict.fromkeys(way_name(each) for each in reading.protected), 2)
+        for epsilon in sorted(
+            {setting.epsilon for setting in reading.protected if setting.epsilon is not None}
+        )
+        for first, second in combinations(
+            dict.fromkeys(way_name(setting) for setting in reading.protected), 2
+        )
         if epsilon != reading.chosen.epsilon
     ]
     level = strict(2 * len(compared))
     for epsilon, first, second in compared:
-        at = [each for each in reading.protected if each.epsilon == epsilon]
+        at = [setting for setting in reading.protected if setting.epsilon == epsilon]
         for better, worse in ((first, second), (second, first)):
             found = _main_effect(reading, at, better, worse, level)
             if found.verdict == "worse":
-                return Apart(epsilon_text(at[0]), better, worse, found)
+                better_one = next(setting for setting in at if way_name(setting) == better)
+                return Apart(better_one, found.setting, found)
     return None
 
 
-def _main_effect(reading: Reading, at: Sequence[Setting], first: str, second: str, level: float) -> Rival:
+def _main_effect(
+    reading: CollectReading, at: Sequence[Setting], first: str, second: str, level: float
+) -> Rival:
     """Return how far the first way is ahead of the second, averaged over protocols within each repeat.
 
     Any two ways have a protocol in common: only GRR goes with "combined", and then the plan has it.
@@ -293,24 +291,24 @@ def _main_effect(reading: Reading, at: Sequence[Setting], first: str, second: st
             ],
             axis=0,
         )
-        spread = reading.results.plan.task.measure(measure).spread
-        found.append(reading.tested(runs, level=level, spread=spread))
+        spread = reading.task.measure(measure).spread
+        found.append(reading.tested(runs, within=CHANGE, level=level, spread=spread))
     return Rival(by_way[second][shared[0]], found[0], found[1])
 
 
 # --- message size ---------------------------------------------------------------------------------
 
 
-def shortest_reports(reading: Reading) -> str:
-    """Return which settings at the chosen epsilon send the fewest bits, or nothing if all send as many.
+def shortest_reports(reading: CollectReading) -> str:
+    """Return which settings at the chosen epsilon send the fewest bits; an empty text if all send as many.
 
     Settings that ask each person one column, or protect one column alone, are not compared by that.
     """
     schema = reading.results.facts.schema
     bits = {
-        each: math.fsum(sender.bits_per_report for sender in strategy_of(each, schema).senders)
-        for each in reading.beside
-        if each.option("split") != "sample" and each.option("strategy") != "single"
+        setting: math.fsum(sender.bits_per_report for sender in strategy_of(setting, schema).senders)
+        for setting in reading.beside
+        if setting.option("split") != "sample" and setting.option("strategy") != "single"
     }
     if len(set(bits.values())) < 2:
         return ""

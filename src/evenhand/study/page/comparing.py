@@ -1,0 +1,81 @@
+"""When a difference is clear: at which level it is judged, which groups it names, which settings it ranks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evenhand.study.plan.cells import Setting
+    from evenhand.study.results.estimates import Estimated
+
+__all__ = ["LEVEL", "Rival", "clearly", "groups_by_sign", "strict"]
+
+LEVEL = 0.95
+"""Of every interval on a page that stands alone."""
+
+
+def strict(comparisons: int) -> float:
+    """Return the level of each of so many intervals that together hold with :data:`LEVEL`.
+
+    >>> round(strict(5), 6)
+    0.99
+    """
+    return 1 - (1 - LEVEL) / max(1, comparisons)
+
+
+def clearly(found: Estimated, sign: int) -> bool:
+    """Return whether a change is clear and has this sign."""
+    return found.is_clear and found.value * sign > 0
+
+
+def groups_by_sign(changes: Mapping[str, Estimated]) -> tuple[list[str], list[str]]:
+    """Return the groups whose change is clearly positive, and those for which it is clearly negative."""
+    up, down = ([group for group, found in changes.items() if clearly(found, sign)] for sign in (1, -1))
+    return up, down
+
+
+@dataclass(frozen=True)
+class Rival:
+    """How far a setting is ahead of another: in accuracy, and in the gap, each with its interval.
+
+    Parameters
+    ----------
+    setting : Setting
+        The other one.
+    accuracy, gap : Estimated
+        Of the first minus the other, at the level of a claim.
+    hints : tuple of Estimated
+        The same two at :data:`LEVEL`. Nothing is claimed from them, but a setting is not called worse while
+        one of them says that it is better in the other measure.
+    """
+
+    setting: Setting
+    accuracy: Estimated
+    gap: Estimated
+    hints: tuple[Estimated, ...] = ()
+
+    @property
+    def verdict(self) -> Literal["worse", "better", "trade", "same"]:
+        """What the other is: clearly worse or better, both at once in different measures, or neither."""
+        ahead, behind = (self._leads(sign, self.accuracy, self.gap) for sign in (1, -1))
+        hinted = self.hints or (self.accuracy, self.gap)
+        if (ahead and self._leads(-1, *hinted)) or (behind and self._leads(1, *hinted)):
+            return "trade"
+        return "worse" if ahead else "better" if behind else "same"
+
+    @property
+    def shown(self) -> tuple[Estimated, Estimated]:
+        """Accuracy and gap as a trade is told: with the interval of a claim, or else of a hint."""
+        hinted = self.hints or (self.accuracy, self.gap)
+        found = [
+            claim if claim.is_clear else hint
+            for claim, hint in zip((self.accuracy, self.gap), hinted, strict=True)
+        ]
+        return found[0], found[1]
+
+    @staticmethod
+    def _leads(sign: int, accuracy: Estimated, gap: Estimated) -> bool:
+        return clearly(accuracy, sign) or clearly(gap, -sign)

@@ -1,0 +1,436 @@
+"""What every page does: which setting it is about, estimates with possible limits, and what all pages say.
+
+A kind of study brings a subclass of :class:`Reading` with its own numbers, and a subclass of that for its
+page: question, answers, sections, key numbers, method and limits. Everything else on a page comes from here,
+so that no page can lack it: what is not private, large values of epsilon, cells that failed, a single repeat,
+where the rows come from.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from evenhand._notes import Note as Remark
+from evenhand.errors import InvalidParameterError
+from evenhand.report.page import KeyNumber, Note, Page
+from evenhand.report.words import epsilon_of, epsilon_words
+from evenhand.study.page.comparing import LEVEL, strict
+from evenhand.study.page.wording import change, counted, group_name, listed, plain, points
+from evenhand.study.plan.cells import Setting
+from evenhand.study.results.estimates import estimate, estimated, group_change, group_estimate, paired_change
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from fractions import Fraction
+
+    from numpy.typing import NDArray
+
+    from evenhand.report.page import Section
+    from evenhand.study.results.base import ResultData
+    from evenhand.study.results.estimates import Estimated
+    from evenhand.study.store.outcome import Outcome
+    from evenhand.study.tasks.measure import Spread
+
+    Runs = NDArray[np.float64]
+
+__all__ = ["ACCURACY", "BASELINE", "CHANGE", "COUNT", "GAP", "Reading", "mean_of"]
+
+BASELINE = Setting()
+"""The setting that nothing protects, which every other is compared with."""
+
+ACCURACY, GAP = "acc", "sp_gap"
+SHARE, CHANGE, COUNT = (0.0, 1.0), (-1.0, 1.0), (0.0, math.inf)
+"""Between which limits a share, a change of one, and a number of people or cells lie."""
+
+MOST_COLOURS = 5
+"""Groups up to this many have a colour of their own."""
+
+_LARGE_EPSILON = 10
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Results with the setting that a page is about.
+
+    Parameters
+    ----------
+    results : Results
+    chosen : Setting
+        A protected one, unless the kind of study says otherwise.
+    """
+
+    results: ResultData
+    chosen: Setting
+
+    kicker: ClassVar[str] = ""
+    """A few words above the question."""
+    not_private: ClassVar[str] = ""
+    """The first note: that the page is computed from the true data."""
+    must_be: ClassVar[str] = "a protected setting"
+    """What a setting that is asked for must be; empty if any will do."""
+    more_repeats: ClassVar[str] = "ten times or more"
+    """How often a study of one repeat should be repeated; empty where one repeat is exact."""
+
+    @classmethod
+    def of(cls, results: ResultData, *, chosen: object = None) -> Self:
+        """Return the reading about the setting that is asked for, or about the one that the rule finds.
+
+        Raises
+        ------
+        InvalidParameterError
+            If `chosen` is not such a setting of the study.
+        """
+        if chosen is None:
+            first = next((setting for setting in results.settings if setting.is_protected), BASELINE)
+            return cls(results, cls(results, first).by_rule())
+        setting = results.setting(chosen)
+        if cls.must_be and not setting.is_protected:
+            raise InvalidParameterError("chosen", owner="page_of", must_be=cls.must_be, got=str(setting))
+        return cls(results, setting)
+
+    # --- what a kind of study says ----------------------------------------------------------------
+
+    def by_rule(self) -> Setting:
+        """Return the setting that a page is about unless one is asked for; chance does not drive it."""
+        raise NotImplementedError
+
+    def question(self) -> str:
+        """Return the question that the page answers."""
+        raise NotImplementedError
+
+    def answers(self) -> tuple[str, str, str]:
+        """Return the three sentences of a report and of the terminal.
+
+        Each number is computed from the results and each comparative word rests on an interval: where it
+        leaves room for no difference, the sentence is another one.
+        """
+        raise NotImplementedError
+
+    def sections(self) -> Iterable[Section | None]:
+        """Return a finding for each part of the evidence, in the order of a reader's questions."""
+        raise NotImplementedError
+
+    def key_numbers(self) -> Sequence[KeyNumber]:
+        """Return the numbers of the head, four at most."""
+        raise NotImplementedError
+
+    def method(self) -> list[str]:
+        """Return how the study was done."""
+        raise NotImplementedError
+
+    def limits(self) -> list[str]:
+        """Return what the numbers do not cover."""
+        raise NotImplementedError
+
+    def further_notes(self) -> list[Note]:
+        """Return what else stands above everything."""
+        return []
+
+    def large_epsilon_words(self, epsilon: float) -> str:
+        """Return what is said of the largest epsilon, if it is above ten."""
+        return f"{epsilon_words(epsilon)} was tested."
+
+    # --- the page ---------------------------------------------------------------------------------
+
+    def page(self, *, command: str = "") -> Page:
+        """Return the report as a page; `command` is what makes it again."""
+        data = [plain(note, longest=600) for note in self.data_notes if note.kind != "privacy"]
+        return Page(
+            question=self.question(),
+            answers=self.answers(),
+            kicker=self.kicker,
+            meta=self.study_line(),
+            numbers=tuple(self.key_numbers()),
+            notes=tuple(self.notes()),
+            sections=tuple(section for section in self.sections() if section is not None),
+            method=(*self.method(), *data),
+            limits=tuple(self.limits()),
+            sources=self.sources(),
+            command=command,
+        )
+
+    @property
+    def data_notes(self) -> list[Remark]:
+        """What is known of the data, in sentences with their kinds."""
+        return [Remark.of(note) for note in self.results.facts.notes]
+
+    def notes(self) -> list[Note]:
+        """Return what stands above everything: that the page is not private, then what could be misjudged."""
+        said = [Note("warn", self.not_private)]
+        said += [Note("warn", plain(note, longest=900)) for note in self.data_notes if note.kind == "privacy"]
+        largest = max(self.epsilons, default=0.0)
+        if largest > _LARGE_EPSILON:
+            rest = self.large_epsilon_words(largest)
+            said.append(Note("warn", f"**ε above {_LARGE_EPSILON} is for comparison only.** {rest}"))
+        missing = self.missing_cells()
+        if missing:
+            failed = {each.failure.kind for each in self.results.failures if each.failure is not None}
+            why = f" Kinds of error: {listed([plain(kind) for kind in sorted(failed)])}." if failed else ""
+            said.append(Note("bad", f"**{missing}.** They are missing from every number.{why}"))
+        if self.repeats == 1 and self.more_repeats:
+            said.append(
+                Note(
+                    "warn",
+                    "**A single repeat has no intervals.** No difference on this page can be distinguished "
+                    f"from random variation; repeat the study, {self.more_repeats}, before using it.",
+                )
+            )
+        return said + self.further_notes()
+
+    def missing_cells(self) -> str:
+        """Return how many cells have no result, without a full stop; an empty text if all have one."""
+        failed, missing = len(self.results.failures), len(self.results.missing)
+        total = counted(len(self.results.outcomes) + missing, "cell")
+        parts = [f"{failed:,} of {total} failed"] if failed else []
+        parts += [f"{missing:,} of {total} {'was' if missing == 1 else 'were'} not run"] if missing else []
+        return listed(parts).capitalize()
+
+    def study_line(self) -> str:
+        """Return the line at the head: which study, how many cells, and how many failed."""
+        results = self.results
+        name = plain(results.plan.name or results.facts.label)
+        total = len(results.outcomes) + len(results.missing)
+        not_run = f", {len(results.missing):,} not run" if results.missing else ""
+        return f"Study: {name}. {counted(total, 'cell')}, {len(results.failures):,} failed{not_run}"
+
+    def sources(self) -> tuple[str, ...]:
+        """Return from which rows, versions and outcomes the page was made."""
+        facts = self.results.facts
+        versions = listed([f"{name} {number}" for name, number in facts.versions.items()], most=12)
+        said = [f"Rows: SHA-256 {facts.fingerprint[:16]}… of the encoded columns."]
+        if versions:
+            said.append(f"Versions: {plain(versions, longest=400)}.")
+        said.append(f"Results: SHA-256 {self.results.digest[:16]}… of the canonical table of outcomes.")
+        return tuple(said)
+
+    # --- what method and limits of several kinds share ------------------------------------------------
+
+    def rows_line(self) -> str:
+        """Return the first line of the method: how many people, by group, and how many rows were left out."""
+        facts = self.results.facts
+        sizes = listed(
+            [f"{self.named(group)}: {size:,}" for group, size in zip(facts.groups, facts.sizes, strict=True)]
+        )
+        dropped = f" {counted(facts.dropped, 'row')} left out by the schema's rules." if facts.dropped else ""
+        return f"{plain(facts.label)}: {counted(facts.people, 'person', 'people')} ({sizes}).{dropped}"
+
+    def repeats_line(self, rest: str) -> str:
+        """Return how many repeats there are and with which seeds."""
+        first = self.results.plan.seed
+        seeds = f"{first}" if self.repeats == 1 else f"{first} to {first + self.repeats - 1}"
+        return f"{self.repeats_words.capitalize()}, with seeds {seeds}{rest}"
+
+    def intervals_lines(self, *covered: str) -> list[str]:
+        """Return what intervals are and what they cover; with one repeat, that nothing is known of it."""
+        if self.repeats == 1:
+            return ["There is one repeat, so nothing is known of how much the numbers vary."]
+        start = (
+            f"Intervals are for the mean over repeats on these rows, {LEVEL:.0%} each, longer where repeats "
+            "have a tail."
+        )
+        return [f"{start} {covered[0]}", *covered[1:]]
+
+    def scope_line(self, what: str) -> str:
+        """Return what was tested, and that nothing is said about other data."""
+        tested = listed([epsilon_of(epsilon) for epsilon in self.epsilons], most=10)
+        at = f", ε of {tested}" if tested else ""
+        return f"One data set, {what}{at}. Nothing is said about others."
+
+    UNCLEAR: ClassVar[str] = "That a difference is not clear does not mean that there is none."
+
+    # --- settings and groups ----------------------------------------------------------------------
+
+    @property
+    def task(self) -> Any:
+        """The task of the plan."""
+        return self.results.plan.task
+
+    @property
+    def repeats(self) -> int:
+        """How many repeats the plan has."""
+        return self.results.plan.repeats
+
+    @property
+    def repeats_words(self) -> str:
+        """Over what means and intervals are, such as ``"5 repeats"``."""
+        return counted(self.repeats, "repeat")
+
+    @cached_property
+    def protected(self) -> tuple[Setting, ...]:
+        """Every protected setting of the plan, in its order."""
+        return tuple(setting for setting in self.results.settings if setting.is_protected)
+
+    @cached_property
+    def epsilons(self) -> tuple[float, ...]:
+        """The values of epsilon that were tested, the most private first."""
+        return tuple(
+            sorted({float(setting.epsilon) for setting in self.protected if setting.epsilon is not None})
+        )
+
+    @cached_property
+    def nearest_epsilon(self) -> Fraction | None:
+        """The epsilon that is nearest to 1 by ratio; of two as near, the smaller."""
+        tested = {setting.epsilon for setting in self.protected if setting.epsilon is not None}
+        return min(tested, key=lambda epsilon: (abs(math.log(epsilon)), epsilon), default=None)
+
+    @cached_property
+    def epsilon(self) -> Fraction | None:
+        """The epsilon at which settings are set side by side."""
+        return self.nearest_epsilon if self.chosen.epsilon is None else self.chosen.epsilon
+
+    def at_epsilon(self, epsilon: Fraction | None) -> tuple[Setting, ...]:
+        """Return the protected settings at an epsilon, and those that have none."""
+        return tuple(setting for setting in self.protected if setting.epsilon in {None, epsilon})
+
+    @cached_property
+    def beside(self) -> tuple[Setting, ...]:
+        """The settings that are set side by side, the chosen one among them."""
+        return self.at_epsilon(self.epsilon)
+
+    @property
+    def at(self) -> str:
+        """The epsilon of the chosen setting, as in a sentence."""
+        return epsilon_words(self.chosen.epsilon)
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Labels of the groups, in the schema's order."""
+        return self.results.facts.groups
+
+    def named(self, group: str) -> str:
+        """Return a group as in a sentence."""
+        return group_name(self.results.facts, group)
+
+    def names(self, groups: Sequence[str], *, most: int = 3, rest: str = "other groups") -> str:
+        """Return several groups as in a sentence."""
+        return listed([self.named(group) for group in groups], most=most, rest=rest)
+
+    def colour(self, group: str) -> int | None:
+        """Return the place of a group, for its colour; None where there are too many for that."""
+        return self.groups.index(group) if len(self.groups) <= MOST_COLOURS else None
+
+    def outcome(self, setting: Setting | None = None) -> Outcome | None:
+        """Return the first finished outcome of a setting, of the chosen one unless another is named."""
+        wanted = self.chosen if setting is None else setting
+        done = (each for each in self.results.outcomes if each.failure is None)
+        return next((each for each in done if each.cell.setting == wanted), None)
+
+    # --- estimates --------------------------------------------------------------------------------
+
+    def value(self, measure: str, setting: Setting | None = None) -> Estimated:
+        """Return the mean of a measure, of the chosen setting unless another is named."""
+        return estimate(self.results, self.chosen if setting is None else setting, measure, level=LEVEL)
+
+    def before(self, measure: str) -> Estimated:
+        """Return the mean of a measure where nothing is protected."""
+        return self.value(measure, BASELINE)
+
+    def change(
+        self,
+        measure: str,
+        setting: Setting | None = None,
+        *,
+        against: Setting = BASELINE,
+        comparisons: int = 1,
+    ) -> Estimated:
+        """Return the change of a measure within repeats, against the baseline unless another is named."""
+        where = self.chosen if setting is None else setting
+        return paired_change(self.results, where, measure, against=against, level=strict(comparisons))
+
+    def rate(self, group: str, rate: str, setting: Setting | None = None) -> Estimated:
+        """Return the mean of a rate of a group."""
+        where = self.chosen if setting is None else setting
+        return group_estimate(self.results, where, group, rate, level=LEVEL)
+
+    def moved(self, group: str, rate: str) -> Estimated:
+        """Return how far a rate of a group moves from the baseline to the chosen setting.
+
+        The intervals of all groups hold together with :data:`LEVEL`.
+        """
+        return group_change(self.results, self.chosen, group, rate, level=strict(len(self.groups)))
+
+    def pair(self, measure: str) -> tuple[Estimated, Estimated]:
+        """Return the mean of a measure in the baseline and the chosen setting, over repeats that both have.
+
+        Their difference is the change; means over other repeats could even contradict its sign.
+        """
+        runs = [self.runs(setting, measure) for setting in (BASELINE, self.chosen)]
+        known = self.task.measure(measure)
+        return self._pair(*runs, within=known.limits, spreads=(known.spread, known.spread))
+
+    def rate_pair(self, group: str, rate: str) -> tuple[Estimated, Estimated]:
+        """Return the same for a rate of a group."""
+        runs = [self.group_runs(setting, group, rate) for setting in (BASELINE, self.chosen)]
+        known = self.task.group_number(rate)
+        spreads = [known.spread_of(protected=protected) for protected in (False, True)]
+        return self._pair(*runs, within=known.limits, spreads=spreads)
+
+    def _pair(
+        self, before: Runs, after: Runs, *, within: tuple[float, float], spreads: Sequence[Spread]
+    ) -> tuple[Estimated, Estimated]:
+        both = np.isfinite(before) & np.isfinite(after)
+        if both.any():
+            before, after = np.where(both, before, np.nan), np.where(both, after, np.nan)
+        first, second = (
+            self.tested(runs, within=within, spread=spread)
+            for runs, spread in zip((before, after), spreads, strict=True)
+        )
+        return first, second
+
+    def tested(
+        self, runs: Runs, *, within: tuple[float, float], level: float = LEVEL, spread: Spread = "even"
+    ) -> Estimated:
+        """Return the estimate from one number per repeat, its limits cut to the values that are possible."""
+        asked: dict[str, Any] = {"kind": "seeds", "owner": "page_of", "within": within, "spread": spread}
+        return estimated(self.results, runs, level=level, **asked)
+
+    def mean(self, measure: str, setting: Setting | None = None) -> float:
+        """Return the mean of a measure over repeats without an interval; NaN if no cell is done."""
+        return mean_of(self.runs(self.chosen if setting is None else setting, measure))
+
+    def largest(self, measure: str, setting: Setting | None = None) -> float:
+        """Return the largest value of a measure in any repeat; NaN if there is none."""
+        runs = self.runs(self.chosen if setting is None else setting, measure)
+        known = runs[np.isfinite(runs)]
+        return float(known.max()) if known.size else math.nan
+
+    def runs(self, setting: Setting, measure: str) -> Runs:
+        """Return a measure in each repeat."""
+        arrays = self.results.arrays
+        runs: Runs = arrays.of_measures[self.results.place(setting), :, arrays.measures.index(measure)]
+        return runs
+
+    def group_runs(self, setting: Setting, group: str, rate: str) -> Runs:
+        """Return a rate of a group in each repeat."""
+        arrays = self.results.arrays
+        at = arrays.groups.index(group), arrays.rates.index(rate)
+        runs: Runs = arrays.of_groups[self.results.place(setting), :, at[0], at[1]]
+        return runs
+
+    def data_runs(self, setting: Setting, name: str) -> Runs:
+        """Return a number of the data in each repeat."""
+        arrays = self.results.arrays
+        runs: Runs = arrays.of_data[self.results.place(setting), :, arrays.data.index(name)]
+        return runs
+
+    # --- numbers of the head ----------------------------------------------------------------------
+
+    def changed_number(
+        self, label: str, pair: tuple[Estimated, Estimated], moved: Estimated, group: int | None = None
+    ) -> KeyNumber:
+        """Return a share with what it was in the baseline and how it changed."""
+        detail = change(moved)
+        if math.isfinite(moved.value) and not moved.has_interval:
+            detail = f"{detail}, no interval"
+        return KeyNumber(label, points(pair[1].value), points(pair[0].value), detail, group)
+
+
+def mean_of(runs: Runs) -> float:
+    """Return the mean of the numbers that are known; NaN if none is."""
+    known = runs[np.isfinite(runs)]
+    return float(known.mean()) if known.size else math.nan

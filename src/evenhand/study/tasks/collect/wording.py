@@ -1,0 +1,104 @@
+"""How a page on collection words settings: protocols with their parameters, splits and strategies."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from evenhand.report.words import epsilon_words
+from evenhand.study.page.wording import LONGEST, plain
+from evenhand.study.plan.cells import UNPROTECTED
+from evenhand.study.tasks.shared.report_settings import protocol_parameters
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from evenhand.study.plan.cells import Setting
+
+__all__ = ["protocol_name", "setting_name", "the_way", "way_name", "way_words"]
+
+_NAME_DIGITS = 12
+_WAYS = {"sample": "one column asked of each person"}
+
+
+def protocol_name(setting: Setting) -> str:
+    """Return the protocol, with its further parameters if it has any.
+
+    >>> from evenhand.study.tasks.shared.report_settings import report_setting
+    >>> protocol_name(report_setting("olh", parameters={"as_printed": True}))
+    'OLH (as printed)'
+    """
+    if not setting.is_protected:
+        return "unprotected"
+    switches = [
+        name.replace("_", " ") if value is True else f"{name.replace('_', ' ')} {_value(value)}"
+        for name, value in sorted(protocol_parameters(setting).items())
+    ]
+    if not switches:
+        return setting.mechanism.upper()
+    said = ", ".join(switches)
+    shown = plain(said)
+    if len(said) > LONGEST:  # settings that differ never read the same
+        shown = f"{plain(said, longest=LONGEST - _NAME_DIGITS - 1)} {_digest(protocol_parameters(setting))}"
+    return f"{setting.mechanism.upper()} ({shown})"
+
+
+def _value(value: object) -> str:
+    """Return a parameter in a few words; a table is known by digits of its hash, so many that none share."""
+    return f"given ({_digest(value)})" if isinstance(value, Mapping) else str(value)
+
+
+def _digest(value: object) -> str:
+    text = json.dumps(value, sort_keys=True, default=dict)
+    return hashlib.sha256(text.encode("ascii")).hexdigest()[:_NAME_DIGITS]
+
+
+def way_name(setting: Setting, *, word: bool = True) -> str:
+    """Return how a setting reports several columns: its split, or its strategy.
+
+    >>> from evenhand.study.tasks.shared.report_settings import report_setting
+    >>> way_name(report_setting("grr", split="uniform", strategy="independent"))
+    'uniform split'
+    >>> way_name(report_setting("grr", strategy="combined"))
+    'combined'
+    """
+    split = str(setting.option("split"))
+    if split == UNPROTECTED:
+        return str(setting.option("strategy"))
+    return _WAYS.get(split, f"{split} split" if word else split)
+
+
+def setting_name(setting: Setting, *, epsilon: bool = True) -> str:
+    """Return a setting in words.
+
+    >>> from fractions import Fraction
+    >>> from evenhand.study.tasks.shared.report_settings import report_setting
+    >>> setting_name(report_setting("grr", Fraction(1, 2), "uniform", "independent"))
+    'GRR, uniform split, ε = 0.5'
+    """
+    if not setting.is_protected or setting.epsilon is None:
+        return "unprotected"
+    words = [protocol_name(setting), way_name(setting)]
+    return ", ".join([*words, f"{epsilon_words(setting.epsilon)}"] if epsilon else words)
+
+
+def the_way(setting: Setting) -> str:
+    """Return how a setting reports several columns, as inside a sentence.
+
+    >>> from evenhand.study.tasks.shared.report_settings import report_setting
+    >>> the_way(report_setting("grr", split="uniform")), the_way(report_setting("grr", strategy="combined"))
+    ('the uniform split', "'combined'")
+    """
+    named, split = way_name(setting), setting.option("split")
+    return f"'{named}'" if split in {UNPROTECTED, *_WAYS} else f"the {named}"
+
+
+def way_words(settings: Iterable[Setting]) -> str:
+    """Return in what settings differ beside protocol and epsilon, as a noun; an empty text if in none."""
+    ways = {(setting.option("split") == UNPROTECTED, way_name(setting)) for setting in settings}
+    if len(ways) < 2:
+        return ""
+    kinds = {is_strategy for is_strategy, _ in ways}
+    return "split or strategy" if len(kinds) > 1 else "strategy" if True in kinds else "split"

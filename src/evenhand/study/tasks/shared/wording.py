@@ -1,0 +1,42 @@
+"""How pages word what several kinds of study share: mechanisms that publish a table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evenhand.study.page.wording import delta_text, plain
+from evenhand.study.tasks.shared.table_mechanisms import title_of
+
+if TYPE_CHECKING:
+    from evenhand.study.plan.cells import Setting
+
+__all__ = ["mechanism_name"]
+
+_SHORT = {"threshold": "threshold", "fraction": "", "k": "k =", "delta": None, "noise": None, "rho": "ρ ="}
+
+
+def mechanism_name(setting: Setting) -> str:
+    """Return the mechanism with the parameters that tell it from others of its kind.
+
+    >>> from evenhand.study.plan.cells import Setting
+    >>> mechanism_name(Setting("suppression", options={"threshold": 6}))
+    'Suppression (threshold 6)'
+    >>> mechanism_name(Setting("laplace"))
+    'Laplace noise'
+    """
+    if not setting.is_protected:
+        return "True table"
+    said = []
+    for name, value in sorted(setting.options.items()):
+        if name == "fraction":
+            said.append(f"{100 * float(value):.3g}% of the records")
+        elif name == "noise":
+            said.append(f"noise on the {value}")
+        elif name == "delta":
+            said.append(f"δ = {delta_text(float(value))}")
+        elif isinstance(value, bool):
+            said.append(name.replace("_", " ") if value else f"no {name.replace('_', ' ')}")
+        else:
+            said.append(f"{_SHORT.get(name) or name.replace('_', ' ')} {value}")
+    title = title_of(setting.mechanism)
+    return f"{title} ({plain(', '.join(said), longest=80)})" if said else title
