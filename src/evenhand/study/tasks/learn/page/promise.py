@@ -94,7 +94,7 @@ def _facts(reading: LearnReading) -> list[Fact]:
         facts.append(Fact("Rates for parity", _rates(reading)))
     assumed = [plain(note, longest=_LONGEST) for note in notes if note.kind == "assumption"]
     if assumed:
-        facts.append(Fact("Rests on", "; ".join(each.rstrip(".") for each in assumed)))
+        facts.append(Fact("Rests on", "; ".join(assumption.rstrip(".") for assumption in assumed)))
     if told:
         said = "exact: whole numbers on a public grid, covered by the proof" * way.needs_accounting
         facts.append(Fact("Noise", f"{said or 'exact'}; drawn with a seed here, so it is a simulation"))

@@ -73,7 +73,7 @@ def tradeoff_heading(reading: LearnReading) -> str:
 
 def _traded(reading: LearnReading, setting: Setting) -> Traded:
     bounds = [reading.bound(name, setting) for name in ("bound", "bound_95")]
-    known = [each if math.isfinite(each) else None for each in bounds]
+    known = [bound if math.isfinite(bound) else None for bound in bounds]
     return Traded(
         label=method_title(setting.mechanism),
         epsilon=None if setting.epsilon is None else float(setting.epsilon),
