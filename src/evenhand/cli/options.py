@@ -36,7 +36,7 @@ REGISTRIES = {
     "encoders": "evenhand.study.tasks.collect.task:ENCODERS",
     "kinds": "evenhand.study.tasks.registry:KINDS",
     "mechanisms": "evenhand.release:MECHANISMS",
-    "methods": "evenhand.study.tasks.learn.methods:WAYS",
+    "methods": "evenhand.study.tasks.learn.methods:METHODS",
     "mitigations": "evenhand.decide.mitigate.registry:MITIGATIONS",
     "models": "evenhand.study.tasks.shared.models:MODELS",
     "noises": "evenhand.study.tasks.decide.names:NOISES",

@@ -11,16 +11,16 @@ from evenhand.study.results.results import Results
 from evenhand.study.run.prepare import prepare
 from evenhand.study.run.whole import run
 from evenhand.study.store.outcome import Failure, Outcome
-from evenhand.study.tasks.learn.methods import WAYS
+from evenhand.study.tasks.learn.methods import METHODS
 from evenhand.study.tasks.learn.names import GROUP_SHARES
 from evenhand.study.tasks.learn.task import LearnTask
 
 DATA = DataSource(dataset="causal", options={"n": 1_200})
 
 
-def small_plan(ways=tuple(WAYS), epsilons=(3,), *, repeats=2, data=DATA, **parts):
+def small_plan(methods=tuple(METHODS), epsilons=(3,), *, repeats=2, data=DATA, **parts):
     """Return a plan of a study that takes a moment."""
-    return Plan(data=data, task=LearnTask(ways, epsilons, **{"epochs": 2, **parts}), repeats=repeats)
+    return Plan(data=data, task=LearnTask(methods, epsilons, **{"epochs": 2, **parts}), repeats=repeats)
 
 
 @cache
@@ -54,14 +54,14 @@ def of_group(selection=0.4, people=20_000.0, **more):
     return {"selection": selection, "tpr": 0.7, "fpr": 0.2, "accuracy": 0.8, "people": people} | shares | more
 
 
-def made(given, *, ways=("dp", "dp+parity", "fermi+parity"), epsilons=(1, 3), repeats=3, groups=("f", "m"),
+def made(given, *, methods=("dp", "dp+parity", "fermi+parity"), epsilons=(1, 3), repeats=3, groups=("f", "m"),
          failures=(), sizes=None, notes=(), facts_notes=(), **parts):  # fmt: skip
     """Return results in which `given` says what the cells of a setting came to.
 
     It is called with a setting and a repeat and returns measures, or measures and the numbers of groups; None
     stands for a cell that was not run.
     """
-    task = LearnTask(ways, epsilons, **parts)
+    task = LearnTask(methods, epsilons, **parts)
     plan = Plan(data=DataSource(path="people.csv"), task=task, repeats=repeats)
     outcomes = []
     for cell in plan.cells():

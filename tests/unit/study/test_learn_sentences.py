@@ -32,7 +32,7 @@ def test_a_difference_that_is_not_clear_is_not_claimed():
         sign = (-1) ** repeat
         return measures(0.85 + 0.02 * sign, 0.2 + 0.03 * sign, epsilon=float(setting.epsilon))
 
-    cost, gap, choice = answers(made(noisy, ways=["dp", "fermi"], repeats=4))
+    cost, gap, choice = answers(made(noisy, methods=["dp", "fermi"], repeats=4))
 
     assert "DP at ε = 1 does not clearly change accuracy" in cost
     assert "a change of" in cost
@@ -46,7 +46,7 @@ def test_privacy_that_changes_nothing_is_said_to():
     def same(setting, _):
         return measures(0.85, 0.2, epsilon=None if setting.epsilon is None else float(setting.epsilon))
 
-    assert answers(made(same, ways=["dp"]))[0] == (
+    assert answers(made(same, methods=["dp"]))[0] == (
         "**DP at ε = 1 is as accurate as the plain classifier, in every repeat**: 85.0% of the test rows are "
         "right without privacy and 85.0% with."
     )
@@ -72,7 +72,7 @@ def test_a_wider_gap_and_a_gain_are_called_so():
             return measures(0.8, 0.1)
         return measures(0.82 + JITTER[repeat % 3], 0.15 + JITTER[repeat % 3], epsilon=float(setting.epsilon))
 
-    cost, gap, choice = answers(made(other, ways=["dp"]))
+    cost, gap, choice = answers(made(other, methods=["dp"]))
 
     assert "DP at ε = 1 gains 2.0 points" in cost
     assert "widens the gap by 5.0 points" in gap
@@ -107,7 +107,7 @@ def test_better_rivals_are_named_where_another_setting_is_asked_for():
 
 
 def test_what_promises_nothing_recommends_nothing():
-    results = made(usual, ways=["plain+parity", "dp+projection"])
+    results = made(usual, methods=["plain+parity", "dp+projection"])
     cost, gap, choice = answers(results)
 
     assert cost.startswith("**No way with privacy alone was trained**")
@@ -120,12 +120,12 @@ def test_what_promises_nothing_recommends_nothing():
 
 def test_the_page_is_about_the_private_way_that_no_other_beats():
     assert str(LearnReading.of(made(usual)).chosen) == "Fermi + parity, ε = 1"
-    assert str(LearnReading.of(made(usual, ways=["dp", "fermi"])).chosen) == "Fermi, ε = 1"
+    assert str(LearnReading.of(made(usual, methods=["dp", "fermi"])).chosen) == "Fermi, ε = 1"
     assert str(LearnReading.of(made(usual, epsilons=(3, 9))).chosen) == "Fermi + parity, ε = 3"
 
 
 def test_a_way_that_voids_its_promise_is_never_chosen_over_a_private_one():
-    assert str(LearnReading.of(made(usual, ways=["dp+projection", "dp"])).chosen) == "DP, ε = 1"
+    assert str(LearnReading.of(made(usual, methods=["dp+projection", "dp"])).chosen) == "DP, ε = 1"
 
 
 def test_a_setting_that_is_not_there_is_refused():

@@ -25,7 +25,7 @@ from evenhand.report.words import epsilon_words
 from evenhand.study.page.wording import delta_text
 from evenhand.study.results.estimates import group_estimate
 from evenhand.study.run.prepare import prepare
-from evenhand.study.tasks.learn.methods import DEFAULT_WAYS, WAYS, way_named
+from evenhand.study.tasks.learn.methods import DEFAULT_METHODS, method_named
 from evenhand.study.tasks.learn.reading import LearnReading
 from evenhand.study.tasks.learn.task import LearnTask
 
@@ -79,14 +79,14 @@ class LearnCommand(TaskCommand):
 
     def defaults(self) -> dict[str, str]:
         """Return what is tried where an option is left out."""
-        unusual = ", ".join(name for name in WAYS if name not in DEFAULT_WAYS)
+        unusual = ", ".join(name for name in METHODS if name not in DEFAULT_METHODS)
         return {**defaults_of(LearnTask(), self.options), "methods": f"all but {unusual}"}
 
     def new_plan(self, terminal: Terminal, typed: dict[str, Any]) -> tuple[Plan, Any]:
         """Return the study of classifiers of a file or data set, and its rows."""
         task = LearnTask(**_typed_parts(typed))
         _check_extra(task)
-        local = "local" in task.ways
+        local = "local" in task.methods
         if typed["sensitive"] and not local:
             wrong_use("--sensitive is of use to the method local only, which is not among --methods.")
         opened = open_people(terminal, typed)
@@ -165,7 +165,7 @@ def _typed_parts(typed: dict[str, Any]) -> dict[str, Any]:
 
 def _is_method(name: str) -> bool:
     try:
-        return way_named(name) in WAYS
+        return method_named(name) in METHODS
     except EvenhandError:
         return False
 

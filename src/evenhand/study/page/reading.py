@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.report.page import Section
+    from evenhand.study.results.base import ResultData
     from evenhand.study.results.estimates import Estimated
-    from evenhand.study.results.results import Results
     from evenhand.study.store.outcome import Outcome
     from evenhand.study.tasks.measure import Spread
 
@@ -64,7 +64,7 @@ class Reading:
         A protected one, unless the kind of study says otherwise.
     """
 
-    results: Results
+    results: ResultData
     chosen: Setting
 
     kicker: ClassVar[str] = ""
@@ -77,7 +77,7 @@ class Reading:
     """How often a study of one repeat should be repeated; empty where one repeat is exact."""
 
     @classmethod
-    def of(cls, results: Results, *, chosen: object = None) -> Self:
+    def of(cls, results: ResultData, *, chosen: object = None) -> Self:
         """Return the reading about the setting that is asked for, or about the one that the rule finds.
 
         Raises
@@ -169,7 +169,9 @@ class Reading:
             said.append(Note("warn", f"**ε above {_LARGE_EPSILON} is for comparison only.** {rest}"))
         missing = self.missing_cells()
         if missing:
-            failed = {each.failure.kind for each in self.results.failures if each.failure is not None}
+            failed = {
+                outcome.failure.kind for outcome in self.results.failures if outcome.failure is not None
+            }
             why = f" Kinds of error: {listed([plain(kind) for kind in sorted(failed)])}." if failed else ""
             said.append(Note("bad", f"**{missing}.** They are missing from every number.{why}"))
         if self.repeats == 1 and self.more_repeats:
@@ -317,8 +319,8 @@ class Reading:
     def outcome(self, setting: Setting | None = None) -> Outcome | None:
         """Return the first finished outcome of a setting, of the chosen one unless another is named."""
         wanted = self.chosen if setting is None else setting
-        done = (each for each in self.results.outcomes if each.failure is None)
-        return next((each for each in done if each.cell.setting == wanted), None)
+        done = (outcome for outcome in self.results.outcomes if outcome.failure is None)
+        return next((outcome for outcome in done if outcome.cell.setting == wanted), None)
 
     # --- estimates --------------------------------------------------------------------------------
 

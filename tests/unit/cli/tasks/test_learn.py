@@ -65,7 +65,7 @@ def test_a_file_and_its_roles_give_a_table_sentences_and_a_report(call, people, 
     assert "4 settings x 2 repeats = 8 cells, on 400 rows and 4 columns" in said(done)
     assert "not private (ε = 3)" in said(done)
     assert "Not private, not for publication" in page
-    assert Plan.load(folder / "plan.toml").task.ways == ("plain+parity", "dp", "dp+projection")
+    assert Plan.load(folder / "plan.toml").task.methods == ("plain+parity", "dp", "dp+projection")
     assert (folder / "cells.csv").is_file()
 
 
@@ -202,7 +202,7 @@ def test_cells_that_failed_have_no_promise_and_no_numbers():
 def test_the_table_says_what_a_promise_covers_and_leaves_out_a_bound_that_says_nothing():
     """A local report protects the reported columns only; a bound of 100 points is true of any gap."""
     given = lambda setting, _: measures(0.8, 0.2, epsilon=setting.epsilon, bound=1.0)  # noqa: E731 - short
-    results = made(given, ways=["local", "dp+parity"], epsilons=[1])
+    results = made(given, methods=["local", "dp+parity"], epsilons=[1])
     cells = {str(each): _cells(LearnReading.of(results), each, beside=True) for each in results.settings}
 
     assert cells["Local, ε = 1"][1] == ("ε = 1, reported columns", "")

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from evenhand.study.plan.cells import Setting
+    from evenhand.study.results.base import ResultData
     from evenhand.study.results.estimates import Estimated
-    from evenhand.study.results.results import Results
 
 __all__ = ["CollectReading", "rival"]
 
@@ -116,7 +116,7 @@ class CollectReading(Reading):
         return self.change(ACCURACY).has_interval or self.change(GAP).has_interval
 
 
-def rival(results: Results, setting: Setting, other: Setting, *, level: float) -> Rival:
+def rival(results: ResultData, setting: Setting, other: Setting, *, level: float) -> Rival:
     """Return how far a setting is ahead of another."""
     found, hints = (
         [paired_change(results, setting, measure, against=other, level=each) for measure in (ACCURACY, GAP)]

@@ -92,7 +92,7 @@ class DecideReading(Reading):
     @cached_property
     def ways(self) -> tuple[Setting, ...]:
         """The same mechanism and epsilon with everything that is done besides, the plain release first."""
-        return tuple(each for each in self._of_the_mechanism if each.epsilon == self.chosen.epsilon)
+        return tuple(setting for setting in self._of_the_mechanism if setting.epsilon == self.chosen.epsilon)
 
     @cached_property
     def by_epsilon(self) -> tuple[Setting, ...]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from evenhand.study.page.comparing import Rival, clearly
 from evenhand.study.page.reading import ACCURACY, BASELINE, GAP
 from evenhand.study.page.wording import amount, change, is_exactly_zero, listed, percent, points
-from evenhand.study.tasks.learn.methods import WAYS
+from evenhand.study.tasks.learn.methods import METHODS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,7 +52,7 @@ def cost_heading(reading: LearnReading, setting: Setting) -> str:
 
 def _bare(reading: LearnReading) -> Setting | None:
     """Return the first private way at the epsilon that is not post-processed: what privacy alone does."""
-    return next((setting for setting in reading.private if not WAYS[setting.mechanism].then), None)
+    return next((setting for setting in reading.private if not METHODS[setting.mechanism].then), None)
 
 
 def _accuracies(reading: LearnReading, setting: Setting) -> str:
@@ -184,7 +184,7 @@ def _lead(reading: LearnReading, first: Setting, second: Setting, *, comparisons
     """Return in what one way is clearly ahead of another; in the rest the two cannot be told apart."""
     accuracy = reading.change(ACCURACY, first, against=second, comparisons=comparisons)
     gap = reading.change(GAP, first, against=second, comparisons=comparisons)
-    other = WAYS[second.mechanism].title
+    other = METHODS[second.mechanism].title
     if clearly(accuracy, 1) and clearly(gap, -1):
         return f"is more accurate than {other}, with a smaller gap"
     if clearly(accuracy, 1):
@@ -214,10 +214,10 @@ def _rest(reading: LearnReading, rivals: Mapping[Setting, str]) -> str:
         told = [_figures(reading, each) for each in trades if _ahead_in_gap(reading, each) == sign]
         if told:
             parts.append(f"{listed(told, most=3)} {'is' if len(told) == 1 else 'are'} {words}")
-    same = [WAYS[rival.mechanism].title for rival, verdict in rivals.items() if verdict == "same"]
+    same = [METHODS[rival.mechanism].title for rival, verdict in rivals.items() if verdict == "same"]
     if same:
         parts.append(f"{listed(same)} cannot be told from it")
-    bases = {WAYS[rival.mechanism].base for rival in (reading.chosen, *rivals)}
+    bases = {METHODS[rival.mechanism].base for rival in (reading.chosen, *rivals)}
     if "local" in bases and len(bases) > 1:
         parts.append(
             "Local promises something else: it hides reported columns from whoever trains, and no others"
@@ -234,4 +234,4 @@ def _ahead_in_gap(reading: LearnReading, other: Setting) -> int:
 
 def _figures(reading: LearnReading, setting: Setting) -> str:
     accuracy, gap = reading.value(ACCURACY, setting), reading.value(GAP, setting)
-    return f"{WAYS[setting.mechanism].title} ({percent(accuracy.value)}, gap {points(gap.value)})"
+    return f"{METHODS[setting.mechanism].title} ({percent(accuracy.value)}, gap {points(gap.value)})"

@@ -1,4 +1,4 @@
-"""One cell of a study of classifiers: split, train in one way, decide on clean rows, compare the groups."""
+"""One cell of a study of classifiers: split, train by one method, decide on clean rows, compare groups."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from evenhand.study.plan.draw_text import draw_text
 from evenhand.study.store.outcome import Outcome
 from evenhand.study.tasks.learn.features import features_of, input_columns
 from evenhand.study.tasks.learn.measures import changes_by_group, fair_gap, share_unlike
-from evenhand.study.tasks.learn.methods import PLAIN, WAYS
+from evenhand.study.tasks.learn.methods import METHODS, PLAIN
 from evenhand.study.tasks.learn.prepare import reported_inputs
 from evenhand.study.tasks.learn.train import Learnt, Rows, plain_classifier, train
 from evenhand.study.tasks.shared.claims import rounded_up
@@ -103,14 +103,14 @@ def _learnt(
     seconds: dict[str, float],
 ) -> Learnt:
     """Return what is trained on the training rows, or on what their people report."""
-    way = WAYS[setting.mechanism if setting.is_protected else PLAIN]
+    method = METHODS[setting.mechanism if setting.is_protected else PLAIN]
     rows, promise = _rows(prepared, learn), None
-    if way.base == "local":
+    if method.base == "local":
         with timed(seconds, "protect"):
             features, promise = _reported(setting, task, prepared, learn, source=source)
             rows = Rows(features, rows.target, rows.group, rows.groups)
     with timed(seconds, "train"):
-        found = train(way, rows, task=task, epsilon=setting.epsilon, source=source)
+        found = train(method, rows, task=task, epsilon=setting.epsilon, source=source)
     if promise is None:
         return found
     return Learnt(found.decide, promise, trained_on=found.trained_on)

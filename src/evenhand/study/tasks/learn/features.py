@@ -1,4 +1,4 @@
-"""The features that every way learns from: made from codes by a public encoder, from no other row."""
+"""The features that every method learns from: made from codes by a public encoder, from no other row."""
 
 from __future__ import annotations
 

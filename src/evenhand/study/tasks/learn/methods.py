@@ -1,4 +1,4 @@
-"""The ways in which a study of classifiers trains one, by name: what is private, and what evens it out."""
+"""The methods in which a study of classifiers trains one, by name: what is private, and what evens it out."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Literal
 
 from evenhand.errors import InvalidParameterError
 
-__all__ = ["DEFAULT_WAYS", "PLAIN", "WAYS", "Way", "way_named", "way_title"]
+__all__ = ["DEFAULT_METHODS", "METHODS", "PLAIN", "Method", "method_named", "method_title"]
 
 PLAIN = "plain"
-"""The way that every other is compared with: logistic regression, nothing protected, nothing evened out."""
+"""The method that all others are compared with: logistic regression without privacy and without parity."""
 
 _OWNER = "LearnTask"
 
 
 @dataclass(frozen=True)
-class Way:
+class Method:
     """How a classifier is trained, and what is done with it afterwards.
 
     Parameters
@@ -62,52 +62,52 @@ class Way:
 
 
 _EVERY = (
-    Way(PLAIN, "Plain", "logistic regression without privacy", "plain"),
-    Way(
+    Method(PLAIN, "Plain", "logistic regression without privacy", "plain"),
+    Method(
         "plain+parity",
         "Plain + parity",
         "plain logistic regression with parity afterwards",
         "plain",
         "parity",
     ),
-    Way("dp", "DP", "DP logistic regression", "dp"),
-    Way("dp+parity", "DP + parity", "DP logistic regression with parity afterwards", "dp", "parity"),
-    Way("fermi", "Fermi", "DP-FERMI", "fermi"),
-    Way("fermi+parity", "Fermi + parity", "DP-FERMI with parity afterwards", "fermi", "parity"),
-    Way(
+    Method("dp", "DP", "DP logistic regression", "dp"),
+    Method("dp+parity", "DP + parity", "DP logistic regression with parity afterwards", "dp", "parity"),
+    Method("fermi", "Fermi", "DP-FERMI", "fermi"),
+    Method("fermi+parity", "Fermi + parity", "DP-FERMI with parity afterwards", "fermi", "parity"),
+    Method(
         "dp+projection",
         "DP + projection",
         "DP logistic regression with Fair Projection afterwards",
         "dp",
         "projection",
     ),
-    Way("local", "Local", "logistic regression on local reports", "local"),
+    Method("local", "Local", "logistic regression on local reports", "local"),
 )
 
-WAYS: dict[str, Way] = {way.name: way for way in _EVERY}
-"""Every way by name, the plain one first."""
+METHODS: dict[str, Method] = {method.name: method for method in _EVERY}
+"""Every method by name, the plain one first."""
 
-DEFAULT_WAYS = tuple(name for name in WAYS if name != "local")
+DEFAULT_METHODS = tuple(name for name in METHODS if name != "local")
 """What is compared unless a plan names its own; local reports take sensitive columns, so not these."""
 
 
-def way_named(given: object) -> str:
-    """Return the way that a name stands for; blanks around the plus sign and capitals do not count.
+def method_named(given: object) -> str:
+    """Return the method that a name stands for; blanks around the plus sign and capitals do not count.
 
-    >>> way_named("DP + parity")
+    >>> method_named("DP + parity")
     'dp+parity'
     """
     name = re.sub(r"\s*\+\s*", "+", given.strip().casefold()) if isinstance(given, str) else given
-    if name not in WAYS:
-        must_be = f"of {', '.join(WAYS)}"
-        raise InvalidParameterError("ways", owner=_OWNER, must_be=must_be, got=given)
+    if name not in METHODS:
+        must_be = f"of {', '.join(METHODS)}"
+        raise InvalidParameterError("methods", owner=_OWNER, must_be=must_be, got=given)
     return str(name)
 
 
-def way_title(protocol: str) -> str:
-    """Return how the way of a setting is called in a table; that of no protection is plain.
+def method_title(protocol: str) -> str:
+    """Return how the method of a setting is called in a table; that of no protection is plain.
 
-    >>> way_title("fermi+parity"), way_title("none")
+    >>> method_title("fermi+parity"), method_title("none")
     ('Fermi + parity', 'Plain')
     """
-    return WAYS[protocol].title if protocol in WAYS else WAYS[PLAIN].title
+    return METHODS[protocol].title if protocol in METHODS else METHODS[PLAIN].title

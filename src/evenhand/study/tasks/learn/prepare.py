@@ -44,7 +44,7 @@ class PreparedLearning(Prepared):
 
 
 def check_learning(task: LearnTask, schema: Schema) -> None:
-    """Refuse a schema that lacks a role, or whose roles do not go with the ways of the task.
+    """Refuse a schema that lacks a role, or whose roles do not go with the methods of the task.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def check_learning(task: LearnTask, schema: Schema) -> None:
     SchemaError
         If a rule may leave people out for a column that they report.
     MissingExtraError
-        If a way needs the package that counts the privacy of training, and it is not installed.
+        If a method needs the package that counts the privacy of training, and it is not installed.
     """
     for role, what in (
         ("target", "the column to predict"),
@@ -73,11 +73,11 @@ def check_learning(task: LearnTask, schema: Schema) -> None:
     if not input_columns(task, schema):
         why = "leaves no column to learn from."
         refuse_field("schema", f"{why} Hint: declare more columns, or set group_as_input = true in the task.")
-    if "local" in task.ways and not reported_inputs(task, schema):
+    if "local" in task.methods and not reported_inputs(task, schema):
         why = "holds 'local', but no sensitive column is among the features, so nothing would be reported."
         hint = "name sensitive columns besides the protected one, or set group_as_input = true"
-        refuse_field("task.ways", f"{why} Hint: {hint}, or leave 'local' out.")
-    if "local" in task.ways:
+        refuse_field("task.methods", f"{why} Hint: {hint}, or leave 'local' out.")
+    if "local" in task.methods:
         refuse_dropping(schema[name] for name in reported_inputs(task, schema))
     if task.needs_accounting and find_spec(_PACKAGE) is None:
         raise MissingExtraError("dp-accounting", feature="Training with differential privacy", extra="dp")

@@ -24,12 +24,12 @@ import numpy as np
 from evenhand.report.words import epsilon_words
 from evenhand.study.page.comparing import clearly
 from evenhand.study.page.reading import ACCURACY, BASELINE, CHANGE, GAP, Reading
-from evenhand.study.tasks.learn.methods import PLAIN, WAYS, way_title
+from evenhand.study.tasks.learn.methods import METHODS, PLAIN, method_title
 
 if TYPE_CHECKING:
     from evenhand.study.plan.cells import Setting
     from evenhand.study.results.estimates import Estimated
-    from evenhand.study.tasks.learn.methods import Way
+    from evenhand.study.tasks.learn.methods import Method
 
 __all__ = ["LearnReading"]
 
@@ -75,10 +75,10 @@ class LearnReading(Reading):
             name: sorted(settings, key=lambda each: each.epsilon or 0) for name, settings in by_name.items()
         }
 
-    def way(self, setting: Setting | None = None) -> Way:
+    def way(self, setting: Setting | None = None) -> Method:
         """Return the way of a setting, of the chosen one unless another is named."""
         asked = self.chosen if setting is None else setting
-        return WAYS[asked.mechanism if asked.is_protected else PLAIN]
+        return METHODS[asked.mechanism if asked.is_protected else PLAIN]
 
     def name(self, setting: Setting | None = None) -> str:
         """Return a setting as in a sentence.
@@ -86,7 +86,7 @@ class LearnReading(Reading):
         Its title, and its epsilon if it has one; that it is not private in spite of it.
         """
         asked = self.chosen if setting is None else setting
-        title = way_title(asked.mechanism)
+        title = method_title(asked.mechanism)
         if asked.epsilon is None:
             return title
         if self.way(asked).voids:

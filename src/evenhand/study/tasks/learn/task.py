@@ -1,4 +1,4 @@
-"""The task of learning: which classifiers are trained in which ways, with how much privacy."""
+"""The task of learning: which classifiers are trained by which methods, with how much privacy."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from evenhand.errors import InvalidParameterError
 from evenhand.privacy.rational import as_text, exact
 from evenhand.study.plan.cells import Setting
 from evenhand.study.tasks.base import Task
-from evenhand.study.tasks.learn.methods import DEFAULT_WAYS, PLAIN, WAYS, way_named
+from evenhand.study.tasks.learn.methods import DEFAULT_METHODS, METHODS, PLAIN, method_named
 from evenhand.study.tasks.learn.names import LEARN_MEASURES, LEARN_RATES
 from evenhand.study.tasks.shared.parts import overlap_of
 from evenhand.study.tasks.shared.table_mechanisms import NO_GUARANTEE, UNITS
@@ -31,20 +31,20 @@ _LARGEST_STRENGTH = 1e6
 
 @dataclass(frozen=True, init=False)
 class LearnTask(Task):
-    """Train a classifier in each way with each epsilon, test it on true rows, and compare the groups.
+    """Train a classifier by each method with each epsilon, test it on true rows, and compare the groups.
 
-    All ways learn from the same features, which :class:`evenhand.learn.PublicEncoder` makes from the schema
-    alone, and are compared with plain logistic regression, which is always part of the study.
+    All methods learn from the same features, which :class:`evenhand.learn.PublicEncoder` makes from the
+    schema alone, and are compared with plain logistic regression, which is always part of the study.
 
     Parameters
     ----------
-    ways : name or list of names
-        Of :data:`evenhand.study.tasks.learn.methods.WAYS`: ``"plain"``, ``"plain+parity"``, ``"dp"``,
+    methods : name or list of names
+        Of :data:`evenhand.study.tasks.learn.methods.METHODS`: ``"plain"``, ``"plain+parity"``, ``"dp"``,
         ``"dp+parity"``, ``"fermi"``, ``"fermi+parity"``, ``"dp+projection"`` and ``"local"``.
     epsilons : number or list of numbers
         What one person is promised in all; for ``"local"`` by their report.
     delta : number, default 1e-5
-        Of every private way but ``"local"``, which has none.
+        Of every private method but ``"local"``, which has none.
     gap : float, default 0
         How far apart the rates of two groups may be after parity.
     unit : {"add or remove one", "replace one"}
@@ -72,7 +72,7 @@ class LearnTask(Task):
     DP + parity, ε = 3
     """
 
-    ways: tuple[str, ...]
+    methods: tuple[str, ...]
     epsilons: tuple[Fraction, ...]
     delta: Fraction
     gap: float
@@ -90,7 +90,7 @@ class LearnTask(Task):
 
     def __init__(
         self,
-        ways: Any = DEFAULT_WAYS,
+        methods: Any = DEFAULT_METHODS,
         epsilons: Any = (1, 3),
         *,
         delta: Any = "1e-5",
@@ -102,7 +102,7 @@ class LearnTask(Task):
         strength: float | None = None,
         epochs: int | None = None,
     ) -> None:
-        named = [way_named(each) for each in _several("ways", ways)]
+        named = [method_named(each) for each in _several("methods", methods)]
         amounts = [
             exact(each, name="epsilons", owner=_OWNER, above=0, most=1_000)
             for each in _several("epsilons", epsilons)
@@ -111,7 +111,7 @@ class LearnTask(Task):
         if not isinstance(switch, bool):
             _refuse("group_as_input", "true or false", switch)
         made = {
-            "ways": _distinct("ways", named),
+            "methods": _distinct("methods", named),
             "epsilons": _distinct("epsilons", amounts),
             "delta": _delta(delta),
             "gap": _number("gap", gap, low=0.0, high=1.0),
@@ -130,12 +130,12 @@ class LearnTask(Task):
     # --- what is asked ----------------------------------------------------------------------------
 
     def settings(self) -> Iterator[Setting]:
-        """Yield every setting once, but for the plain one: each way with each epsilon if it has one."""
-        for name in self.ways:
+        """Yield every setting once, but for the plain one: each method with each epsilon if it has one."""
+        for name in self.methods:
             if name == PLAIN:
                 continue
-            for epsilon in self.epsilons if WAYS[name].takes_epsilon else (None,):
-                yield Setting(name, epsilon, label=WAYS[name].title)
+            for epsilon in self.epsilons if METHODS[name].takes_epsilon else (None,):
+                yield Setting(name, epsilon, label=METHODS[name].title)
 
     @property
     def measures(self) -> Mapping[str, Measure]:
@@ -154,8 +154,8 @@ class LearnTask(Task):
 
     @property
     def needs_accounting(self) -> bool:
-        """Whether a way's noise is calibrated by the package of the extra ``dp``."""
-        return any(WAYS[name].needs_accounting for name in self.ways)
+        """Whether a method's noise is calibrated by the package of the extra ``dp``."""
+        return any(METHODS[name].needs_accounting for name in self.methods)
 
     @property
     def validation(self) -> str:
@@ -197,7 +197,7 @@ class LearnTask(Task):
         chosen = {"strength": self.strength, "epochs": self.epochs}
         return {
             "kind": self.kind,
-            "ways": list(self.ways),
+            "methods": list(self.methods),
             "epsilons": [as_text(each) for each in self.epsilons],
             "delta": as_text(self.delta),
             "gap": self.gap,

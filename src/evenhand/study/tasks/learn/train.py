@@ -1,4 +1,4 @@
-"""One way trained on the training rows: a classifier, what it promises, and what bounds its gap.
+"""One method, trained on the training rows: a classifier, what it promises, and what bounds its gap.
 
 Training and parity afterwards see different people: a coin for each row, with the share of the task, says
 which of the two it goes to, whatever is in the row. One person then touches one of the two, so that each has
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.privacy.randomness import SeededSource
-    from evenhand.study.tasks.learn.methods import Way
+    from evenhand.study.tasks.learn.methods import Method
     from evenhand.study.tasks.learn.task import LearnTask
 
     Labels = NDArray[np.uint8]
@@ -36,7 +36,7 @@ _SMALL_EPSILON = 0.5  # below which the usual part for the shares of groups woul
 _FEW_ROWS = (
     "The plan field 'schema.roles.protected' names a column of which a group has too few rows for parity: "
     "none is among those that rates are counted in. Hint: join small groups, use more rows, or leave "
-    "'plain+parity' out of the ways."
+    "'plain+parity' out of the methods."
 )
 _FEW_FEATURES = 400  # up to which a step that inverts a matrix is quicker than many without
 
@@ -63,7 +63,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class Learnt:
-    """A classifier that was trained in one way.
+    """A classifier that was trained by one method.
 
     Parameters
     ----------
@@ -98,26 +98,28 @@ def plain_classifier(width: int) -> Any:
     return LogisticRegression(solver=solver, max_iter=_MOST_ROUNDS)
 
 
-def train(way: Way, rows: Rows, *, task: LearnTask, epsilon: Fraction | None, source: SeededSource) -> Learnt:
-    """Train a classifier in one way. The same arguments give the same classifier.
+def train(
+    method: Method, rows: Rows, *, task: LearnTask, epsilon: Fraction | None, source: SeededSource
+) -> Learnt:
+    """Train a classifier by one method. The same arguments give the same classifier.
 
     Parameters
     ----------
-    way : Way
+    method : Method
         Of those whose rows are as they are; local reports come as `rows` that were reported already.
     rows : Rows
         The training rows.
     task : LearnTask
     epsilon : Fraction, optional
-        What is promised in all; None for a way without privacy.
+        What is promised in all; None for a method without privacy.
     source : SeededSource
         Of this cell alone.
     """
-    model = _classifier(way, rows, task=task, epsilon=epsilon, source=source)
-    if way.then == "parity":
-        return _with_parity(model, way, rows, task=task, epsilon=epsilon, source=source)
-    _fit(model, way, rows)
-    if way.then == "projection":
+    model = _classifier(method, rows, task=task, epsilon=epsilon, source=source)
+    if method.then == "parity":
+        return _with_parity(model, method, rows, task=task, epsilon=epsilon, source=source)
+    _fit(model, method, rows)
+    if method.then == "projection":
         return _with_projection(model, rows, task=task)
     return Learnt(
         _labels_of(model),
@@ -131,21 +133,21 @@ def train(way: Way, rows: Rows, *, task: LearnTask, epsilon: Fraction | None, so
 
 
 def _classifier(
-    way: Way, rows: Rows, *, task: LearnTask, epsilon: Fraction | None, source: SeededSource
+    method: Method, rows: Rows, *, task: LearnTask, epsilon: Fraction | None, source: SeededSource
 ) -> Any:
-    """Return the classifier of a way, not trained yet."""
-    if not way.needs_accounting or epsilon is None:
+    """Return the classifier of a method, not trained yet."""
+    if not method.needs_accounting or epsilon is None:
         return plain_classifier(rows.features.shape[1])
     settings: dict[str, Any] = {
         "epsilon": float(epsilon),
         "delta": float(task.delta),
         "unit": task.unit,
-        "rows": _public_rows(way, rows, task),
+        "rows": _public_rows(method, rows, task),
         "classes": [0, 1],
         "rng": source.for_cell("train"),
     }
     settings |= {} if task.epochs is None else {"epochs": task.epochs}
-    if way.base == "dp":
+    if method.base == "dp":
         from evenhand.learn.training.logistic import DPLogisticRegression  # noqa: PLC0415 - starts scikit-learn
 
         return DPLogisticRegression(**settings)
@@ -156,14 +158,14 @@ def _classifier(
     return DPFermi(groups=list(range(rows.groups)), **settings)
 
 
-def _public_rows(way: Way, rows: Rows, task: LearnTask) -> int:
+def _public_rows(method: Method, rows: Rows, task: LearnTask) -> int:
     """Return how many rows the accounting counts, which is public: those that are expected to train."""
     everybody = len(rows.target)
-    return max(1, round(everybody * (1 - task.holdout))) if way.then == "parity" else everybody
+    return max(1, round(everybody * (1 - task.holdout))) if method.then == "parity" else everybody
 
 
-def _fit(model: Any, way: Way, rows: Rows) -> None:
-    extra = {"group": rows.group} if way.base == "fermi" else {}
+def _fit(model: Any, method: Method, rows: Rows) -> None:
+    extra = {"group": rows.group} if method.base == "fermi" else {}
     model.fit(rows.features, rows.target, **extra)
 
 
@@ -178,7 +180,7 @@ def _labels_of(model: Any) -> Callable[[Rows], Labels]:
 
 
 def _with_parity(
-    model: Any, way: Way, rows: Rows, *, task: LearnTask, epsilon: Fraction | None, source: SeededSource
+    model: Any, method: Method, rows: Rows, *, task: LearnTask, epsilon: Fraction | None, source: SeededSource
 ) -> Learnt:
     from evenhand.learn.parity.post_processor import ParityPostProcessor  # noqa: PLC0415 - starts scikit-learn
 
@@ -195,7 +197,7 @@ def _with_parity(
     try:
         post.fit(rows.features, rows.target, group=rows.group)
     except InvalidParameterError as error:
-        if way.takes_epsilon or error.parameter != "group":
+        if method.takes_epsilon or error.parameter != "group":
             raise
         raise PlanError(_FEW_ROWS, field="schema.roles.protected") from None
 
@@ -209,7 +211,7 @@ def _with_parity(
         bound=_bound(post, "expected"),
         bound_95=_bound(post, "likely"),
         noise=_noise(post.estimator_),
-        trained_on=_public_rows(way, rows, task),
+        trained_on=_public_rows(method, rows, task),
     )
 
 

@@ -28,7 +28,7 @@ from evenhand.study.tasks.learn import prepare as learn_prepare
 from evenhand.study.tasks.learn import train as learn_train
 from evenhand.study.tasks.learn.execute import notes_of
 from evenhand.study.tasks.learn.features import features_of, input_columns, width_of
-from evenhand.study.tasks.learn.methods import WAYS
+from evenhand.study.tasks.learn.methods import METHODS
 from evenhand.study.tasks.learn.names import LEARN_MEASURES, LEARN_RATES
 from evenhand.study.tasks.learn.prepare import PreparedLearning, add_features, check_learning
 from evenhand.study.tasks.learn.task import LearnTask
@@ -45,7 +45,7 @@ def outcome_of(setting, repeat=0):
 
 
 def _epsilon(way):
-    return THREE if WAYS[way].takes_epsilon else None
+    return THREE if METHODS[way].takes_epsilon else None
 
 
 # --- every cell -------------------------------------------------------------------------------------
@@ -134,7 +134,7 @@ def test_parity_and_training_have_the_whole_epsilon_when_one_is_replaced_too():
 
 
 def test_only_parity_has_bounds_and_only_what_follows_training_flips():
-    for way, kind in WAYS.items():
+    for way, kind in METHODS.items():
         found = outcome_of(way).measures
 
         assert math.isnan(found["bound"]) == (kind.then != "parity")
@@ -263,7 +263,7 @@ def test_projection_comes_as_near_to_a_gap_as_it_can():
     rows = made_rows()
     loose, tight = (
         train(
-            WAYS["dp+projection"],
+            METHODS["dp+projection"],
             rows,
             task=LearnTask(gap=gap, epochs=2),
             epsilon=Fraction(8),
@@ -280,7 +280,7 @@ def test_projection_comes_as_near_to_a_gap_as_it_can():
 def test_a_small_epsilon_leaves_something_for_training():
     """The usual part of it for the shares of groups, 0.05, would be more than there is."""
     task = LearnTask(epochs=1)
-    found = train(WAYS["fermi"], made_rows(), task=task, epsilon=Fraction(1, 25), source=SeededSource(3))
+    found = train(METHODS["fermi"], made_rows(), task=task, epsilon=Fraction(1, 25), source=SeededSource(3))
 
     assert float(found.guarantee.epsilon) == pytest.approx(0.04, abs=1e-9)
 
@@ -349,10 +349,10 @@ def test_a_group_without_rows_for_parity_is_said_in_words_of_the_study():
     rows = Rows(np.eye(4), np.array([0, 1, 0, 1], np.uint8), np.array([0, 0, 1, 1]), 3)
 
     with pytest.raises(PlanError, match=r"too few rows.*Hint: join small groups.*leave 'plain\+parity' out"):
-        train(WAYS["plain+parity"], rows, task=LearnTask(), epsilon=None, source=SeededSource(1))
+        train(METHODS["plain+parity"], rows, task=LearnTask(), epsilon=None, source=SeededSource(1))
     strange = replace(rows, group=np.array([0, 0, 1, 7]))
     with pytest.raises(InvalidParameterError):
-        train(WAYS["dp+parity"], strange, task=LearnTask(epochs=1), epsilon=THREE, source=SeededSource(1))
+        train(METHODS["dp+parity"], strange, task=LearnTask(epochs=1), epsilon=THREE, source=SeededSource(1))
 
 
 def test_rows_of_one_group_are_refused():

@@ -10,7 +10,7 @@ from evenhand.study.plan.cells import Setting
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.spec import Spec
 from evenhand.study.results.lookup import setting_of
-from evenhand.study.tasks.learn.methods import DEFAULT_WAYS, WAYS, way_named, way_title
+from evenhand.study.tasks.learn.methods import DEFAULT_METHODS, METHODS, method_named, method_title
 from evenhand.study.tasks.learn.task import LearnTask
 
 
@@ -34,12 +34,12 @@ def test_the_plain_way_is_part_of_every_study_and_never_twice():
 
 def test_local_reports_are_asked_for():
     """They take sensitive columns, which not every schema names."""
-    assert set(WAYS) - set(DEFAULT_WAYS) == {"local"}
+    assert set(METHODS) - set(DEFAULT_METHODS) == {"local"}
 
 
 @pytest.mark.parametrize("typed", ["dp+parity", " DP + Parity", "dp +parity"])
 def test_blanks_and_capitals_do_not_matter(typed):
-    assert way_named(typed) == "dp+parity"
+    assert method_named(typed) == "dp+parity"
 
 
 def test_a_setting_reads_as_its_way_and_is_found_by_what_it_reads():
@@ -47,16 +47,19 @@ def test_a_setting_reads_as_its_way_and_is_found_by_what_it_reads():
     for each in settings[1:]:
         assert setting_of(str(each), settings, owner="test") == each
     assert "Fermi + parity, ε = 3" in map(str, settings)
-    assert way_title("none") == "Plain"
+    assert method_title("none") == "Plain"
 
 
 @pytest.mark.parametrize(
     ("parts", "said"),
     [
-        ({"ways": ["dp", "svm"]}, "The 'ways' parameter of LearnTask must be of plain, plain+parity, dp"),
-        ({"ways": 3}, "Got 3 instead"),
-        ({"ways": []}, "must be at least one. Got an empty list"),
-        ({"ways": ["dp", "DP"]}, "must be distinct"),
+        (
+            {"methods": ["dp", "svm"]},
+            "The 'methods' parameter of LearnTask must be of plain, plain+parity, dp",
+        ),
+        ({"methods": 3}, "Got 3 instead"),
+        ({"methods": []}, "must be at least one. Got an empty list"),
+        ({"methods": ["dp", "DP"]}, "must be distinct"),
         ({"epsilons": [0]}, "The 'epsilons' parameter of LearnTask must be"),
         ({"epsilons": ["one"]}, "The 'epsilons' parameter of LearnTask must be"),
         ({"epsilons": [1, 1.0]}, "must be distinct"),
@@ -98,7 +101,7 @@ def test_a_plan_file_holds_all_of_it(task):
 
 def test_a_field_that_is_wrong_is_named_by_its_place():
     text = Plan(task=LearnTask("dp", 1)).to_toml().replace('"dp"', '"sgd"')
-    with pytest.raises(PlanError, match=r"The plan field 'task.ways' must be of plain"):
+    with pytest.raises(PlanError, match=r"The plan field 'task.methods' must be of plain"):
         Plan.from_toml(text)
 
 
@@ -121,4 +124,4 @@ def test_the_example_is_a_plan_that_can_be_run():
     plan = Plan.load(Path(__file__).parents[5] / "examples" / "learn.toml")
 
     assert plan.task.kind == "learn"
-    assert set(plan.task.ways) == set(WAYS)
+    assert set(plan.task.methods) == set(METHODS)

@@ -150,11 +150,13 @@ def frontier_heading(reading: CollectReading) -> str:
         return "What each setting gives, without intervals to tell them apart"
     if all(sign < 0 for sign in every.values()):
         return "Every setting costs accuracy" if len(every) > 1 else "The setting tested costs accuracy"
-    costs = {each: sign < 0 for each, sign in _signs(reading, ACCURACY, strict(len(every))).items()}
+    costs = {setting: sign < 0 for setting, sign in _signs(reading, ACCURACY, strict(len(every))).items()}
     if not any(costs.values()):
         return _none_costs(len(costs), alone=any(sign < 0 for sign in every.values()))
-    free = min(each.epsilon for each, cost in costs.items() if not cost and each.epsilon is not None)
-    above = [cost for each, cost in costs.items() if each.epsilon is not None and each.epsilon >= free]
+    free = min(setting.epsilon for setting, cost in costs.items() if not cost and setting.epsilon is not None)
+    above = [
+        cost for setting, cost in costs.items() if setting.epsilon is not None and setting.epsilon >= free
+    ]
     if len(above) < len(costs):
         rest = f"{sum(above)} of {len(above)} clearly do" if any(above) else "none clearly does"
         return f"Every setting below {epsilon_words(free)} costs accuracy; from there on {rest}"
@@ -200,8 +202,8 @@ def _signs(reading: CollectReading, measure: str, level: float) -> dict[Setting,
         for setting in reading.protected
     }
     return {
-        each: int(math.copysign(1, moved.value)) if moved.is_clear else 0
-        for each, moved in found.items()
+        setting: int(math.copysign(1, moved.value)) if moved.is_clear else 0
+        for setting, moved in found.items()
         if moved.has_interval
     }
 
@@ -278,14 +280,14 @@ def measures_heading(reading: CollectReading) -> str:
     found = trends(reading)
     if not found:
         return "One ε was tested, so nothing is known of another"
-    if not any(each.slope.has_interval for each in found):
+    if not any(trend.slope.has_interval for trend in found):
         return "No trend with ε can be told without intervals"
     return _trend_heading(found)
 
 
 def _trend_heading(found: tuple[Trend, ...]) -> str:
-    up = [each.setting for each in found if each.sign > 0]
-    down = [each.setting for each in found if each.sign < 0]
+    up = [trend.setting for trend in found if trend.sign > 0]
+    down = [trend.setting for trend in found if trend.sign < 0]
     if not up and not down:
         return "No clear change of the gap with ε"
     if up and down:
@@ -295,16 +297,16 @@ def _trend_heading(found: tuple[Trend, ...]) -> str:
         return f"The gap {verb} as ε grows"
     if len(moving) == len(found):
         return f"The gap {verb} as ε grows, however the columns are reported"
-    rest = [each.setting for each in found if each.setting not in moving]
+    rest = [trend.setting for trend in found if trend.setting not in moving]
     return f"The gap {verb} as ε grows under {_ways(moving)}; under {_ways(rest)} that is not clear"
 
 
 def trend_words(reading: CollectReading) -> str:
     """Return the slopes behind the heading, as a sentence."""
     told = [
-        f"{way_name(each.setting)} {change(each.slope)}"
-        for each in trends(reading)
-        if each.slope.has_interval
+        f"{way_name(trend.setting)} {change(trend.slope)}"
+        for trend in trends(reading)
+        if trend.slope.has_interval
     ]
     if not told:
         return ""
@@ -361,8 +363,8 @@ def _panel(reading: CollectReading, row: str, settings: list[Setting], measure: 
         lines=[
             Line(
                 label,
-                [float(each.epsilon) for each in line if each.epsilon is not None],
-                [mark(reading.value(measure, each)) for each in line],
+                [float(setting.epsilon) for setting in line if setting.epsilon is not None],
+                [mark(reading.value(measure, setting)) for setting in line],
                 spotlight=label == protocol_name(reading.chosen),
             )
             for label, line in lines.items()

@@ -134,14 +134,14 @@ class Sources:
 def gap_sources(reading: CollectReading) -> Sources | None:
     """Return the tests of where the gap comes from, or None if a part of it has no interval."""
     truth = reading.data_runs(BASELINE, "true")
-    plain, protected = (reading.runs(each, "spd") for each in (BASELINE, reading.chosen))
+    plain, protected = (reading.runs(setting, "spd") for setting in (BASELINE, reading.chosen))
     mean = reading.tested(truth, within=CHANGE).value
     if not math.isfinite(mean):
         return None
     sign = math.copysign(1.0, mean)
     parts = (plain - truth, protected - plain, plain, protected)
     found = [reading.tested(sign * runs, within=(-2.0, 2.0)) for runs in parts]
-    return Sources(*found) if all(each.has_interval for each in found) else None
+    return Sources(*found) if all(part.has_interval for part in found) else None
 
 
 def data_heading(reading: CollectReading) -> str:

@@ -96,7 +96,7 @@ def _facts(reading: CollectReading, strategy: Strategy, guarantee: Guarantee) ->
     not_protected = [f"the label, {plain(schema.target)}"]
     if clear:
         not_protected.append(
-            f"{counted(len(clear), 'other column')} ({listed([plain(each) for each in clear])})"
+            f"{counted(len(clear), 'other column')} ({listed([plain(name) for name in clear])})"
         )
     not_protected.append("people scored later, whose answers the model gets as they are")
     facts = [
@@ -129,7 +129,7 @@ def _table(reading: CollectReading, strategy: Strategy) -> Table:
         share = float(strategy.epsilon_within_report(column))
         shares.append(share)
         law = _law(reading, strategy, column)
-        told = [percent(each) if math.isfinite(each) else _DEPENDS for each in law]
+        told = [percent(share) if math.isfinite(share) else _DEPENDS for share in law]
         chances.append(law)
         rows.append([plain(column), f"{protocol.k:,}", _short(share), *told])
     probabilities = list(strategy.protocols.values())
@@ -145,7 +145,7 @@ def _table(reading: CollectReading, strategy: Strategy) -> Table:
         name="guarantee",
         data={
             "column": list(strategy.columns),
-            "values": [each.k for each in probabilities],
+            "values": [protocol.k for protocol in probabilities],
             "epsilon_within_report": shares,
             "epsilon_if_seen_alone": [_alone(reading, strategy, name) for name in strategy.columns],
             "supports_true_value": [true for true, _ in chances],
@@ -219,19 +219,19 @@ def _alone(reading: CollectReading, strategy: Strategy, column: str) -> float:
 def _notes(reading: CollectReading, strategy: Strategy, guarantee: Guarantee) -> list[Note]:
     notes = []
     alone = {name: _alone(reading, strategy, name) for name in strategy.columns}
-    faint = [each for each, epsilon in alone.items() if epsilon <= COIN_TOSS]
+    faint = [name for name, epsilon in alone.items() if epsilon <= COIN_TOSS]
     if faint:
-        shares = [f"{plain(each)} a factor of {odds_factor(alone[each])}" for each in faint]
-        chance = "a coin toss" if all(strategy.sizes[each] == 2 for each in faint) else "chance"
+        shares = [f"{plain(name)} a factor of {odds_factor(alone[name])}" for name in faint]
+        chance = "a coin toss" if all(strategy.sizes[name] == 2 for name in faint) else "chance"
         notes.append(
             Note(
                 "warn",
-                f"**What is reported of {listed([plain(each) for each in faint])} is close to {chance}.** "
+                f"**What is reported of {listed([plain(name) for name in faint])} is close to {chance}.** "
                 f"By itself it changes the odds by little: {listed(shares)}. A model can learn little from "
                 "it, and a result that does not follow ε may be due to that.",
             )
         )
-    notes += [Note("warn", plain(each, longest=400)) for each in guarantee.cautions]
+    notes += [Note("warn", plain(caution, longest=400)) for caution in guarantee.cautions]
     if strategy.name == "combined":
         notes.append(
             Note(

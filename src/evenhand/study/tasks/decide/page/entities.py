@@ -34,7 +34,7 @@ def sizes_section(reading: DecideReading) -> Section:
         for entity in reading.entities
         if entity["truth"] > 0
     ]
-    classes = [each for each in _classes(reading) if each.x > 0]
+    classes = [size_class for size_class in _classes(reading) if size_class.x > 0]
     heading = _sizes_heading(reading, classes)
     chart = spots_chart(
         Axis(f"{people} counted"),
@@ -77,7 +77,7 @@ def _sizes_heading(reading: DecideReading, classes: Sequence[Class]) -> str:
     if len(classes) < 2:
         return f"What one release is off by, {noun.one} by {noun.one}"
     small, large = classes[0], classes[-1]
-    first, last = (chance_text(each.y) for each in (small, large))
+    first, last = (chance_text(size_class.y) for size_class in (small, large))
     if small.y <= large.y:
         return f"Large {noun.many} are off by {last} of their award, small ones by {first}"
     return (
@@ -87,7 +87,7 @@ def _sizes_heading(reading: DecideReading, classes: Sequence[Class]) -> str:
 
 
 def _alt_classes(classes: Sequence[Class]) -> str:
-    return "; ".join(f"{each.label}: {chance_text(each.y)}" for each in classes) + "."
+    return "; ".join(f"{size_class.label}: {chance_text(size_class.y)}" for size_class in classes) + "."
 
 
 def classes_section(reading: DecideReading) -> Section | None:
@@ -204,7 +204,7 @@ def _shown(reading: DecideReading) -> list[Entity]:
     half = _SHOWN // 2
     few = gains[: max(half, _SHOWN - len(losses))] + losses[: max(half, _SHOWN - len(gains))]
     kept = few or list(reading.entities[:_SHOWN])
-    return sorted(kept, key=lambda each: -abs(each["bias"]))
+    return sorted(kept, key=lambda entity: -abs(entity["bias"]))
 
 
 def _entities_heading(reading: DecideReading) -> str:
@@ -243,12 +243,12 @@ def _money_table(reading: DecideReading, shown: Sequence[Entity]) -> Table:
         for entity in shown
     ]
     keys = (
-        ("gain or loss", lambda each: -abs(each["bias"])),
-        ("losses first", lambda each: each["bias"]),
-        ("gains first", lambda each: -each["bias"]),
-        ("size", lambda each: -each["size"]),
-        ("share", lambda each: -(each["error"] / each["truth"]) if each["truth"] > 0 else math.inf),
-        ("name", lambda each: each.name.casefold()),
+        ("gain or loss", lambda entity: -abs(entity["bias"])),
+        ("losses first", lambda entity: entity["bias"]),
+        ("gains first", lambda entity: -entity["bias"]),
+        ("size", lambda entity: -entity["size"]),
+        ("share", lambda entity: -(entity["error"] / entity["truth"]) if entity["truth"] > 0 else math.inf),
+        ("name", lambda entity: entity.name.casefold()),
     )
     return Table(
         header=[
@@ -276,11 +276,11 @@ def _rule_table(reading: DecideReading, shown: Sequence[Entity]) -> Table:
         for entity in shown
     ]
     keys = (
-        ("chance", lambda each: -each["flip"]),
-        ("losses first", lambda each: (-each["truth"], -each["flip"])),
-        ("distance", lambda each: each["distance"]),
-        ("size", lambda each: -each["size"]),
-        ("name", lambda each: each.name.casefold()),
+        ("chance", lambda entity: -entity["flip"]),
+        ("losses first", lambda entity: (-entity["truth"], -entity["flip"])),
+        ("distance", lambda entity: entity["distance"]),
+        ("size", lambda entity: -entity["size"]),
+        ("name", lambda entity: entity.name.casefold()),
     )
     return Table(
         header=[

@@ -27,10 +27,11 @@ def ways_section(reading: DecideReading) -> Section | None:
         return None
     values = {setting: _cost(reading, setting) for setting in reading.ways}
     bars = [
-        Bar(way_title(each), Estimate(value), strong=each == reading.chosen) for each, value in values.items()
+        Bar(way_title(setting), Estimate(value), strong=setting == reading.chosen)
+        for setting, value in values.items()
     ]
     heading = _heading(reading, values)
-    said = "; ".join(f"{way_title(each)} {reading.shown(value)}" for each, value in values.items())
+    said = "; ".join(f"{way_title(setting)} {reading.shown(value)}" for setting, value in values.items())
     axis = (
         Axis("wrong decisions expected", reading.noun.many)
         if reading.is_rule
@@ -60,7 +61,7 @@ def _cost(reading: DecideReading, setting: Setting) -> float:
 
 
 def _heading(reading: DecideReading, values: dict[Setting, float]) -> str:
-    known = {each: value for each, value in values.items() if math.isfinite(value)}
+    known = {setting: value for setting, value in values.items() if math.isfinite(value)}
     if not known:
         return "None of the ways gave a result"
     best, worst = min(known, key=known.__getitem__), max(known, key=known.__getitem__)
@@ -86,7 +87,7 @@ def _exactness(reading: DecideReading) -> str:
     ]
     if not drawn:
         return "Exact values, no sampling."
-    names = ", ".join(f"'{way_title(each)}'" for each in drawn)
+    names = ", ".join(f"'{way_title(setting)}'" for setting in drawn)
     return f"Exact, but for {names}, which were drawn."
 
 
@@ -173,11 +174,13 @@ def cost_section(reading: DecideReading) -> Section | None:
     measure = "expected_wrong" if reading.is_rule else "cost_of_privacy"
     values = {setting: reading.mean(measure, setting) for setting in settings}
     bars = [
-        Bar(epsilon_words(each.epsilon), Estimate(value), strong=each == reading.chosen)
-        for each, value in values.items()
+        Bar(epsilon_words(setting.epsilon), Estimate(value), strong=setting == reading.chosen)
+        for setting, value in values.items()
     ]
     first, last = settings[0], settings[-1]
-    ends = [f"{reading.shown(values[each])} at {epsilon_words(each.epsilon)}" for each in (first, last)]
+    ends = [
+        f"{reading.shown(values[setting])} at {epsilon_words(setting.epsilon)}" for setting in (first, last)
+    ]
     what = "Wrong decisions" if reading.is_rule else "The cost of privacy"
     verb = "are" if reading.is_rule else "is"
     heading = f"{what} {verb} {ends[0]} and {ends[1]}"

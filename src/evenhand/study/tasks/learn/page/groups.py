@@ -73,7 +73,7 @@ def changes_heading(reading: LearnReading) -> str:
 def _table(reading: LearnReading) -> Table:
     """Return how many of each group are predicted otherwise than by the plain classifier, in every way."""
     shown = shown_groups(reading, _MOST_LISTED)
-    header = ["Way"]
+    header = ["Method"]
     for group in shown:
         name = plain(reading.named(group), longest=18)
         header += [f"{name}\nnow selected, %", f"{name}\nno longer selected, %"]

@@ -10,7 +10,7 @@ from evenhand.report.words import epsilon_words
 from evenhand.study.page.reading import ACCURACY, GAP
 from evenhand.study.page.wording import delta_text, outcome_name, plain, points
 from evenhand.study.tasks.learn.answers import choice_answer, cost_answer, gap_answer
-from evenhand.study.tasks.learn.methods import WAYS
+from evenhand.study.tasks.learn.methods import METHODS
 from evenhand.study.tasks.learn.page.groups import groups_section
 from evenhand.study.tasks.learn.page.promise import numbers_section, promise_section
 from evenhand.study.tasks.learn.page.tradeoff import epsilon_section, tradeoff_section
@@ -105,7 +105,7 @@ class LearnPage(LearnReading):
         ]
 
     def _ways_in_words(self) -> list[str]:
-        ways = [WAYS[setting.mechanism] for setting in self.protected]
+        ways = [METHODS[setting.mechanism] for setting in self.protected]
         bases, thens = {way.base for way in ways}, {way.then for way in ways}
         said = []
         if bases & {"dp", "fermi"}:

@@ -11,7 +11,7 @@ from evenhand.report.words import epsilon_words, number
 from evenhand.study.page.parts import all_cells, cell_text, fold_rows, small_print
 from evenhand.study.page.reading import BASELINE
 from evenhand.study.page.wording import counted, delta_text, listed, plain
-from evenhand.study.tasks.learn.methods import WAYS
+from evenhand.study.tasks.learn.methods import METHODS
 
 if TYPE_CHECKING:
     from evenhand.study.plan.cells import Setting
@@ -94,7 +94,7 @@ def _facts(reading: LearnReading) -> list[Fact]:
         facts.append(Fact("Rates for parity", _rates(reading)))
     assumed = [plain(note, longest=_LONGEST) for note in notes if note.kind == "assumption"]
     if assumed:
-        facts.append(Fact("Rests on", "; ".join(each.rstrip(".") for each in assumed)))
+        facts.append(Fact("Rests on", "; ".join(assumption.rstrip(".") for assumption in assumed)))
     if told:
         said = "exact: whole numbers on a public grid, covered by the proof" * way.needs_accounting
         facts.append(Fact("Noise", f"{said or 'exact'}; drawn with a seed here, so it is a simulation"))
@@ -162,7 +162,7 @@ def numbers_section(reading: LearnReading) -> Section:
         *(setting for setting in reading.protected if setting not in reading.beside),
     ]
     header = [
-        "Way", "Promise", "Accuracy\n%", "Selection gap\npoints", "Equal rates show\npoints",
+        "Method", "Promise", "Accuracy\n%", "Selection gap\npoints", "Equal rates show\npoints",
         "Bound on the mean\npoints", "Bound with 95%\npoints", "True-positive difference\npoints",
         "Error-rate gap\npoints", "Group needed",
     ]  # fmt: skip
@@ -206,9 +206,9 @@ def _is_void(reading: LearnReading, setting: Setting) -> bool:
 
 def _void_notes(order: list[Setting]) -> tuple[Note, ...]:
     void = {
-        WAYS[setting.mechanism].title
+        METHODS[setting.mechanism].title
         for setting in order
-        if setting.is_protected and WAYS[setting.mechanism].voids
+        if setting.is_protected and METHODS[setting.mechanism].voids
     }
     if not void:
         return ()

@@ -13,7 +13,7 @@ from evenhand.study.page.parts import caption, marks_caption
 from evenhand.study.page.reading import ACCURACY, BASELINE, GAP
 from evenhand.study.page.wording import amount, listed, mark, percent, plain, points
 from evenhand.study.tasks.learn.answers import gap_heading
-from evenhand.study.tasks.learn.methods import WAYS, way_title
+from evenhand.study.tasks.learn.methods import METHODS, method_title
 
 if TYPE_CHECKING:
     from evenhand.study.plan.cells import Setting
@@ -73,9 +73,9 @@ def tradeoff_heading(reading: LearnReading) -> str:
 
 def _traded(reading: LearnReading, setting: Setting) -> Traded:
     bounds = [reading.bound(name, setting) for name in ("bound", "bound_95")]
-    known = [each if math.isfinite(each) else None for each in bounds]
+    known = [bound if math.isfinite(bound) else None for bound in bounds]
     return Traded(
-        label=way_title(setting.mechanism),
+        label=method_title(setting.mechanism),
         epsilon=None if setting.epsilon is None else float(setting.epsilon),
         x=mark(reading.value(ACCURACY, setting)),
         y=mark(reading.value(GAP, setting)),
@@ -127,13 +127,13 @@ def epsilon_section(reading: LearnReading) -> Section | None:
             axis=axis,
             lines=[
                 Line(
-                    way_title(name),
+                    method_title(name),
                     [float(setting.epsilon) for setting in settings if setting.epsilon is not None],
                     [mark(reading.value(measure, setting)) for setting in settings],
                     spotlight=name == reading.chosen.mechanism,
                 )
                 for name, settings in reading.ways.items()
-                if WAYS[name].takes_epsilon
+                if METHODS[name].takes_epsilon
             ],
             baseline=None if measure == "changed" else mark(reading.value(measure, BASELINE)),
         )
@@ -154,9 +154,9 @@ def epsilon_section(reading: LearnReading) -> Section | None:
         ),
         base="plain",
     )
-    lit = reading.chosen.mechanism in WAYS and WAYS[reading.chosen.mechanism].takes_epsilon
-    ink = f" {way_title(reading.chosen.mechanism)} is drawn in ink, the other ways are grey." if lit else ""
-    void = [way_title(name) for name in reading.ways if WAYS[name].voids]
+    lit = reading.chosen.mechanism in METHODS and METHODS[reading.chosen.mechanism].takes_epsilon
+    ink = f" {method_title(reading.chosen.mechanism)} is drawn in ink, the others are grey." if lit else ""
+    void = [method_title(name) for name in reading.ways if METHODS[name].voids]
     not_private = f" {listed(void)} is private at no ε." if void else ""
     return Section(
         heading=heading,
@@ -176,7 +176,7 @@ def epsilon_heading(reading: LearnReading) -> str:
         return "What each ε buys"
     first, last = settings[0], settings[-1]
     more = reading.change(ACCURACY, last, against=first, comparisons=len(reading.ways))
-    name = way_title(reading.chosen.mechanism)
+    name = method_title(reading.chosen.mechanism)
     ends = f"from {epsilon_words(first.epsilon)} to {epsilon_of(last.epsilon)}"
     if not more.has_interval:
         return f"One repeat cannot tell what a larger ε buys {name}"

@@ -122,11 +122,16 @@ def _levels(reading: ReleaseReading) -> list[Level]:
     levels = []
     for label, settings in named.items():
         found = [setting for setting in settings if math.isfinite(reading.value("alpha", setting).value)]
-        strong = all(reading.delta(each) < NO_GUARANTEE for each in found)
+        strong = all(reading.delta(setting) < NO_GUARANTEE for setting in found)
         if found:
-            epsilons = [float(each.epsilon) for each in found if each.epsilon is not None]
+            epsilons = [float(setting.epsilon) for setting in found if setting.epsilon is not None]
             levels.append(
-                Level(label, epsilons, [mark(reading.value("alpha", each)) for each in found], strong=strong)
+                Level(
+                    label,
+                    epsilons,
+                    [mark(reading.value("alpha", setting)) for setting in found],
+                    strong=strong,
+                )
             )
     return levels
 
@@ -134,14 +139,14 @@ def _levels(reading: ReleaseReading) -> list[Level]:
 def _alpha_heading(reading: ReleaseReading) -> str:
     """Return whose bias is most uneven, and of those with a promise, as far as there are any."""
     alphas = {setting: reading.value("alpha", setting).value for setting in reading.beside}
-    known = {each: value for each, value in alphas.items() if math.isfinite(value)}
+    known = {setting: value for setting, value in alphas.items() if math.isfinite(value)}
     if not known:
         return "No α is known"
     most = max(known, key=known.__getitem__)
     if known[most] == 0:
         return "No mechanism favours any cell on average"
     shown = _shown(known[most])
-    even = [each for each, value in known.items() if value < 1]
+    even = [setting for setting, value in known.items() if value < 1]
     if len(known) > 1 and even and most not in even:
         return (
             f"{mechanism_name(most)} favours some cells over others by up to {shown} people on average; "

@@ -30,7 +30,7 @@ _MOST_PANELS = 8
 def groups_section(reading: ReleaseReading) -> Section:
     """Return dumbbells of every group: people there are, and people published."""
     shown = _first(reading)
-    panels = [(_axis(reading, each), _moved(reading, each)) for each in shown]
+    panels = [(_axis(reading, setting), _moved(reading, setting)) for setting in shown]
     heading = _heading(reading)
     numbers = "; ".join(
         f"{reading.named(group)} {share_text(reading.lost(group))}" for group in reading.groups[:8]

@@ -41,7 +41,7 @@ def promise_section(reading: ReleaseReading) -> Section:
     for place, setting in enumerate(reading.beside):
         delta = reading.delta(setting)
         tags[place, 1] = tone_of(delta, people=reading.people)
-        rows.append(_promise_row(reading, setting, delta, [each for each in (small, large) if each]))
+        rows.append(_promise_row(reading, setting, delta, [size for size in (small, large) if size]))
     chosen = reading.beside.index(reading.chosen) if reading.chosen in reading.beside else None
     table = Table(
         header=header,
@@ -141,18 +141,18 @@ def _promise_notes(reading: ReleaseReading) -> list[Note]:
 def _promise_data(reading: ReleaseReading) -> dict[str, list[object]]:
     rows = reading.beside
     return {
-        "delta": [reading.delta(each) for each in rows],
-        "guarantee": [promise(reading.delta(each), people=reading.people) for each in rows],
-        "mechanism": [mechanism_name(each) for each in rows],
-        "epsilon": [None if each.epsilon is None else float(each.epsilon) for each in rows],
+        "delta": [reading.delta(setting) for setting in rows],
+        "guarantee": [promise(reading.delta(setting), people=reading.people) for setting in rows],
+        "mechanism": [mechanism_name(setting) for setting in rows],
+        "epsilon": [None if setting.epsilon is None else float(setting.epsilon) for setting in rows],
         **{
-            f"{measure}{end}": [getattr(reading.value(measure, each), part) for each in rows]
+            f"{measure}{end}": [getattr(reading.value(measure, setting), part) for setting in rows]
             for measure in ("l1_error", "l1_bias", "largest_bias", "alpha")
             for end, part in (("", "value"), ("_low", "low"), ("_high", "high"))
         },
-        "bias_exact": [reading.is_exact(each) for each in rows],
+        "bias_exact": [reading.is_exact(setting) for setting in rows],
         **{
-            f"mean_error_{size.key}": [reading.of_size("error", size, each).value for each in rows]
+            f"mean_error_{size.key}": [reading.of_size("error", size, setting).value for setting in rows]
             for size in SIZES
         },
     }

@@ -46,10 +46,10 @@ def test_the_promise_names_neighbours_rows_and_what_it_rests_on():
 
 def test_the_promise_is_said_for_the_neighbours_it_is_about():
     removed, replaced = (
-        sections(page_of(made(usual, ways=["dp"], unit=unit)))["promise"].lead
+        sections(page_of(made(usual, methods=["dp"], unit=unit)))["promise"].lead
         for unit in ("add or remove one", "replace one")
     )
-    local = sections(page_of(made(usual, ways=["local"], epsilons=(30,))))["promise"].lead
+    local = sections(page_of(made(usual, methods=["local"], epsilons=(30,))))["promise"].lead
 
     assert removed.startswith("Whether one person's row is among the rows changes the chance")
     assert "by at most a factor of 2.72 plus" in removed
@@ -94,7 +94,7 @@ def test_a_delta_of_one_person_is_warned_of():
 )
 def test_other_ways_say_what_they_promise(chosen, heading, decided):
     ways = ["plain+parity", "dp", "dp+projection", "local"]
-    page = page_of(made(usual, ways=ways, notes=("unit: one report", "trust: local")), chosen=chosen)
+    page = page_of(made(usual, methods=ways, notes=("unit: one report", "trust: local")), chosen=chosen)
     section = sections(page)["promise"]
 
     assert section.heading == heading
@@ -103,7 +103,7 @@ def test_other_ways_say_what_they_promise(chosen, heading, decided):
 
 
 def test_a_group_that_is_a_feature_must_be_known():
-    page = page_of(made(usual, ways=["dp"], group_as_input=True))
+    page = page_of(made(usual, methods=["dp"], group_as_input=True))
     facts = {fact.term: fact.text for fact in sections(page)["promise"].facts}
 
     assert facts["At decision time"] == "everybody's group must be known, as it is a feature"
@@ -111,7 +111,7 @@ def test_a_group_that_is_a_feature_must_be_known():
 
 
 def test_what_is_not_private_is_tagged_and_explained():
-    page = page_of(made(usual, ways=["dp", "dp+projection"]))
+    page = page_of(made(usual, methods=["dp", "dp+projection"]))
     section = sections(page)["numbers"]
     [table] = section.tables
 
@@ -158,7 +158,7 @@ def test_groups_that_do_not_move_are_not_said_to():
 
 def test_many_groups_are_cut_to_the_largest():
     groups = tuple(f"group {place}" for place in range(14))
-    results = made(lambda s, r: usual(s, r)[0], groups=groups, sizes=range(10, 24), ways=["dp"])
+    results = made(lambda s, r: usual(s, r)[0], groups=groups, sizes=range(10, 24), methods=["dp"])
     section = sections(page_of(results))["changes"]
 
     assert len(section.charts[0].data["group"]) == 36
@@ -203,8 +203,10 @@ def test_a_study_that_was_run_makes_a_page():
 
 
 def test_method_tells_of_the_ways_that_were_tried_and_of_no_others():
-    every = " ".join(page_of(made(usual, ways=["dp", "fermi", "dp+projection", "local"], strength=5)).method)
-    plain = " ".join(page_of(made(usual, ways=["plain+parity"])).method)
+    every = " ".join(
+        page_of(made(usual, methods=["dp", "fermi", "dp+projection", "local"], strength=5)).method
+    )
+    plain = " ".join(page_of(made(usual, methods=["plain+parity"])).method)
 
     assert "of strength 5" in every
     assert "Projection moves scores" in every
@@ -219,7 +221,7 @@ def test_what_a_way_is_ahead_in_is_said_of_each_rival():
         changes = {"dp": {"acc": 0.8 + JITTER[repeat]}, "fermi": {"acc": 0.83 - JITTER[repeat]}}
         return {**numbers, **changes.get(setting.mechanism, {})}, people
 
-    choice = answers(made(ahead, ways=["dp", "fermi", "fermi+parity"], epsilons=(1,)))[2]
+    choice = answers(made(ahead, methods=["dp", "fermi", "fermi+parity"], epsilons=(1,)))[2]
 
     assert choice.startswith(
         "**Fermi + parity is more accurate than DP, with a smaller gap and has a smaller gap than Fermi, "
@@ -237,7 +239,7 @@ def test_a_mark_above_its_bound_is_explained():
 
 
 def test_what_voids_its_promise_is_called_so_in_every_part():
-    page = page_of(made(usual, ways=["dp", "dp+projection"]), chosen="dp+projection 1")
+    page = page_of(made(usual, methods=["dp", "dp+projection"]), chosen="dp+projection 1")
     parts = sections(page)
     name = "DP + projection (not private, trained with ε = 1)"
 
@@ -301,13 +303,13 @@ def test_the_same_answer_for_all_is_not_praised_for_its_gap(rate, whom):
     assert LearnReading.of(made(constant)).chosen.mechanism == "dp+parity"
     assert "Fermi + parity" not in page_of(made(constant)).answers[2]
     assert "Fermi + parity gives everybody the same answer" in page.answers[2]
-    two = made(constant, ways=["dp", "fermi+parity"])
+    two = made(constant, methods=["dp", "fermi+parity"])
     assert "every other private way at this ε gives everybody the same answer" in answers(two)[2]
 
 
 def test_what_a_local_report_protects_is_said_wherever_it_is_compared():
     """An epsilon of a report is of another kind: the label and other columns are in the clear."""
-    local = page_of(made(usual, ways=["local", "dp"], notes=("unit: one report", "trust: local")))
+    local = page_of(made(usual, methods=["local", "dp"], notes=("unit: one report", "trust: local")))
     facts = {fact.term: fact.text for fact in sections(local)["promise"].facts}
     [table] = sections(local)["numbers"].tables
 
@@ -321,7 +323,7 @@ def test_what_a_local_report_protects_is_said_wherever_it_is_compared():
 def test_what_is_taken_as_public_is_said():
     page = page_of(made(usual, notes=CLAIM))
     facts = {fact.term: fact.text for fact in sections(page)["promise"].facts}
-    local = page_of(made(usual, ways=["local"], notes=("unit: one report", "trust: local")))
+    local = page_of(made(usual, methods=["local"], notes=("unit: one report", "trust: local")))
 
     assert facts["Taken as public"] == (
         "the columns with their lists of values and ranges, the two classes, the 2 groups and how many rows "
@@ -348,7 +350,7 @@ def test_a_few_repeats_that_agree_do_not_prove_a_change_of_one_row():
         numbers, people = one_row(setting, repeat)
         return numbers, {group: {**each, "people": 4_000.0} for group, each in people.items()}
 
-    small, large = (answers(made(each, repeats=2, ways=["dp"])) for each in (one_row, many_rows))
+    small, large = (answers(made(each, repeats=2, methods=["dp"])) for each in (one_row, many_rows))
 
     assert "does not clearly change accuracy" in small[0]
     assert "does not clearly change the gap" in small[1]
@@ -357,7 +359,7 @@ def test_a_few_repeats_that_agree_do_not_prove_a_change_of_one_row():
 
 
 def test_the_plain_way_alone_is_a_page_too():
-    page = page_of(made(usual, ways=["plain"]))
+    page = page_of(made(usual, methods=["plain"]))
 
     assert page.answers[1].startswith("**The plain classifier has a gap of 20.0 points**")
     assert page.answers[2].startswith("**Plain logistic regression promises nothing to anybody**")
