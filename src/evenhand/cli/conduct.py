@@ -92,21 +92,21 @@ def forecast(terminal: Terminal, plan: Plan, *, frame: Any, workers: int | None,
     from evenhand.study.run.prepare import prepare  # noqa: PLC0415 - starts pyarrow
 
     prepared = prepare(plan, frame=frame)
-    if plan.task.kind == "learn" and prepared.facts.people <= _MANY:
-        on = f"on {prepared.facts.people:,} rows and {len(prepared.facts.schema)} columns"
+    if plan.task.kind == "learn" and prepared.facts.rows <= _MANY:
+        on = f"on {prepared.facts.rows:,} rows and {len(prepared.facts.schema)} columns"
         grid = f"{_several(len(plan.settings()), 'setting')} x {_several(plan.repeats, 'repeat')}"
         terminal.say("Plan", f"{grid} = {_several(len(plan.cells()), 'cell')}, {on}, about a second each")
         return plan
-    if prepared.facts.people > _MANY:
+    if prepared.facts.rows > _MANY:
         terminal.say("Timing", "a few cells on a part of the rows, to say how long all of them take")
     expected = duration(plan, prepared, workers=workers)
     facts, settings = prepared.facts, len(plan.settings())
     grid = f"{_several(settings, 'setting')} x {_several(plan.repeats, 'repeat')}"
-    size = f"{_several(len(plan.cells()), 'cell')}, on {facts.people:,} rows and {len(facts.schema)} columns"
+    size = f"{_several(len(plan.cells()), 'cell')}, on {facts.rows:,} rows and {len(facts.schema)} columns"
     long = f"about {spell_seconds(expected.seconds())} with {_several(expected.workers, 'worker')}"
     terminal.say("Plan", f"{grid} = {size}; {long}")
     rows = expected.rows_within(_TARGET)
-    if expected.seconds() <= LONG or rows is None or rows >= facts.people:
+    if expected.seconds() <= LONG or rows is None or rows >= facts.rows:
         return plan
     offer = f"--rows {rows} would take about {spell_seconds(expected.seconds(rows))}"
     if ask and terminal.is_interactive:
@@ -171,7 +171,7 @@ def finish(
             {
                 "command": command,
                 "data": results.facts.label,
-                "entities" if results.plan.task.kind == "decide" else "people": results.facts.people,
+                "entities" if results.plan.task.kind == "decide" else "people": results.facts.rows,
                 "groups": list(results.facts.groups),
                 "cells": len(results),
                 "failed": sum(failed.values()),

@@ -72,7 +72,7 @@ def advice_plan(plan: Plan, prepared: Prepared | None = None) -> Plan:
     splits = _SPLITS if several else _SPLITS[:1]
     tried = task.with_(protocols=_PROTOCOLS, epsilons=epsilons, splits=splits, strategies=strategies)
     data = plan.data
-    people = None if prepared is None else prepared.facts.people
+    people = None if prepared is None else prepared.facts.rows
     if data is not None and (people is None or people > _ROWS):
         data = replace(data, rows=min(data.rows or _ROWS, _ROWS))
     return plan.with_(data=data, task=tried, repeats=min(plan.repeats, _REPEATS))

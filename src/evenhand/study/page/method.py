@@ -58,7 +58,7 @@ def method(reading: Reading) -> tuple[str, ...]:
     parameters = ", ".join(f"{name} = {value}" for name, value in task.parameters.items())
     model = f"{plain(task.model_name)}{f', {plain(parameters, longest=200)}' if parameters else ''}"
     privileged = reading.named(facts.groups[facts.privileged])
-    said = [f"{plain(facts.label)}: {counted(facts.people, 'person', 'people')} ({sizes}).{dropped}"]
+    said = [f"{plain(facts.label)}: {counted(facts.rows, 'person', 'people')} ({sizes}).{dropped}"]
     said.append(
         f"The model ({model}) learns {outcome_name(facts.schema)} from protected rows and predicts for "
         f"clean ones: {task.validation.replace(' %', '%')}."

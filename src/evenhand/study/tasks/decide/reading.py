@@ -87,7 +87,7 @@ class DecideReading:
     @property
     def entities_in_all(self) -> int:
         """How many entities there are."""
-        return self.results.facts.people
+        return self.results.facts.rows
 
     @property
     def groups(self) -> tuple[str, ...]:

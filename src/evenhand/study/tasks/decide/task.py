@@ -120,6 +120,7 @@ class DecideTask(Task):
     kind: ClassVar[str] = "decide"
     default_repeats: ClassVar[int] = 1
     is_exact: ClassVar[bool] = True
+    row_names: ClassVar[tuple[str, str]] = ("entity", "entities")
     key_measures: ClassVar[tuple[str, ...]] = (
         "alpha", "largest_flip", "expected_wrong", "largest_misallocation", "cost_of_privacy",
     )  # fmt: skip

@@ -102,7 +102,7 @@ class ReleaseReading:
         """How many people are in a table."""
         runs = self._groups(TRUE_TABLE, "counted").sum(axis=-1)
         known = runs[np.isfinite(runs)]
-        return round(float(known.mean())) if known.size else self.results.facts.people
+        return round(float(known.mean())) if known.size else self.results.facts.rows
 
     # --- estimates --------------------------------------------------------------------------------
 

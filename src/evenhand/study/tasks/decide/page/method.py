@@ -155,7 +155,7 @@ def _all_cells(reading: DecideReading) -> dict[str, list[object]]:
 def decision_method(reading: DecideReading) -> tuple[str, ...]:
     """Return how the study was done."""
     plan, facts, task = reading.results.plan, reading.results.facts, reading.task
-    said = [f"{plain(facts.label)}: {reading.noun.count(facts.people)}, one row each."]
+    said = [f"{plain(facts.label)}: {reading.noun.count(facts.rows)}, one row each."]
     if task.is_rule:
         said.append(f"The rule: {plain(task.rule, longest=600)}.")
         said.append(

@@ -140,7 +140,7 @@ def _decided(reading: LearnReading) -> str:
 
 
 def _promise_notes(reading: LearnReading) -> tuple[Note, ...]:
-    delta, people = reading.worst("delta"), reading.results.facts.people
+    delta, people = reading.worst("delta"), reading.results.facts.rows
     said = []
     if people and delta >= 1 / people:
         text = f"**δ is at least one in the {people:,} rows.** That allows one person's row to be given away."
@@ -292,7 +292,7 @@ def learning_method(reading: LearnReading) -> tuple[str, ...]:
     seeds = f"{plan.seed}" if plan.repeats == 1 else f"{plan.seed} to {plan.seed + plan.repeats - 1}"
     group = "one of the features" if task.group_as_input else "not a feature"
     said = [
-        f"{plain(facts.label)}: {counted(facts.people, 'person', 'people')} ({sizes}).{dropped}",
+        f"{plain(facts.label)}: {counted(facts.rows, 'person', 'people')} ({sizes}).{dropped}",
         (
             f"Every way learns {outcome_name(facts.schema)} from the same features, whose lists of values "
             f"and scaling constants come from the schema; {plain(facts.schema.protected)} is {group}. "

@@ -30,7 +30,7 @@ def release_method(reading: ReleaseReading) -> tuple[str, ...]:
     bound = f" Counts are bounded by {task.bound:,}, a public number." if task.bound else ""
     seeds = f"{plan.seed}" if plan.repeats == 1 else f"{plan.seed} to {plan.seed + plan.repeats - 1}"
     post = listed([plain(each) for each in task.post]) if task.post else "none"
-    said = [f"{plain(facts.label)}: {counted(facts.people, 'person', 'people')} ({sizes}).{dropped}"]
+    said = [f"{plain(facts.label)}: {counted(facts.rows, 'person', 'people')} ({sizes}).{dropped}"]
     said.append(f"The table: {columns}, every declared cell, empty ones too.{quasi}{bound}")
     said.append(f"Unit of privacy: {task.unit}, where a mechanism has a choice. Post-processing: {post}.")
     if task.classify:
