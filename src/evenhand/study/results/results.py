@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from evenhand._validate import one_of
+from evenhand.study.advise.advice import advise
+from evenhand.study.page.page import command_of, page_of
 from evenhand.study.results.base import ResultData
 from evenhand.study.results.compare import compare
 from evenhand.study.results.frames import cell_columns, data_columns, entity_columns, group_columns
@@ -14,7 +16,9 @@ from evenhand.study.results.measure_names import measure_named
 from evenhand.study.results.summary import long_columns, summarized, wide_columns
 from evenhand.study.results.view import as_html, as_text
 from evenhand.study.store.canonical import canonical_table
+from evenhand.study.store.store import Store
 from evenhand.table.frames import make_frame
+from evenhand.table.write import write_csv, write_parquet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -196,14 +200,10 @@ class Results(ResultData):
         path : str or path
         table : {"cells", "groups", "data", "summary", "frontier"}
         """
-        from evenhand.table.write import write_csv  # noqa: PLC0415 - starts pyarrow
-
         write_csv(self._table(table, owner="to_csv"), path)
 
     def to_parquet(self, path: str | PathLike[str], *, table: TableName = "cells") -> None:
         """Write a table to a Parquet file; see :meth:`to_csv`."""
-        from evenhand.table.write import write_parquet  # noqa: PLC0415 - starts pyarrow
-
         write_parquet(self._table(table, owner="to_parquet"), path)
 
     def _table(self, table: TableName, *, owner: str) -> Any:
@@ -224,8 +224,6 @@ class Results(ResultData):
     @classmethod
     def load(cls, folder: str | PathLike[str]) -> Results:
         """Return the results in the folder of a study, finished or not."""
-        from evenhand.study.store.store import Store  # noqa: PLC0415 - reading a study needs it, results do not
-
         with Store.open(folder) as store:
             return cls(store.plan, store.facts, store.outcomes())
 
@@ -243,7 +241,6 @@ class Results(ResultData):
         """
         asked = None if chosen is None else self.setting(chosen)
         from evenhand.report.html import render, write  # noqa: PLC0415 - needs the extra report
-        from evenhand.study.page.page import command_of, page_of  # noqa: PLC0415 - as above
 
         command = "" if path is None else command_of(self, Path(path).parent)
         page = page_of(self, chosen=asked, command=command)
@@ -262,8 +259,6 @@ class Results(ResultData):
         level: float = 0.95,
     ) -> Advice:
         """Return a recommendation under limits, or why there is none; see :mod:`evenhand.study.advise`."""
-        from evenhand.study.advise.advice import advise  # noqa: PLC0415 - it reads results
-
         return advise(
             self,
             max_gap=max_gap,

@@ -186,15 +186,13 @@ def test_a_stored_study_reads_back_the_same(results, tmp_path):
 
 def test_report_and_advice_are_made_by_their_modules(results, monkeypatch, tmp_path):
     """Results hold no page and no advice of their own."""
-    page, html, advice = (types.ModuleType(name) for name in ("page", "html", "advise"))
-    page.page_of = lambda results, *, chosen, command: ("page", len(results), chosen, command)
-    page.command_of = lambda results, folder: "evenhand audit"
+    html, module = types.ModuleType("html"), "evenhand.study.results.results"
     html.render = lambda page: f"<p>{page[1]}</p>"
     html.write = lambda page, path: path.write_text(html.render(page))
-    advice.advise = lambda results, **limits: limits
-    monkeypatch.setitem(sys.modules, "evenhand.study.page.page", page)
+    monkeypatch.setattr(f"{module}.page_of", lambda results, *, chosen, command: ("page", len(results)))
+    monkeypatch.setattr(f"{module}.command_of", lambda results, folder: "evenhand audit")
+    monkeypatch.setattr(f"{module}.advise", lambda results, **limits: limits)
     monkeypatch.setitem(sys.modules, "evenhand.report.html", html)
-    monkeypatch.setitem(sys.modules, "evenhand.study.advise.advice", advice)
 
     assert results.report() == "<p>8</p>"
     assert results.report(tmp_path / "report.html", chosen="grr 1") == tmp_path / "report.html"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.rational import exact
+from evenhand.release import postprocess
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,8 +44,6 @@ def checked_step(step: object) -> str:
 
 def steps_of(names: Sequence[str]) -> list[Any]:
     """Return the steps themselves, in order."""
-    from evenhand.release import postprocess  # noqa: PLC0415 - starts what it needs
-
     makers: dict[str, Callable[[str], Any]] = {
         "nonnegative": lambda _: postprocess.Nonnegative(),
         "integral": lambda _: postprocess.Integral(),

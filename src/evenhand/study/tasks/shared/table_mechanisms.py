@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import EvenhandError, InvalidParameterError, UnknownNameError
+from evenhand.release.mechanisms.registry import mechanism_named
 from evenhand.study.plan.cells import Setting
 from evenhand.study.plan.plain import plain_mapping
 
@@ -166,8 +167,6 @@ class TableMechanism:
         InvalidParameterError
             If a parameter is not one of the mechanism, or has a value that it cannot have.
         """
-        from evenhand.release.mechanisms.registry import mechanism_named  # noqa: PLC0415 - starts what it needs
-
         maker: Any = mechanism_named(self.name)
         given = {name: _value(value) for name, value in self.parameters.items()}
         given |= {"epsilon": epsilon} if epsilon is not None else {}
