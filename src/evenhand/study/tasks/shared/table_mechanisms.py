@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,6 @@ __all__ = [
     "TableMechanism",
     "build_mechanism",
     "parameter_words",
-    "several",
     "table_setting",
     "title_of",
 ]
@@ -216,16 +215,6 @@ def parameter_words(parameters: Mapping[str, Any]) -> list[str]:
 def build_mechanism(setting: Setting, *, unit: str) -> ReleaseMechanism:
     """Return the mechanism of a setting."""
     return TableMechanism(setting.mechanism, setting.options).build(epsilon=setting.epsilon, unit=unit)
-
-
-def several(given: Any, name: str) -> list[Any]:
-    """Return what one or several of a thing stand for, as a list that is not empty."""
-    if isinstance(given, str | Mapping | TableMechanism) or not isinstance(given, Iterable):
-        return [given]
-    listed = list(given)
-    if not listed:
-        raise InvalidParameterError(name, owner=_OWNER, must_be="at least one", got="an empty list")
-    return listed
 
 
 def _value(value: Any) -> Any:
