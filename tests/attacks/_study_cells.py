@@ -61,7 +61,7 @@ def light_rows():
     }
     group, target = np.arange(40, dtype=np.uint8) % 2, (np.arange(40) % 3 == 0).astype(np.uint8)
     facts = Facts(
-        label="light rows", schema=Schema(columns=(sex, paid), **roles), people=40, dropped=0,
+        label="light rows", schema=Schema(columns=(sex, paid), **roles), rows=40, dropped=0,
         groups=("female", "male"), privileged=1, sizes=(20, 20), fingerprint="1" * 64,
     )  # fmt: skip
     return LightRows(facts, {"sex": group}, target, group)

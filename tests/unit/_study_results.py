@@ -40,7 +40,7 @@ def facts(groups=("women", "men")):
     return Facts(
         label="people.csv",
         schema=schema,
-        people=1000,
+        rows=1000,
         dropped=0,
         groups=tuple(groups),
         privileged=len(groups) - 1,

@@ -56,7 +56,7 @@ def test_a_plan_refuses_notes_that_are_no_sentences(note):
 def test_stored_facts_keep_the_kinds_of_their_notes():
     schema = schema_of()
     facts = Facts(
-        label="a", schema=schema, people=1, dropped=0, groups=("women", "men"), privileged=1, sizes=(1, 0),
+        label="a", schema=schema, rows=1, dropped=0, groups=("women", "men"), privileged=1, sizes=(1, 0),
         fingerprint="0", notes=(LEAK, "Another."),
     )  # fmt: skip
 

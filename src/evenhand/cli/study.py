@@ -153,14 +153,14 @@ def forecast_duration(run: StudyRun, *, prepared: Any = None) -> Plan:
     terminal, plan = run.terminal, run.plan
     prepared = prepared or prepare(plan, frame=run.frame)
     facts = prepared.facts
-    if facts.people > MANY_ROWS:
+    if facts.rows > MANY_ROWS:
         terminal.say("Timing", "a few cells on a part of the rows, to say how long all of them take")
     expected = duration(plan, prepared, workers=run.workers)
-    size = f"{grid_size(plan)}, on {facts.people:,} rows and {len(facts.schema)} columns"
+    size = f"{grid_size(plan)}, on {facts.rows:,} rows and {len(facts.schema)} columns"
     long = f"about {spell_seconds(expected.seconds())} with {counted(expected.workers, 'worker')}"
     terminal.say("Plan", f"{size}; {long}")
     rows = expected.rows_within(_TARGET)
-    if expected.seconds() <= _LONG or rows is None or rows >= facts.people:
+    if expected.seconds() <= _LONG or rows is None or rows >= facts.rows:
         return plan
     offer = f"--rows {rows} would take about {spell_seconds(expected.seconds(rows))}"
     if not run.typed["yes"] and terminal.is_interactive:

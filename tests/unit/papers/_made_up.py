@@ -25,7 +25,7 @@ def facts(people=20_427, **sizes):
     return Facts(
         label="made up",
         schema=schema,
-        people=people,
+        rows=people,
         dropped=0,
         groups=("0", "1"),
         privileged=1,

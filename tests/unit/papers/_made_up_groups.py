@@ -34,7 +34,7 @@ def facts(name, *, wrong=False):
     return Facts(
         label=name,
         schema=Schema(columns, target="target", positive=1, **roles),
-        people=people + wrong,
+        rows=people + wrong,
         dropped=0,
         groups=("0", "1"),
         privileged=1,

@@ -30,7 +30,7 @@ def facts(name, *, wrong=False):
     return Facts(
         label=name,
         schema=schema,
-        people=1000 * size,
+        rows=1000 * size,
         dropped=0,
         groups=tuple(str(group) for group in range(size)),
         privileged=size - 1,

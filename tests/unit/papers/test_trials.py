@@ -146,9 +146,9 @@ def test_a_study_may_bring_its_own_rows(tmp_path):
     """Roles and columns of a paper are not always those of the data set."""
     found = reproduce("made2026", out=tmp_path, only="own rows", workers=1, progress=False)
 
-    assert found.studies["own rows"].facts.people == 300
+    assert found.studies["own rows"].facts.rows == 300
     assert found.claims[0].why == "Not run: squares."
-    assert examine("made2026", tmp_path, design="quick").studies["own rows"].facts.people == 300
+    assert examine("made2026", tmp_path, design="quick").studies["own rows"].facts.rows == 300
 
 
 def test_stored_trials_are_examined(tmp_path):

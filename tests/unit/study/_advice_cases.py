@@ -82,7 +82,7 @@ def facts(columns=2):
     return Facts(
         label="people.csv",
         schema=schema(columns),
-        people=1000,
+        rows=1000,
         dropped=0,
         groups=GROUPS,
         privileged=1,

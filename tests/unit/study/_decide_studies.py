@@ -62,7 +62,7 @@ def made(task, given, *, failures=(), people=5, sizes=(5_000, 9_000), notes=()):
     facts = Facts(
         label="towns.csv",
         schema=Schema([Column(name, Domain.integers(0, 10**15)) for name in names]),
-        people=people,
+        rows=people,
         dropped=0,
         groups=task.groups,
         privileged=0,

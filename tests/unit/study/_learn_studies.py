@@ -93,7 +93,7 @@ def _facts(groups, sizes, notes):
     return Facts(
         label="people.csv",
         schema=schema,
-        people=sum(sizes),
+        rows=sum(sizes),
         dropped=0,
         groups=tuple(groups),
         privileged=len(groups) - 1,

@@ -70,7 +70,7 @@ def facts_of(schema, groups, **fields):
         **{
             "label": "people.csv",
             "schema": schema,
-            "people": 1000 * len(groups),
+            "rows": 1000 * len(groups),
             "dropped": 0,
             "groups": tuple(groups),
             "privileged": list(groups).index(schema.privileged),

@@ -129,7 +129,7 @@ def made(
     facts = Facts(
         label="people.csv",
         schema=schema(groups),
-        people=1000,
+        rows=1000,
         dropped=0,
         groups=tuple(groups),
         privileged=len(groups) - 1,

@@ -239,7 +239,7 @@ class TaskCommand:
                     "command": command,
                     "task": self.kind,
                     "data": results.facts.label,
-                    self.units_studied: results.facts.people,
+                    self.units_studied: results.facts.rows,
                     "groups": list(results.facts.groups),
                     "cells": len(results),
                     "failed": sum(failed.values()),

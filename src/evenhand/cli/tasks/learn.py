@@ -25,7 +25,7 @@ from evenhand.report.words import epsilon_words
 from evenhand.study.page.wording import delta_text
 from evenhand.study.results.estimates import group_estimate
 from evenhand.study.run.prepare import prepare
-from evenhand.study.tasks.learn.methods import DEFAULT_METHODS, method_named
+from evenhand.study.tasks.learn.methods import DEFAULT_METHODS, METHODS, method_named
 from evenhand.study.tasks.learn.reading import LearnReading
 from evenhand.study.tasks.learn.task import LearnTask
 
@@ -104,9 +104,9 @@ class LearnCommand(TaskCommand):
         """Say what will be run; only a large study is timed first."""
         prepared = prepare(run.plan, frame=run.frame)
         facts = prepared.facts
-        if facts.people > MANY_ROWS:
+        if facts.rows > MANY_ROWS:
             return forecast_duration(run, prepared=prepared)
-        size = f"on {facts.people:,} rows and {len(facts.schema)} columns"
+        size = f"on {facts.rows:,} rows and {len(facts.schema)} columns"
         run.terminal.say("Plan", f"{grid_size(run.plan)}, {size}, about a second each")
         return run.plan
 

@@ -62,7 +62,7 @@ def _table_2(name: str) -> Claim:
     def check(evidence: Evidence) -> Checked:
         facts = evidence.studies[name].facts
         schema = facts.schema
-        ours = (facts.people, {column: schema[column].size for column in schema.sensitive})
+        ours = (facts.rows, {column: schema[column].size for column in schema.sensitive})
         words = f"Ours: {ours[0]:,} rows; {', '.join(f'{key} {size}' for key, size in ours[1].items())}."
         return Checked(fact(ours, (people, sizes)).verdict, words, paper=f"{people:,}")
 

@@ -62,7 +62,7 @@ def _sizes(name: str) -> Claim:
 
     def check(results: Results) -> Checked:
         column = results.facts.schema[str(results.facts.schema.protected)]
-        why = f"Ours: {column.size} values of {column.name}, {results.facts.people:,} rows."
+        why = f"Ours: {column.size} values of {column.name}, {results.facts.rows:,} rows."
         return fact(column.size, source.k, why=why)
 
     text = f"{{title}}: the private attribute has {source.k} values."

@@ -38,8 +38,8 @@ def _table_1(name: str) -> Claim:
 
     def check(evidence: Evidence) -> Checked:
         facts = evidence.studies[name].facts
-        ours = (facts.people, facts.schema.protected, set(facts.schema.sensitive))
-        why = f"Ours: {facts.people:,} rows; sensitive {', '.join(facts.schema.sensitive)}."
+        ours = (facts.rows, facts.schema.protected, set(facts.schema.sensitive))
+        why = f"Ours: {facts.rows:,} rows; sensitive {', '.join(facts.schema.sensitive)}."
         if kind == "adult":
             why += " The authors' code and files have the 45,849 rows of the reconstructed Adult."
         return fact(ours, (people, protected, set(sensitive)), why=why, printed=f"{people:,}")
@@ -98,7 +98,7 @@ def _score(evidence: Evidence) -> Checked:
 
 
 def _thirty_days(evidence: Evidence) -> Checked:
-    people = evidence.studies[COMPAS[0]].facts.people
+    people = evidence.studies[COMPAS[0]].facts.rows
     if people != _TABLE_1[COMPAS[0]][0]:
         return unchecked(f"There are {people:,} rows, so these are not the paper's.")
     why = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from evenhand import datasets
 from evenhand.collect.joint.combined import Combined
 from evenhand.errors import EvenhandError, InvalidParameterError
 from evenhand.study.advise.predictions import LARGE, SMALL
@@ -60,9 +61,7 @@ def advice_plan(plan: Plan, prepared: Prepared | None = None) -> Plan:
     task = plan.task.advised(owner="advice_plan", parameter="plan")
     schema = plan.schema if prepared is None else prepared.facts.schema
     if schema is None and plan.data is not None and plan.data.dataset is not None:
-        from evenhand.datasets import load  # noqa: PLC0415 - only for a data set without rows at hand
-
-        schema = load(plan.data.dataset, backend="pyarrow", **plan.data.options).schema
+        schema = datasets.load(plan.data.dataset, backend="pyarrow", **plan.data.options).schema
     epsilons = _epsilons(task.epsilons)
     several = schema is not None and len(schema.sensitive) > 1
     strategies = ["independent"]
@@ -72,7 +71,7 @@ def advice_plan(plan: Plan, prepared: Prepared | None = None) -> Plan:
     splits = _SPLITS if several else _SPLITS[:1]
     tried = task.with_(protocols=_PROTOCOLS, epsilons=epsilons, splits=splits, strategies=strategies)
     data = plan.data
-    people = None if prepared is None else prepared.facts.people
+    people = None if prepared is None else prepared.facts.rows
     if data is not None and (people is None or people > _ROWS):
         data = replace(data, rows=min(data.rows or _ROWS, _ROWS))
     return plan.with_(data=data, task=tried, repeats=min(plan.repeats, _REPEATS))

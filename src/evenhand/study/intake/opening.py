@@ -7,14 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evenhand import datasets
 from evenhand.errors import UnknownNameError
 from evenhand.study.plan.source import DataSource
+from evenhand.table import read
+from evenhand.table.read import file_columns
+from evenhand.table.source import Limits, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evenhand.schema import Schema
-    from evenhand.table.source import Limits
 
 __all__ = ["Opened", "open_data", "room"]
 
@@ -101,19 +104,14 @@ def open_data(
     >>> opened.rows, opened.names, opened.schema.protected
     (1000, ('C', 'A', 'M', 'Y'), 'A')
     """
-    from evenhand.datasets import DATASETS, load  # noqa: PLC0415 - not needed for a file with an ending
-
     name = os.fspath(data)
-    if name in DATASETS and not Path(name).is_file():
+    if name in datasets.DATASETS and not Path(name).is_file():
         source = DataSource(dataset=name, options=dict(options or {}))
-        dataset = load(name, backend="pyarrow", **source.options)
+        dataset = datasets.load(name, backend="pyarrow", **source.options)
         return Opened(source, dataset.frame, schema or dataset.schema, dataset.note)
     if not name.lower().endswith(_ENDINGS) and not Path(name).exists():
         place = f"a data set, nor a file (whose name would end with {', '.join(_ENDINGS)})"
-        raise UnknownNameError("Data", name, DATASETS, place=place)
-    from evenhand.table import read  # noqa: PLC0415 - starts pyarrow
-    from evenhand.table.read import file_columns  # noqa: PLC0415 - as above
-
+        raise UnknownNameError("Data", name, datasets.DATASETS, place=place)
     _refuse_what_is_no_file(name)
     frame = read(name, schema=schema, limits=limits or room())
     there = () if schema is None else file_columns(name, limits=limits or room())
@@ -122,8 +120,6 @@ def open_data(
 
 
 def _refuse_what_is_no_file(name: str) -> None:
-    from evenhand.table.source import refuse  # noqa: PLC0415 - as above
-
     path = Path(name)
     if path.is_dir():
         refuse(path.name or name, "it is a folder.")
@@ -137,8 +133,6 @@ def room() -> Limits:
     >>> room().bytes >= 200_000_000
     True
     """
-    from evenhand.table.source import Limits  # noqa: PLC0415 - as above
-
     try:
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):  # a system that does not say

@@ -219,7 +219,7 @@ class Reading:
             [f"{self.named(group)}: {size:,}" for group, size in zip(facts.groups, facts.sizes, strict=True)]
         )
         dropped = f" {counted(facts.dropped, 'row')} left out by the schema's rules." if facts.dropped else ""
-        return f"{plain(facts.label)}: {counted(facts.people, 'person', 'people')} ({sizes}).{dropped}"
+        return f"{plain(facts.label)}: {counted(facts.rows, 'person', 'people')} ({sizes}).{dropped}"
 
     def repeats_line(self, rest: str) -> str:
         """Return how many repeats there are and with which seeds."""

@@ -25,8 +25,8 @@ class Facts:
         The name of the file without its folder, or of the data set.
     schema : Schema
         As used: the plan's, or that of the data set.
-    people : int
-        Rows used.
+    rows : int
+        Rows used. They are people, or entities such as counties: the task's ``row_names`` say which.
     dropped : int
         Rows left out by the schema's rules for unknown and missing values.
     groups : tuple of str
@@ -46,7 +46,7 @@ class Facts:
 
     label: str
     schema: Schema
-    people: int
+    rows: int
     dropped: int
     groups: tuple[str, ...]
     privileged: int

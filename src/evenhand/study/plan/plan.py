@@ -14,6 +14,7 @@ from evenhand.study.plan.source import DataSource
 from evenhand.study.plan.toml import plan_from, read_plan, written
 from evenhand.study.tasks.base import Task
 from evenhand.study.tasks.registry import DEFAULT_KIND, task_of_kind
+from evenhand.table.write import replacing
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -142,8 +143,6 @@ class Plan:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the plan to a TOML file; an old file stays whole until the new one is."""
-        from evenhand.table.write import replacing  # noqa: PLC0415 - starts pyarrow
-
         with replacing(path) as file:
             file.write(self.to_toml().encode())
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from evenhand._validate import one_of
 from evenhand.errors import EvenhandError
+from evenhand.study.advise.advice import advise
 from evenhand.study.plan.plan import Plan
 from evenhand.study.results.base import ResultData
 from evenhand.study.results.compare import compare
@@ -16,7 +17,9 @@ from evenhand.study.results.measure_names import measure_named
 from evenhand.study.results.summary import long_columns, summarized, wide_columns
 from evenhand.study.results.view import as_html, as_text
 from evenhand.study.store.canonical import canonical_table
+from evenhand.study.store.store import Store
 from evenhand.table.frames import make_frame
+from evenhand.table.write import write_csv, write_parquet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -199,14 +202,10 @@ class Results(ResultData):
         path : str or path
         table : {"cells", "groups", "data", "summary", "frontier"}
         """
-        from evenhand.table.write import write_csv  # noqa: PLC0415 - starts pyarrow
-
         write_csv(self._table(table, owner="to_csv"), path)
 
     def to_parquet(self, path: str | PathLike[str], *, table: TableName = "cells") -> None:
         """Write a table to a Parquet file; see :meth:`to_csv`."""
-        from evenhand.table.write import write_parquet  # noqa: PLC0415 - starts pyarrow
-
         write_parquet(self._table(table, owner="to_parquet"), path)
 
     def _table(self, table: TableName, *, owner: str) -> Any:
@@ -227,8 +226,6 @@ class Results(ResultData):
     @classmethod
     def load(cls, folder: str | PathLike[str]) -> Results:
         """Return the results in the folder of a study, finished or not."""
-        from evenhand.study.store.store import Store  # noqa: PLC0415 - reading a study needs it, results do not
-
         with Store.open(folder) as store:
             return cls(store.plan, store.facts, store.outcomes())
 
@@ -273,8 +270,6 @@ class Results(ResultData):
         level: float = 0.95,
     ) -> Advice:
         """Return a recommendation under limits, or why there is none; see :mod:`evenhand.study.advise`."""
-        from evenhand.study.advise.advice import advise  # noqa: PLC0415 - it reads results
-
         return advise(
             self,
             max_gap=max_gap,

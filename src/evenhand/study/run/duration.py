@@ -100,7 +100,7 @@ def duration(
             took.append(clock() - start)
         return float(np.dot(weights, took))
 
-    people = prepared.facts.people
+    people = prepared.facts.rows
     before = clock()
     mean(min(_WARM, people))  # imports and compiles, as each worker does once
     start = clock() - before

@@ -36,7 +36,7 @@ def prepare(plan: Plan, *, frame: Any = None) -> Prepared:
     --------
     >>> from evenhand.study import DataSource, Plan
     >>> prepared = prepare(Plan(data=DataSource(dataset="causal", options={"n": 2000}, rows=500)))
-    >>> prepared.facts.people, prepared.facts.groups, prepared.facts.privileged
+    >>> prepared.facts.rows, prepared.facts.groups, prepared.facts.privileged
     (500, ('0', '1'), 1)
     >>> list(prepared.codes)
     ['C', 'A', 'M']

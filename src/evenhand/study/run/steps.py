@@ -15,6 +15,8 @@ from evenhand.errors import InvalidParameterError
 from evenhand.study.plan.plan import Plan
 from evenhand.study.run.attempt import attempt
 from evenhand.study.run.events import Cancel, Cancelled, CellDone, CellFailed, Event, Finished, Started
+from evenhand.study.run.execute import execute
+from evenhand.study.run.prepare import prepare
 from evenhand.study.run.sharing import Shared
 from evenhand.study.run.workers import Died, Job, Pool
 from evenhand.study.store.store import Store
@@ -201,8 +203,6 @@ class Runner:
                 self._store.close()
 
     def _prepared(self) -> Prepared:
-        from evenhand.study.run.prepare import prepare  # noqa: PLC0415 - starts pyarrow
-
         return prepare(self.plan, frame=self._frame)
 
     def _begin(self, prepared: Prepared) -> None:
@@ -271,8 +271,6 @@ def _seen_from(folder: Path, plan: Plan) -> Plan:
 
 
 def _execute() -> Execute:
-    from evenhand.study.run.execute import execute  # noqa: PLC0415 - starts scikit-learn
-
     return execute
 
 

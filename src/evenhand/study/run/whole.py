@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
+from evenhand.study.results.results import Results
 from evenhand.study.run.events import Cancelled
 from evenhand.study.run.progress import listening
 from evenhand.study.run.steps import Runner
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from evenhand.study.plan.plan import Plan
-    from evenhand.study.results.results import Results
     from evenhand.study.run.events import Cancel
 
 __all__ = ["run"]
@@ -77,8 +77,6 @@ def run(
     >>> len(results)
     6
     """
-    from evenhand.study.results.results import Results  # noqa: PLC0415 - it opens what this writes
-
     runner = Runner(
         plan,
         frame=frame,

@@ -102,7 +102,7 @@ class Prepared:
 
     def subset(self, rows: int) -> Prepared:
         """Return evenly spaced rows of each outcome, at most so many in all; all of them if these are few."""
-        people = self.facts.people
+        people = self.facts.rows
         if rows >= people:
             return self
         order = np.argsort(self.target, kind="stable")
@@ -112,7 +112,7 @@ class Prepared:
             name: value[chosen] for name, value in arrays.items() if isinstance(value, np.ndarray)
         }
         changes["codes"] = {name: codes[chosen] for name, codes in self.codes.items()}
-        return replace(self, facts=replace(self.facts, people=rows), **changes)
+        return replace(self, facts=replace(self.facts, rows=rows), **changes)
 
 
 class Task(ABC):
@@ -132,6 +132,9 @@ class Task(ABC):
 
     key_measures: ClassVar[tuple[str, ...]] = ()
     """The measures that a short table shows first."""
+
+    row_names: ClassVar[tuple[str, str]] = ("person", "people")
+    """What one row of the data stands for, and several."""
 
     packages: ClassVar[tuple[str, ...]] = ()
     """Optional packages on which the results of every such study depend."""

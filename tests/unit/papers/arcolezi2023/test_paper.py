@@ -224,7 +224,7 @@ def evidence_of(*, upside_down=False):
         value = as_in_the_paper(name)
         if upside_down:
             value = mirrored(value)
-        known = replace(told, people=told.people + upside_down)
+        known = replace(told, rows=told.rows + upside_down)
         for study in (name, f"{name}-subsets"):
             made_up[study] = made(value, name=name, seeds=8, about=known)
     return Evidence(made_up)

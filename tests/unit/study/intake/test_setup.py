@@ -86,7 +86,7 @@ def test_numbers_of_every_type_can_be_used(kind):
     people = opened(more=pa.array([row % 60 for row in range(120)]).cast(kind))
     made = set_up(people, ALL)
 
-    assert prepare(plan_for(people, made.schema), frame=people.frame).facts.people == 120
+    assert prepare(plan_for(people, made.schema), frame=people.frame).facts.rows == 120
 
 
 def test_a_library_that_cannot_compare_leaves_the_column_out(monkeypatch):
@@ -123,7 +123,7 @@ def test_missing_values_have_a_rule_that_is_said():
         "Missing values of 'note' and 'number' count as a value of their own, 'other'.",
         "People whose 'ok' is missing are left out.",
     )
-    assert prepare(plan_for(people, made.schema), frame=people.frame).facts.people == 80
+    assert prepare(plan_for(people, made.schema), frame=people.frame).facts.rows == 80
 
 
 def test_many_missing_columns_are_said_in_few_words():

@@ -196,7 +196,6 @@ def test_report_and_advice_are_made_by_their_modules(results, monkeypatch, tmp_p
     html.write = lambda page, path: path.write_text(html.render(page))
     advice.advise = lambda results, **limits: limits
     monkeypatch.setitem(sys.modules, "evenhand.report.html", html)
-    monkeypatch.setitem(sys.modules, "evenhand.study.advise.advice", advice)
 
     assert results.report() == "<p>8</p>"
     assert results.report(tmp_path / "report.html", chosen="grr 1") == tmp_path / "report.html"

@@ -24,7 +24,7 @@ def timed(monkeypatch):
     now = [0.0]
 
     def execute(cell, *, plan, prepared):
-        now[0] += 1 + 2 * cell.setting.is_protected * prepared.facts.people / 10_000
+        now[0] += 1 + 2 * cell.setting.is_protected * prepared.facts.rows / 10_000
 
     monkeypatch.setattr(module, "execute", execute)
     return lambda: now[0]
@@ -64,7 +64,7 @@ def test_rows_are_offered_as_a_round_number():
 def test_a_part_of_the_rows_keeps_both_outcomes_in_proportion(prepared):
     part = prepared.subset(200)
 
-    assert part.facts.people == len(part.target) == 200
+    assert part.facts.rows == len(part.target) == 200
     assert np.mean(part.target) == pytest.approx(np.mean(prepared.target), abs=0.01)
     assert all(len(codes) == 200 for codes in part.codes.values())
     assert prepared.subset(5_000) is prepared

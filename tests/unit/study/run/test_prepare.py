@@ -36,7 +36,7 @@ def test_codes_target_and_groups_are_what_the_rows_say():
     assert (np.array(prepared.facts.groups)[prepared.group] == region).all()
     assert prepared.facts.groups[prepared.facts.privileged] == "south"
     assert prepared.facts.sizes == tuple(int((region == each).sum()) for each in prepared.facts.groups)
-    assert (prepared.facts.people, prepared.facts.dropped) == (400, 0)
+    assert (prepared.facts.rows, prepared.facts.dropped) == (400, 0)
     assert "yes" not in repr(prepared)
 
 
@@ -88,7 +88,7 @@ def test_a_sample_depends_on_the_seed_alone_and_says_so():
     first, again = (prepare(plan(data=data), frame=people()) for _ in range(2))
     other = prepare(plan(data=data, seed=12), frame=people())
 
-    assert first.facts.people == len(first.target) == 120
+    assert first.facts.rows == len(first.target) == 120
     assert first.facts.fingerprint == again.facts.fingerprint != other.facts.fingerprint
     assert first.facts.notes == ("The study uses 120 of the rows, drawn at random with its seed.",)
 
@@ -123,7 +123,7 @@ def test_every_row_is_as_likely_in_the_sample():
 def test_more_rows_than_there_are_means_all(rows):
     prepared = prepare(plan(data=DataSource(path="people.csv", rows=rows)), frame=people())
 
-    assert prepared.facts.people == 400
+    assert prepared.facts.rows == 400
     assert prepared.facts.notes == ()
 
 
@@ -135,7 +135,7 @@ def test_rows_that_a_rule_leaves_out_are_counted_and_do_not_use_up_the_sample():
     study = plan(data=DataSource(path="people.csv", rows=398)).with_(schema=lenient)
     prepared = prepare(study, frame=rows)
 
-    assert (prepared.facts.people, prepared.facts.dropped) == (398, 2)
+    assert (prepared.facts.rows, prepared.facts.dropped) == (398, 2)
 
 
 def test_other_is_a_group_only_if_somebody_is_in_it():
@@ -212,7 +212,7 @@ def test_single_needs_a_sensitive_protected_column():
     with pytest.raises(PlanError, match=r"'region' is not sensitive\. Hint: ") as caught:
         prepare(plan(roles={"sensitive": "age"}, collect=grid), frame=people())
     assert caught.value.field == "task.strategies"
-    assert prepare(plan(roles={"sensitive": "age"}), frame=people()).facts.people == 400
+    assert prepare(plan(roles={"sensitive": "age"}), frame=people()).facts.rows == 400
 
 
 def test_a_sensitive_column_of_one_value_is_refused():
@@ -323,7 +323,7 @@ def test_features_that_no_memory_holds_are_refused(monkeypatch):
     assert "'age' makes 50" in str(caught.value)
     assert "400" not in str(caught.value)
     monkeypatch.setattr(preparing_collection, "_MOST_NUMBERS", 400 * 57)
-    assert prepare(plan(), frame=people()).facts.people == 400
+    assert prepare(plan(), frame=people()).facts.rows == 400
 
 
 def test_a_value_outside_its_domain_is_not_told():

@@ -23,7 +23,7 @@ def test_the_results_are_those_of_every_cell(tmp_path):
 
     assert len(results) == 6
     assert results.plan is PLAN
-    assert results.facts.people == 60
+    assert results.facts.rows == 60
 
 
 def test_whoever_asks_hears_every_event():

@@ -30,7 +30,7 @@ def prepare(task: CollectTask, plan: StudyPlan, *, frame: Any = None) -> Prepare
     check_task(task)
     prepared = encode_rows(plan, rows)
     facts = prepared.facts
-    check_size(task, facts.schema, people=facts.people)
+    check_size(task, facts.schema, people=facts.rows)
     check_parts(prepared.target, facts.schema, sizes=facts.sizes, test=task.test, folds=task.folds)
     return prepared
 

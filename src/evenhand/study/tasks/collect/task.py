@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from numbers import Integral, Real
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -14,12 +13,13 @@ from evenhand.collect import PROTOCOLS
 from evenhand.collect.joint.build import STRATEGIES
 from evenhand.collect.protocols.registry import protocol_named
 from evenhand.errors import InvalidParameterError
-from evenhand.privacy.rational import as_text, exact
+from evenhand.privacy.rational import as_text
 from evenhand.schema.plain import plain_mapping
 from evenhand.study.plan.cells import UNPROTECTED, Setting
 from evenhand.study.plan.spec import plain_value
 from evenhand.study.tasks.base import Task
 from evenhand.study.tasks.measure import CLASSIFIER_MEASURES, CLASSIFIER_RATES
+from evenhand.study.tasks.shared.fields import distinct, epsilons_of, several, share
 from evenhand.study.tasks.shared.models import MODELS, OWN
 from evenhand.study.tasks.shared.optimal_setting import NAME, OptimalWay, check_error
 from evenhand.study.tasks.shared.parts import overlap_of
@@ -181,20 +181,17 @@ class CollectTask(Task):
         test: float = 0.2,
         folds: int | None = None,
     ) -> None:
-        mechanisms = [Mechanism.of(each) for each in _several(protocols, "protocols")]
-        amounts = [
-            exact(each, name="epsilons", owner=_OWNER, above=0, most=1_000_000)
-            for each in _several(epsilons, "epsilons")
-        ]
+        mechanisms = [Mechanism.of(each) for each in several(protocols, "protocols", owner=_OWNER)]
+        amounts = epsilons_of(epsilons, owner=_OWNER)
         checked = {
-            "protocols": _distinct("protocols", mechanisms),
-            "epsilons": _distinct("epsilons", amounts),
+            "protocols": distinct("protocols", mechanisms, owner=_OWNER),
+            "epsilons": amounts,
             "splits": _names("splits", splits, SPLITS),
             "strategies": _names("strategies", strategies, STRATEGIES),
             "model": _checked_model(model, parameters),
             "parameters": _checked_parameters(parameters),
             "encoder": one_of("encoder", encoder, ENCODERS, owner=_OWNER),
-            "test": _checked_share(test),
+            "test": share("test", test, owner=_OWNER),
             "folds": None if folds is None else integer("folds", folds, owner=_OWNER, low=2, high=1000),
         }
         for name, value in checked.items():
@@ -313,24 +310,12 @@ class CollectTask(Task):
         return getattr(error, "parameter", "protocols")
 
 
-def _several(given: Any, name: str) -> list[Any]:
-    if isinstance(given, str | Mapping | Mechanism) or not isinstance(given, Iterable):
-        return [given]
-    listed = list(given)
-    if not listed:
-        raise InvalidParameterError(name, owner=_OWNER, must_be="at least one", got="an empty list")
-    return listed
-
-
 def _names(parameter: str, given: Any, known: Iterable[str]) -> tuple[str, ...]:
-    listed = [one_of(parameter, name, tuple(known), owner=_OWNER) for name in _several(given, parameter)]
-    return _distinct(parameter, listed)
-
-
-def _distinct(name: str, values: list[Any]) -> tuple[Any, ...]:
-    if len(set(values)) < len(values):
-        raise InvalidParameterError(name, owner=_OWNER, must_be="distinct", got="one of them twice")
-    return tuple(values)
+    listed = [
+        one_of(parameter, name, tuple(known), owner=_OWNER)
+        for name in several(given, parameter, owner=_OWNER)
+    ]
+    return distinct(parameter, listed, owner=_OWNER)
 
 
 def _checked_model(model: Any, parameters: object) -> Any:
@@ -349,9 +334,3 @@ def _checked_model(model: Any, parameters: object) -> Any:
 def _checked_parameters(parameters: object) -> dict[str, Any]:
     hint = "from Python, the classifier itself can be given, with any parameters."
     return plain_mapping("parameters", parameters, owner=_OWNER, hint=hint)
-
-
-def _checked_share(share: object) -> float:
-    if isinstance(share, Integral) or not isinstance(share, Real) or not 0 < float(share) < 1:
-        raise InvalidParameterError("test", owner=_OWNER, must_be="between 0 and 1", got=share)
-    return float(share)

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand.decide.allotment.allotment import Allotment
+from evenhand.decide.result.bias import bias
+from evenhand.decide.result.decided import Decided
 from evenhand.release.postprocess.registry import steps_of
 from evenhand.study.tasks.decide.methods import way_of
 from evenhand.study.tasks.decide.noise import claim_of, noise_for
@@ -15,7 +18,6 @@ from evenhand.study.tasks.decide.prepare import entities_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evenhand.decide.result.decided import Decided
     from evenhand.privacy.randomness import SeededSource
     from evenhand.study.plan.cells import Setting
     from evenhand.study.tasks.decide.prepare import PreparedEntities
@@ -44,8 +46,6 @@ def problem_of(task: DecideTask, prepared: PreparedEntities) -> Any:
     """Return the rule, or the allotment with the weights of the entities."""
     if task.rule is not None:
         return task.parsed()
-    from evenhand.decide.allotment.allotment import Allotment  # noqa: PLC0415 - only where money is allotted
-
     weights = np.ones(len(prepared.names)) if prepared.weights is None else prepared.weights
     return Allotment(np.asarray(weights), budget=task.budget, count=str(task.count))
 
@@ -62,8 +62,6 @@ def computed(
     problem = problem_of(task, prepared)
     if not setting.is_protected:
         return Computed(_true(problem, prepared, task), float("nan"), 1.0)
-    from evenhand.decide.result.bias import bias  # noqa: PLC0415 - starts scipy
-
     promised = noise_for(task, setting, problem)
     steps, way = way_of(setting)
     options: dict[str, Any] = {"draws": task.draws, "rng": source, "progress": progress}
@@ -82,8 +80,6 @@ def computed(
 
 def _true(problem: Any, prepared: PreparedEntities, task: DecideTask) -> Decided:
     """Return the decision from the true counts, as a result that is off by nothing."""
-    from evenhand.decide.result.decided import Decided  # noqa: PLC0415 - only where something is decided
-
     counts: dict[str, Any] = dict(prepared.codes)
     nothing = np.zeros(len(prepared.names))
     truth = problem.holds(counts) if task.is_rule else problem.shares(counts[str(task.count)])

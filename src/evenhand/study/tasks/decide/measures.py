@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand.decide.result.breakdown import group_shares
 from evenhand.study.tasks.decide.names import (
     AT_RISK,
     ENTITY_NUMBERS,
@@ -133,8 +134,6 @@ def numbers_by_group(decided: Decided, *, budget: float | None = None) -> dict[s
     """Return what each group of people is due, and what it gains or loses; nothing without populations."""
     if not decided.populations:
         return {}
-    from evenhand.decide.result.breakdown import group_shares  # noqa: PLC0415 - only where there are groups
-
     found = {}
     for each in group_shares(decided, budget=None if decided.kind == "rule" else budget).groups:
         numbers = {"people": each.people, "due": each.due}

@@ -9,12 +9,15 @@ from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from evenhand.decide.exact.noise import guarantee_of
 from evenhand.errors import PrivacyWarning
+from evenhand.privacy.guarantees.guarantee import Guarantee
+from evenhand.privacy.rational import exact
 from evenhand.release.mechanisms.named import TableMechanism
+from evenhand.release.mechanisms.noise import DiscreteGaussian
 from evenhand.study.tasks.decide.methods import noise_parameters
 
 if TYPE_CHECKING:
-    from evenhand.privacy.guarantees.guarantee import Guarantee
     from evenhand.study.plan.cells import Setting
     from evenhand.study.tasks.decide.task import DecideTask
 
@@ -53,8 +56,6 @@ def noise_for(task: DecideTask, setting: Setting, problem: Any) -> Promised:
     setting : Setting
     problem : Rule or Allotment
     """
-    from evenhand.decide.exact.noise import guarantee_of  # noqa: PLC0415 - only where something is decided
-
     touched = task.counts_touched
     parameters = noise_parameters(setting)
     if setting.mechanism == _GAUSSIAN and touched > 1:
@@ -82,10 +83,6 @@ def _gaussian(task: DecideTask, setting: Setting, parameters: dict[str, Any], pr
 
     Losses of rho add up, so each count has its part of the rho that gives epsilon at delta.
     """
-    from evenhand.decide.exact.noise import guarantee_of  # noqa: PLC0415 - only where something is decided
-    from evenhand.privacy.rational import exact  # noqa: PLC0415 - used here alone
-    from evenhand.release.mechanisms.noise import DiscreteGaussian  # noqa: PLC0415 - as above
-
     touched = task.counts_touched
     delta = exact(parameters.get("delta", _DELTA), name="delta", owner="DecideTask", above=0, most=1)
     if setting.epsilon is None:
@@ -100,7 +97,6 @@ def _gaussian(task: DecideTask, setting: Setting, parameters: dict[str, Any], pr
 @cache
 def _rho(epsilon: Fraction, delta: Fraction, unit: str) -> Fraction:
     """Return about the largest rho that promises epsilon at delta, and never more."""
-    from evenhand.privacy.guarantees.guarantee import Guarantee  # noqa: PLC0415 - used here alone
 
     def holds(rho: float) -> bool:
         promised = Guarantee.zcdp(Fraction(rho), unit=unit, trust="central")

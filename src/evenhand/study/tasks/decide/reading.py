@@ -80,7 +80,7 @@ class DecideReading(Reading):
     @property
     def entities_in_all(self) -> int:
         """How many entities there are."""
-        return self.results.facts.people
+        return self.results.facts.rows
 
     @property
     def money(self) -> float:

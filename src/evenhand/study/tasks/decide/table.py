@@ -12,6 +12,8 @@ from evenhand.study.plan.cells import Cell
 from evenhand.study.plan.draw_text import draw_text
 from evenhand.study.tasks.decide.compute import computed
 from evenhand.study.tasks.decide.measures import entity_columns
+from evenhand.table.frames import make_frame
+from evenhand.table.write import write_csv
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -67,7 +69,4 @@ def _apart(name: str) -> str:
 
 def write_entities(plan: Plan, setting: Setting, path: str | PathLike[str], *, prepared: Any) -> None:
     """Write the table to a CSV file in which no text is a formula."""
-    from evenhand.table.frames import make_frame  # noqa: PLC0415 - starts pyarrow
-    from evenhand.table.write import write_csv  # noqa: PLC0415 - as above
-
     write_csv(make_frame(entity_table(plan, setting, prepared=prepared), backend="pyarrow"), path)

@@ -11,7 +11,7 @@ from evenhand._validate import integer, one_of
 from evenhand.decide.language.parse import parse_weight
 from evenhand.decide.language.weights import Sum
 from evenhand.errors import InvalidParameterError, RuleError
-from evenhand.privacy.rational import as_text, exact
+from evenhand.privacy.rational import as_text
 from evenhand.release.mechanisms.named import TableMechanism
 from evenhand.study.plan.cells import Setting
 from evenhand.study.tasks.base import Task
@@ -25,6 +25,7 @@ from evenhand.study.tasks.decide.names import (
     RULE_MEASURES,
     SIZE_PARTS,
 )
+from evenhand.study.tasks.shared.fields import distinct, epsilons_of, several
 from evenhand.study.tasks.shared.table_mechanisms import UNITS, parameter_words, table_setting
 
 if TYPE_CHECKING:
@@ -119,6 +120,7 @@ class DecideTask(Task):
     kind: ClassVar[str] = "decide"
     default_repeats: ClassVar[int] = 1
     is_exact: ClassVar[bool] = True
+    row_names: ClassVar[tuple[str, str]] = ("entity", "entities")
     key_measures: ClassVar[tuple[str, ...]] = (
         "alpha", "largest_flip", "expected_wrong", "largest_misallocation", "cost_of_privacy",
     )  # fmt: skip
@@ -144,24 +146,22 @@ class DecideTask(Task):
         if (rule is None) == (count is None):
             must_be = "given, or 'count', but not both"
             _refuse("rule", must_be, "neither" if rule is None else "both")
-        wanted = [TableMechanism.of(each) for each in _several(mechanisms, "mechanisms")]
-        amounts = [
-            exact(each, name="epsilons", owner=_OWNER, above=0, most=1_000_000)
-            for each in _several(epsilons, "epsilons")
-        ]
+        wanted = [TableMechanism.of(each) for each in several(mechanisms, "mechanisms", owner=_OWNER)]
         made = {
             "rule": None if rule is None else repr(_parsed(rule)),
             "count": None if count is None else _column("count", count),
             "weight": None if weight is None else parse_weight(weight, parameter="weight", owner=_OWNER).text,
             "budget": None if budget is None else _money(budget),
             "name": None if name is None else _column("name", name),
-            "groups": _distinct("groups", [_column("groups", each) for each in _listed(groups)]),
-            "mechanisms": _distinct("mechanisms", wanted),
-            "epsilons": _distinct("epsilons", amounts),
+            "groups": distinct("groups", [_column("groups", each) for each in _listed(groups)], owner=_OWNER),
+            "mechanisms": distinct("mechanisms", wanted, owner=_OWNER),
+            "epsilons": epsilons_of(epsilons, owner=_OWNER),
             "touches": one_of("touches", touches, TOUCHES, owner=_OWNER),
             "unit": one_of("unit", unit, UNITS, owner=_OWNER),
             "post": checked_post(_listed(post)),
-            "mitigations": _distinct("mitigations", [Way.of(each) for each in _listed(mitigations)]),
+            "mitigations": distinct(
+                "mitigations", [Way.of(each) for each in _listed(mitigations)], owner=_OWNER
+            ),
             "draws": integer("draws", draws, owner=_OWNER, low=100, high=10_000_000),
             "currency": _currency(currency),
         }
@@ -311,21 +311,8 @@ def _parsed(text: object) -> Rule:
     return parse(text)
 
 
-def _several(given: Any, name: str) -> list[Any]:
-    listed = _listed(given)
-    if not listed:
-        _refuse(name, "at least one", "an empty list")
-    return listed
-
-
 def _listed(given: Any) -> list[Any]:
     return list(given) if isinstance(given, list | tuple) else [given]
-
-
-def _distinct(name: str, values: list[Any]) -> tuple[Any, ...]:
-    if len(set(values)) < len(values):
-        _refuse(name, "distinct", "one of them twice")
-    return tuple(values)
 
 
 def _column(parameter: str, name: object) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand.learn.encoding.encoder import PublicEncoder
 from evenhand.schema import Schema
 
 if TYPE_CHECKING:
@@ -32,8 +33,6 @@ def encoder_of(task: LearnTask, schema: Schema) -> Any:
     Rows that a rule of the schema leaves out are gone before anything is encoded, so that the rule is not one
     for the encoder.
     """
-    from evenhand.learn.encoding.encoder import PublicEncoder  # noqa: PLC0415 - starts scikit-learn
-
     names = input_columns(task, schema)
     return PublicEncoder(Schema([_without_dropping(schema[name]) for name in names]), columns=list(names))
 

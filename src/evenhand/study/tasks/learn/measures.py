@@ -19,6 +19,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import bdtr, ndtr
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,8 +61,6 @@ def fair_gap(sizes: Sequence[float] | NDArray[Any], rate: float) -> float:
         return _binomial_gap(people, rate)
     if len(people) == 2:
         return float(np.sqrt(2 / np.pi) * np.hypot(*spread))
-    from scipy.special import ndtr  # noqa: PLC0415 - slow to import
-
     limit = _REACH * spread.max()
     at = np.linspace(-limit, limit, _STEPS)
     below = np.prod(ndtr(at[:, None] / spread), axis=1)
@@ -71,8 +70,6 @@ def fair_gap(sizes: Sequence[float] | NDArray[Any], rate: float) -> float:
 
 def _binomial_gap(people: NDArray[np.float64], rate: float) -> float:
     """Return the expected range of independent shares, to within one part in the number of cells."""
-    from scipy.special import bdtr  # noqa: PLC0415 - slow to import
-
     at = (np.arange(_CELLS) + 0.5) / _CELLS
     below = bdtr(np.floor(at[:, None] * people), people.astype(np.int64), rate)
     return float(np.mean(1 - np.prod(below, axis=1) - np.prod(1 - below, axis=1)))

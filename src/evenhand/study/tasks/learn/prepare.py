@@ -109,7 +109,7 @@ def add_features(task: LearnTask, prepared: Prepared) -> PreparedLearning:
     if len(facts.groups) < 2:
         refuse_field("schema.roles.protected", f"{_one_group(schema)} Hint: name another column.")
     width = width_of(task, schema)
-    if facts.people * width > _MOST_NUMBERS:
+    if facts.rows * width > _MOST_NUMBERS:
         why = f"make {width:,} features, more than memory holds for so many rows."
         refuse_field("schema.columns", f"{why} Hint: use fewer rows, or put long lists of values into bins.")
     features = features_of(task, schema, prepared.codes)

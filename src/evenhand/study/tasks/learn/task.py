@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from evenhand._validate import integer, one_of
@@ -13,6 +13,7 @@ from evenhand.study.plan.cells import Setting
 from evenhand.study.tasks.base import Task
 from evenhand.study.tasks.learn.methods import DEFAULT_METHODS, METHODS, PLAIN, method_named
 from evenhand.study.tasks.learn.names import LEARN_MEASURES, LEARN_RATES
+from evenhand.study.tasks.shared.fields import distinct, epsilons_of, several, share
 from evenhand.study.tasks.shared.parts import overlap_of
 from evenhand.study.tasks.shared.table_mechanisms import NO_GUARANTEE, UNITS
 
@@ -102,22 +103,18 @@ class LearnTask(Task):
         strength: float | None = None,
         epochs: int | None = None,
     ) -> None:
-        named = [method_named(each) for each in _several("methods", methods)]
-        amounts = [
-            exact(each, name="epsilons", owner=_OWNER, above=0, most=1_000)
-            for each in _several("epsilons", epsilons)
-        ]
+        named = [method_named(each) for each in several(methods, "methods", owner=_OWNER)]
         switch: object = group_as_input
         if not isinstance(switch, bool):
             _refuse("group_as_input", "true or false", switch)
         made = {
-            "methods": _distinct("methods", named),
-            "epsilons": _distinct("epsilons", amounts),
+            "methods": distinct("methods", named, owner=_OWNER),
+            "epsilons": epsilons_of(epsilons, owner=_OWNER, most=1_000),
             "delta": _delta(delta),
             "gap": _number("gap", gap, low=0.0, high=1.0),
             "unit": one_of("unit", unit, UNITS, owner=_OWNER),
-            "holdout": _share("holdout", holdout),
-            "test": _share("test", test),
+            "holdout": share("holdout", holdout, owner=_OWNER),
+            "test": share("test", test, owner=_OWNER),
             "group_as_input": group_as_input,
             "strength": None
             if strength is None
@@ -209,13 +206,6 @@ class LearnTask(Task):
         }
 
 
-def _several(name: str, given: Any) -> list[Any]:
-    listed = list(given) if isinstance(given, list | tuple) else [given]
-    if not listed:
-        _refuse(name, "at least one", "an empty list")
-    return listed
-
-
 def _delta(given: object) -> Fraction:
     must_be = f"a number > 0 and < {NO_GUARANTEE:g}, from which on nothing meaningful is promised"
     try:
@@ -225,18 +215,6 @@ def _delta(given: object) -> Fraction:
     if float(delta) >= NO_GUARANTEE:
         _refuse("delta", must_be, given)
     return delta
-
-
-def _distinct(name: str, values: list[Any]) -> tuple[Any, ...]:
-    if len(set(values)) < len(values):
-        _refuse(name, "distinct", "one of them twice")
-    return tuple(values)
-
-
-def _share(name: str, share: object) -> float:
-    if isinstance(share, Integral) or not isinstance(share, Real) or not 0 < float(share) < 1:
-        _refuse(name, "between 0 and 1", share)
-    return float(share)
 
 
 def _number(name: str, value: object, *, low: float, high: float) -> float:

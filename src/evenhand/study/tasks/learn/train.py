@@ -13,8 +13,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.linear_model import LogisticRegression
 
 from evenhand.errors import InvalidParameterError, PlanError
+from evenhand.learn.fermi.classifier import DPFermi
+from evenhand.learn.parity.post_processor import ParityPostProcessor
+from evenhand.learn.projection.classifier import FairProjection
+from evenhand.learn.training.logistic import DPLogisticRegression
 from evenhand.privacy.guarantees.guarantee import Guarantee
 
 if TYPE_CHECKING:
@@ -92,8 +97,6 @@ class Learnt:
 
 def plain_classifier(width: int) -> Any:
     """Return logistic regression for so many features, not trained yet, with nothing private about it."""
-    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 - slow to import
-
     solver = "newton-cholesky" if width <= _FEW_FEATURES else "lbfgs"
     return LogisticRegression(solver=solver, max_iter=_MOST_ROUNDS)
 
@@ -148,11 +151,7 @@ def _classifier(
     }
     settings |= {} if task.epochs is None else {"epochs": task.epochs}
     if method.base == "dp":
-        from evenhand.learn.training.logistic import DPLogisticRegression  # noqa: PLC0415 - starts scikit-learn
-
         return DPLogisticRegression(**settings)
-    from evenhand.learn.fermi.classifier import DPFermi  # noqa: PLC0415 - starts scikit-learn
-
     settings |= {} if task.strength is None else {"strength": task.strength}
     settings |= {"group_epsilon": epsilon / 10} if epsilon < _SMALL_EPSILON else {}
     return DPFermi(groups=list(range(rows.groups)), **settings)
@@ -182,8 +181,6 @@ def _labels_of(model: Any) -> Callable[[Rows], Labels]:
 def _with_parity(
     model: Any, method: Method, rows: Rows, *, task: LearnTask, epsilon: Fraction | None, source: SeededSource
 ) -> Learnt:
-    from evenhand.learn.parity.post_processor import ParityPostProcessor  # noqa: PLC0415 - starts scikit-learn
-
     post = ParityPostProcessor(
         model,
         gap=task.gap,
@@ -217,8 +214,6 @@ def _with_parity(
 
 def _with_projection(model: Any, rows: Rows, *, task: LearnTask) -> Learnt:
     """Project the scores of a private classifier on its own training rows; nothing is promised then."""
-    from evenhand.learn.projection.classifier import FairProjection  # noqa: PLC0415 - starts scikit-learn
-
     projected = FairProjection(model, tolerance=0.0, prefit=True, public_rows=True)
     projected.fit(rows.features, rows.target, group=rows.group)
     if task.gap:

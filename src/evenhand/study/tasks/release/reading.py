@@ -78,7 +78,7 @@ class ReleaseReading(Reading):
         """How many people are in a table."""
         counted = sum(self.group_runs(BASELINE, group, "counted") for group in self.groups)
         mean = mean_of(np.asarray(counted))
-        return round(mean) if math.isfinite(mean) else self.results.facts.people
+        return round(mean) if math.isfinite(mean) else self.results.facts.rows
 
     # --- estimates --------------------------------------------------------------------------------
 

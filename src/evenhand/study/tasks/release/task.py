@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from evenhand._validate import integer, one_of
 from evenhand.errors import InvalidParameterError
-from evenhand.privacy.rational import as_text, exact
+from evenhand.privacy.rational import as_text
 from evenhand.release.mechanisms.named import TableMechanism
 from evenhand.release.postprocess.registry import checked_step
 from evenhand.study.tasks.base import Task, refuse_field
 from evenhand.study.tasks.measure import CLASSIFIER_MEASURES, CLASSIFIER_RATES
 from evenhand.study.tasks.release.names import GROUP_NUMBERS, RELEASE_MEASURES, SIZE_NUMBERS, SIZES
+from evenhand.study.tasks.shared.fields import distinct, epsilons_of, several, share
 from evenhand.study.tasks.shared.parts import overlap_of
-from evenhand.study.tasks.shared.table_mechanisms import UNITS, several, table_setting
+from evenhand.study.tasks.shared.table_mechanisms import UNITS, table_setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -93,29 +93,26 @@ class ReleaseTask(Task):
         test: float = 0.2,
         draws: int = 100,
     ) -> None:
-        named = several(columns, "columns")
+        named = several(columns, "columns", owner=_OWNER)
         for name in named:
             if not isinstance(name, str) or not name:
                 raise InvalidParameterError("columns", owner=_OWNER, must_be="names of columns", got=name)
-        wanted = [TableMechanism.of(each) for each in several(mechanisms, "mechanisms")]
-        amounts = [
-            exact(each, name="epsilons", owner=_OWNER, above=0, most=1_000_000)
-            for each in several(epsilons, "epsilons")
-        ]
+        wanted = [TableMechanism.of(each) for each in several(mechanisms, "mechanisms", owner=_OWNER)]
+        amounts = epsilons_of(epsilons, owner=_OWNER)
         unit = one_of("unit", unit, UNITS, owner=_OWNER)
         steps = tuple(post) if isinstance(post, list | tuple) else (post,)
         switch: object = classify
         if not isinstance(switch, bool):
             raise InvalidParameterError("classify", owner=_OWNER, must_be="true or false", got=switch)
         made = {
-            "columns": _distinct("columns", named),
-            "mechanisms": _distinct("mechanisms", wanted),
-            "epsilons": _distinct("epsilons", amounts),
+            "columns": distinct("columns", named, owner=_OWNER),
+            "mechanisms": distinct("mechanisms", wanted, owner=_OWNER),
+            "epsilons": amounts,
             "unit": unit,
             "bound": None if bound is None else integer("bound", bound, owner=_OWNER, low=1, high=2**40),
             "post": tuple(checked_step(each) for each in steps),
             "classify": classify,
-            "test": _share(test),
+            "test": share("test", test, owner=_OWNER),
             "draws": integer("draws", draws, owner=_OWNER, low=2, high=1_000_000),
         }
         for each in wanted:
@@ -211,15 +208,3 @@ class ReleaseTask(Task):
     def field_of(cls, error: Exception) -> str:
         """Return the field that an error of the constructor is about."""
         return getattr(error, "parameter", "mechanisms")
-
-
-def _distinct(name: str, values: list[Any]) -> tuple[Any, ...]:
-    if len(set(values)) < len(values):
-        raise InvalidParameterError(name, owner=_OWNER, must_be="distinct", got="one of them twice")
-    return tuple(values)
-
-
-def _share(share: object) -> float:
-    if isinstance(share, Integral) or not isinstance(share, Real) or not 0 < float(share) < 1:
-        raise InvalidParameterError("test", owner=_OWNER, must_be="between 0 and 1", got=share)
-    return float(share)

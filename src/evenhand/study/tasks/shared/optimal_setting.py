@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
+from evenhand.collect.fairest.frontier import error_range
 from evenhand.collect.fairest.group_outcomes import GroupOutcomes, checked_budget
 from evenhand.collect.joint.build import epsilons_for
 from evenhand.collect.joint.combined import MOST_PRODUCT_CELLS
@@ -287,8 +288,6 @@ def _least_error(way: OptimalWay, epsilon: Fraction) -> float | None:
         return None
     if way.error >= 1 - GRR(known.k, epsilon).p:  # GRR is such a channel
         return None
-    from evenhand.collect.fairest.frontier import error_range  # noqa: PLC0415 - starts a solver
-
     least = error_range(known.weights, known.rates, min(epsilon, MOST_EPSILON)).least
     return math.ceil(least * 1e6) / 1e6 if way.error < least - _ROUNDING else None
 

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -80,8 +81,6 @@ def _is_plain_boosting(model: Any) -> bool:
 
 def _boosted_scores(model: Any, features: NDArray[Any]) -> NDArray[np.float64]:
     """Return the probabilities of LightGBM's trees, some trees at a time; the last digit may differ."""
-    from scipy.sparse import csr_matrix  # noqa: PLC0415 - slow to import
-
     rows = csr_matrix(features)
     total = np.zeros(rows.shape[0])
     for start in range(0, model.n_estimators, _TREES_AT_A_TIME):

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand import datasets
 from evenhand.privacy.randomness import SeededSource
 from evenhand.schema.text import brief
 from evenhand.study.plan.facts import Facts
 from evenhand.study.plan.versions import versions
 from evenhand.study.tasks.base import Prepared, refuse_field
+from evenhand.table import Limits, Table, read
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
 
     from evenhand.schema import Column, Schema
     from evenhand.study.tasks.base import Codes, StudyPlan
-    from evenhand.table import Table
 
 __all__ = ["LoadedRows", "check_parts", "encode_rows", "label_of", "load_frame", "load_rows"]
 
@@ -68,12 +69,8 @@ def load_frame(
     if frame is not None or data is None:
         return frame, None, ()
     if data.dataset is not None:
-        from evenhand.datasets import load  # noqa: PLC0415 - starts pyarrow
-
-        dataset = load(data.dataset, backend="pyarrow", **data.options)
+        dataset = datasets.load(data.dataset, backend="pyarrow", **data.options)
         return dataset.frame, dataset.schema, (dataset.note,) if dataset.note else ()
-    from evenhand.table import Limits, read  # noqa: PLC0415 - starts pyarrow
-
     return read(str(data.path), schema=schema, limits=Limits(bytes=_LARGEST_FILE)), None, ()
 
 
@@ -93,8 +90,6 @@ def encode_rows(plan: StudyPlan, rows: LoadedRows, *, keep_target: bool = False)
     With ``rows`` in the plan's data, so many rows are drawn after encoding, so rows that a rule leaves out do
     not count. Which ones depends on the seed and the number of rows alone.
     """
-    from evenhand.table import Table  # noqa: PLC0415 - starts pyarrow
-
     schema = rows.schema
     table = Table.encode(rows.frame, schema)
     dropped = 0 if table.kept is None else len(rows.frame) - len(table.kept)
@@ -107,7 +102,7 @@ def encode_rows(plan: StudyPlan, rows: LoadedRows, *, keep_target: bool = False)
     facts = Facts(
         label=label_of(plan),
         schema=schema,
-        people=len(target),
+        rows=len(target),
         dropped=dropped,
         groups=groups,
         privileged=0 if schema.privileged is None else protected.domain.code(schema.privileged),

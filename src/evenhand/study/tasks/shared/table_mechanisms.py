@@ -20,7 +20,6 @@ __all__ = [
     "UNITS",
     "build_mechanism",
     "parameter_words",
-    "several",
     "table_setting",
     "title_of",
 ]

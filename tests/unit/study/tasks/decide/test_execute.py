@@ -288,7 +288,7 @@ def test_a_data_set_brings_its_note():
     )
     prepared = prepare(plan)
 
-    assert prepared.facts.people == 187
+    assert prepared.facts.rows == 187
     assert prepared.facts.label == "section203"
 
 

@@ -194,7 +194,7 @@ def test_rows_that_a_rule_leaves_out_are_no_matter_of_the_encoder():
     rows = {"age": [20, None, 40, 60] * 20, "sex": ["f", "m"] * 40, "hired": ["no", "yes", "yes", "no"] * 20}
     found = prepare(Plan(task=LearnTask("dp", 1), schema=schema), frame=pa.table(rows))
 
-    assert found.facts.people == 60
+    assert found.facts.rows == 60
     assert found.features.shape == (60, 1)
 
 
@@ -217,7 +217,7 @@ def test_reports_refuse_a_rule_that_would_leave_people_out_for_what_they_report(
 
     with pytest.raises(SchemaError, match=f"'age' is declared with {rule}='drop' in a collection of reports"):
         prepare(Plan(task=LearnTask(["dp", "local"], 1), schema=schema), frame=rows)
-    assert prepare(Plan(task=LearnTask("dp", 1), schema=schema), frame=rows).facts.people >= 60
+    assert prepare(Plan(task=LearnTask("dp", 1), schema=schema), frame=rows).facts.rows >= 60
 
 
 def test_a_promise_of_training_says_what_the_schema_does_to_it():

@@ -124,7 +124,7 @@ class DecidePage(DecideReading):
     def method(self) -> list[str]:
         """Return how the study was done."""
         facts, task = self.results.facts, self.task
-        said = [f"{plain(facts.label)}: {self.noun.count(facts.people)}, one row each."]
+        said = [f"{plain(facts.label)}: {self.noun.count(facts.rows)}, one row each."]
         if self.is_rule:
             said.append(f"The rule: {plain(task.rule, longest=600)}.")
             said.append(

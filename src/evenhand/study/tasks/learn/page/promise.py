@@ -137,7 +137,7 @@ def _decided(reading: LearnReading) -> str:
 
 
 def _promise_notes(reading: LearnReading) -> tuple[Note, ...]:
-    delta, people = reading.largest("delta"), reading.results.facts.people
+    delta, people = reading.largest("delta"), reading.results.facts.rows
     said = []
     if people and delta >= 1 / people:
         text = f"**δ is at least one in the {people:,} rows.** That allows one person's row to be given away."

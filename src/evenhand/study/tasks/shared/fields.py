@@ -1,0 +1,48 @@
+"""Fields that several tasks have: one or several of a thing, epsilons, and shares of the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
+
+from evenhand.errors import InvalidParameterError
+from evenhand.privacy.rational import exact
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+__all__ = ["distinct", "epsilons_of", "several", "share"]
+
+
+def several(given: Any, name: str, *, owner: str) -> list[Any]:
+    """Return what one or several of a thing stand for, as a list that is not empty."""
+    if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
+        return [given]
+    listed = list(given)
+    if not listed:
+        raise InvalidParameterError(name, owner=owner, must_be="at least one", got="an empty list")
+    return listed
+
+
+def distinct(name: str, values: list[Any], *, owner: str) -> tuple[Any, ...]:
+    """Return values as a tuple; refuse one that is there twice."""
+    if len(set(values)) < len(values):
+        raise InvalidParameterError(name, owner=owner, must_be="distinct", got="one of them twice")
+    return tuple(values)
+
+
+def epsilons_of(given: Any, *, owner: str, most: int = 1_000_000) -> tuple[Fraction, ...]:
+    """Return epsilons as exact numbers, each above 0 and once."""
+    listed = [
+        exact(each, name="epsilons", owner=owner, above=0, most=most)
+        for each in several(given, "epsilons", owner=owner)
+    ]
+    return distinct("epsilons", listed, owner=owner)
+
+
+def share(name: str, given: object, *, owner: str) -> float:
+    """Return a share of the rows, which is above 0 and below 1."""
+    if isinstance(given, Integral) or not isinstance(given, Real) or not 0 < float(given) < 1:
+        raise InvalidParameterError(name, owner=owner, must_be="between 0 and 1", got=given)
+    return float(given)
