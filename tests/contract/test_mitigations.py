@@ -73,7 +73,7 @@ def test_a_name_that_is_not_registered_is_refused_with_a_guess():
 
 def test_help_lists_every_mitigation():
     """The list was typed out once more in the command line."""
-    said = "".join(CliRunner().invoke(app, ["allocate", "--help"]).output.split())
+    said = "".join(CliRunner().invoke(app, ["audit", "decide", "--help"]).output.split())
 
     assert all(name in said for name in MITIGATIONS)
 
@@ -136,7 +136,7 @@ class TestOneFileAndOneLine:
         pa.csv.write_csv(pa.table(towns), tmp_path / "towns.csv")
         words = ["--count", "poor", "--epsilon", "1", "--mitigate", "limited-loss=paid", "--json"]
         done = CliRunner().invoke(
-            app, ["allocate", str(tmp_path / "towns.csv"), *words, "--out", str(tmp_path / "study")]
+            app, ["audit", "decide", str(tmp_path / "towns.csv"), *words, "--out", str(tmp_path / "study")]
         )
 
         assert done.exit_code == 0, done.output

@@ -44,7 +44,7 @@ REGISTRIES = {
     "protocols": "evenhand.collect:PROTOCOLS",
     "splits": "evenhand.collect.joint.split:SPLITS",
     "steps": "evenhand.release.postprocess.registry:STEPS",
-    "strategies": "evenhand.collect.privatizer.plan:STRATEGIES",
+    "strategies": "evenhand.collect.joint.build:STRATEGIES",
     "touches": "evenhand.study.tasks.decide.task:TOUCHES",
     "units": "evenhand.study.tasks.shared.table_mechanisms:UNITS",
 }

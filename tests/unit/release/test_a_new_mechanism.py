@@ -76,7 +76,7 @@ def test_a_step_is_read_from_text():
     assert checked_step(" cut-at = 40 ") == "cut_at=40"
     assert steps_of(["cut_at=40"]) == [CutAt(40)]
     assert step_forms()[-1] == "cut_at=MOST"
-    assert way_title(Setting("laplace", strategy="cut_at=40")) == "Counts above 40 set to 40"
+    assert way_title(Setting("laplace", options={"post": "cut_at=40"})) == "Counts above 40 set to 40"
     with pytest.raises(InvalidParameterError, match="cut_at=MOST"):
         checked_step("cut_at=many")
 

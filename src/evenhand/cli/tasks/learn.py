@@ -154,7 +154,7 @@ def _typed_parts(typed: dict[str, Any]) -> dict[str, Any]:
     if unknown:
         wrong_use(f"--methods must be of {join_names('methods')}. Got {quote_names(unknown)} instead.")
     if names:
-        parts["ways"] = names
+        parts["methods"] = names
     if typed["epsilons"]:
         parts["epsilons"] = split_list(typed["epsilons"])
     for name in ("delta", "gap", "strength", "unit", "group_as_input"):

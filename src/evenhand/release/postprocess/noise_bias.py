@@ -14,8 +14,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import erfc, erfcx, exp1, expi
 
+from evenhand._lazy import lazy
 from evenhand._validate import integer
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, Law
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     Values = NDArray[np.float64]
 
 __all__ = ["clamp_bias", "difference_of_two", "reach", "shrink_bias", "summed_over_noise"]
+
+special = lazy("scipy.special")
 
 _FAR = 46.0  # exp(-46) is 1e-20
 _BLOCK = 1 << 20
@@ -175,8 +177,8 @@ def _normal_loss(place: Values) -> Values:
     r"""Return :math:`\varphi(z) - z \Phi(-z)` for z >= 0, accurate where both are tiny."""
     near = np.minimum(place, 40.0)
     density = np.exp(-(near**2) / 2) / math.sqrt(2 * math.pi)
-    close = density - near * erfc(near / math.sqrt(2)) / 2
-    far = density * (1 - near * math.sqrt(math.pi / 2) * erfcx(near / math.sqrt(2)))
+    close = density - near * special.erfc(near / math.sqrt(2)) / 2
+    far = density * (1 - near * math.sqrt(math.pi / 2) * special.erfcx(near / math.sqrt(2)))
     return np.where(place > 40, 0.0, np.where(place > 1, far, close))
 
 
@@ -218,9 +220,9 @@ def _shrunk_gaussian(places: Values, deviation: float, temperature: float) -> Va
     start = _start(temperature)
     place = (start - places) / deviation
     density = np.exp(-np.minimum(place**2, 1500.0) / 2) / math.sqrt(2 * math.pi)
-    passed = erfc(place / math.sqrt(2)) / 2  # the noise lets the count beyond the start
-    stopped = erfc(-place / math.sqrt(2)) / 2
-    linear = deviation * density - places * np.where(stopped < passed, stopped, 1 - passed)
+    passed = special.erfc(place / math.sqrt(2)) / 2  # the noise lets the count beyond the start
+    stopped = special.erfc(-place / math.sqrt(2)) / 2
+    linear: Values = deviation * density - places * np.where(stopped < passed, stopped, 1 - passed)
     if not temperature:
         return linear
     return linear - temperature * _gaussian_part(places, deviation, start)
@@ -289,13 +291,13 @@ def _start(temperature: float) -> float:
 def _scaled_e1(x: Values) -> Values:
     r"""Return :math:`e^x E_1(x)` for x > 0, also where its factors overflow."""
     near = np.minimum(x, _LARGE)
-    return np.where(x > _LARGE, _asymptotic(x, sign=-1.0), np.exp(near) * exp1(near))
+    return np.where(x > _LARGE, _asymptotic(x, sign=-1.0), np.exp(near) * special.exp1(near))
 
 
 def _scaled_ei(x: Values) -> Values:
     r"""Return :math:`e^{-x} Ei(x)` for x > 0, also where its factors overflow."""
     near = np.minimum(x, _LARGE)
-    return np.where(x > _LARGE, _asymptotic(x, sign=1.0), np.exp(-near) * expi(near))
+    return np.where(x > _LARGE, _asymptotic(x, sign=1.0), np.exp(-near) * special.expi(near))
 
 
 def _asymptotic(x: Values, *, sign: float) -> Values:

@@ -145,6 +145,6 @@ def test_a_study_compares_it_with_another():
     data = DataSource(dataset="causal", options={"n": 300})
     results = eh.run(Plan(data=data, task=CollectTask(["grr", "halved"], [2]), repeats=1), workers=1)
 
-    assert "halved" in {setting.protocol for setting in results.settings}
+    assert "halved" in {setting.mechanism for setting in results.settings}
     assert not results.failures
     assert "halved" in results.report().lower()

@@ -186,7 +186,7 @@ def test_a_stored_study_reads_back_the_same(results, tmp_path):
 
 def test_report_and_advice_are_made_by_their_modules(results, monkeypatch, tmp_path):
     """Results hold no page and no advice of their own."""
-    html, advice = (types.ModuleType(name) for name in ("html", "advise"))
+    html = types.ModuleType("html")
 
     def read(_task, results, *, chosen):
         return types.SimpleNamespace(page=lambda *, command: ("page", len(results), chosen, command))
@@ -194,7 +194,7 @@ def test_report_and_advice_are_made_by_their_modules(results, monkeypatch, tmp_p
     monkeypatch.setattr(type(results.plan.task), "read", read)
     html.render = lambda page: f"<p>{page[1]}</p>"
     html.write = lambda page, path: path.write_text(html.render(page))
-    advice.advise = lambda results, **limits: limits
+    monkeypatch.setattr("evenhand.study.results.results.advise", lambda results, **limits: limits)
     monkeypatch.setitem(sys.modules, "evenhand.report.html", html)
 
     assert results.report() == "<p>8</p>"
