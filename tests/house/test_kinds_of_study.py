@@ -1,11 +1,13 @@
 """A kind of study is known to its own folders alone: everything else asks the registry."""
 
 import ast
+import tomllib
 
 import pytest
 
-KINDS = {"collect", "release", "learn", "decide"}
-ROOMS = ("study/tasks/collect", "study/tasks/release", "study/tasks/learn", "study/tasks/decide", "cli/tasks")
+from evenhand.study.tasks.registry import KINDS
+
+ROOMS = (*(f"study/tasks/{kind}" for kind in KINDS), "cli/tasks")
 
 
 def _names_a_kind(node):
@@ -45,6 +47,15 @@ def test_nothing_outside_its_folders_asks_for_a_kind(sources, root):
     ]
 
     assert found == []
+
+
+def test_every_kind_is_kept_apart_from_the_others(root):
+    """A kind that the contract does not list could import another without anybody noticing."""
+    settings = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    contracts = settings["tool"]["importlinter"]["contracts"]
+    (apart,) = [contract["modules"] for contract in contracts if contract["type"] == "independence"]
+
+    assert sorted(apart) == sorted(f"evenhand.study.tasks.{kind}" for kind in KINDS)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,7 @@
-"""The first two answers: what protection costs in accuracy and whom, and what happens to the gap."""
+"""The first two answers: what protection costs in accuracy and whom, and what happens to the gap.
+
+The third, what to choose, stands in :mod:`evenhand.study.tasks.collect.choice`.
+"""
 
 from __future__ import annotations
 
