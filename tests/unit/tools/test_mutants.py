@@ -202,7 +202,7 @@ def test_a_mutant_is_found_again_when_lines_above_it_change(tool, toy, tmp_path)
 def test_every_mutant_parses_and_keeps_the_lines(tool, root):
     """A mutant that moved the lines below it would be asked about by the wrong tests."""
     sites = tool["sites"]
-    paths = ["privacy/rational.py", "collect/kernels/bits.py", "study/store.py"]
+    paths = ["privacy/rational.py", "collect/kernels/bits.py", "study/store/store.py"]
     for path in (root / "src" / "evenhand" / name for name in paths):
         source = path.read_bytes()
         mutants = sites.find_mutants(source, path.name)
