@@ -1,9 +1,13 @@
-"""A paper as something that can be run: its designs, claims, tables and figures."""
+"""The papers by name, and what a paper is: its designs, claims, tables and figures."""
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
+
+from evenhand.errors import UnknownNameError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +18,19 @@ if TYPE_CHECKING:
     from evenhand.report.page import Chart
     from evenhand.study.plan.plan import Plan
 
-__all__ = ["DESIGNS", "Paper", "Study"]
+__all__ = ["DESIGNS", "PAPERS", "Paper", "Study", "paper_named"]
+
+PAPERS: Mapping[str, str] = MappingProxyType(
+    {
+        "arcolezi2023": "(Local) Differential Privacy has NO Disparate Impact on Fairness",
+        "makhlouf2024": "On the Impact of Multi-dimensional Local Differential Privacy on Fairness",
+        "ghoukasian2024-central": "Central DP and Fairness in Classification",
+        "ghoukasian2024-local": "Local DP as a Pre-processing Technique for Fairness in Classification",
+        "zhu2023": "Privacy and Bias Analysis of Disclosure Avoidance Systems",
+        "fioretto2021": "Decision Making with Differential Privacy under a Fairness Lens",
+    }
+)
+"""The papers that can be reproduced, by key, with their titles."""
 
 DESIGNS = ("quick", "reduced", "full")
 """How much of a paper is run: for a look, for the documentation, or all of it."""
@@ -87,3 +103,15 @@ class Paper:
     published: Callable[[], Published | None] = field(default=lambda: None, repr=False)
     figures: Callable[[Evidence], Sequence[Chart]] = field(default=lambda _: (), repr=False)
     trials: Callable[[str], tuple[Trials, ...]] = field(default=lambda _: (), repr=False)
+
+
+def paper_named(name: str) -> Paper:
+    """Return a paper by its key.
+
+    >>> paper_named("arcolezi2023").name
+    'arcolezi2023'
+    """
+    if not isinstance(name, str) or name not in PAPERS:
+        raise UnknownNameError("Paper", name, PAPERS)
+    found: Paper = importlib.import_module(f"evenhand.papers.{name.replace('-', '_')}").PAPER
+    return found

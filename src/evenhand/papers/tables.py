@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from evenhand.papers.claims import UNCHECKED, Checked
 from evenhand.papers.rules import number_text, published_mean, same
 from evenhand.study.results.estimates import estimate
+from evenhand.table.write import write_csv_into
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -155,10 +158,6 @@ def _plain(text: str) -> str:
 
 def write_table(columns: Columns, file: Any) -> None:
     """Write columns as CSV in which no text is a formula, into a binary file that is open."""
-    import pyarrow as pa  # noqa: PLC0415 - slow to import
-
-    from evenhand.table.write import write_csv_into  # noqa: PLC0415 - starts pyarrow
-
     kinds = {
         **dict.fromkeys(("epsilon", "ours", "standard_error", "low", "high"), pa.float64()),
         "runs": pa.int64(),

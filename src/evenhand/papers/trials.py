@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import StudyStoreError
 from evenhand.study.run.events import Event, Started
+from evenhand.table.write import replacing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -107,8 +108,6 @@ class Trials:
         raise StudyStoreError(message)
 
     def _write(self, folder: Path, number: int, record: Mapping[str, Any]) -> None:
-        from evenhand.table.write import replacing  # noqa: PLC0415 - starts pyarrow
-
         whole = {"format": _FORMAT, "name": self.name, "number": number, "record": record}
         folder.mkdir(parents=True, exist_ok=True)
         with replacing(folder / f"{number:02d}.json") as file:

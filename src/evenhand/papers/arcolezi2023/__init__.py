@@ -10,6 +10,7 @@ import numpy as np
 from evenhand.papers.arcolezi2023.claims import CLAIMS, TITLES
 from evenhand.papers.arcolezi2023.notes import DEPARTURES, DESIGN_NOTES
 from evenhand.papers.arcolezi2023.plans import MEASURES, PROTOCOLS, studies
+from evenhand.papers.figures import measures_figure
 from evenhand.papers.paper import Paper
 from evenhand.papers.published import Published, published_columns
 from evenhand.papers.tables import means_table
@@ -73,7 +74,7 @@ def published() -> Published | None:
     return Published(runs, same_seeds=True, source="the authors' runs on Adult")
 
 
-def tables(evidence: Evidence) -> dict[str, dict[str, list[Any]]]:
+def build_tables(evidence: Evidence) -> dict[str, dict[str, list[Any]]]:
     """Return the means of every study, those of Adult beside the published ones."""
     return {
         name: means_table(name, results, MEASURES, study=name, published=evidence.published, notes=_NOTES)
@@ -81,10 +82,8 @@ def tables(evidence: Evidence) -> dict[str, dict[str, list[Any]]]:
     }
 
 
-def figures(evidence: Evidence) -> list[Chart]:
+def draw_figures(evidence: Evidence) -> list[Chart]:
     """Return the paper's figures of the studies that were run, redrawn."""
-    from evenhand.papers.figures import measures_figure  # noqa: PLC0415 - needs the extra report
-
     drawn = []
     for study, results in evidence.studies.items():
         name = study.removesuffix("-searched")
@@ -123,8 +122,8 @@ PAPER = Paper(
     ),
     studies=studies,
     claims=CLAIMS,
-    tables=tables,
-    figures=figures,
+    tables=build_tables,
+    figures=draw_figures,
     published=published,
     designs=DESIGN_NOTES,
     departures=DEPARTURES,

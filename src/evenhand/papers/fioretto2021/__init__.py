@@ -5,20 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evenhand.papers.fioretto2021.allotment_claims import ALLOTMENT_CLAIMS
+from evenhand.papers.fioretto2021.figures import draw_figures
 from evenhand.papers.fioretto2021.language_claims import LANGUAGE_CLAIMS
 from evenhand.papers.fioretto2021.logic import LOGIC
 from evenhand.papers.fioretto2021.notes import DEPARTURES, DESIGN_NOTES, SIZES
 from evenhand.papers.fioretto2021.number_claims import NUMBER_CLAIMS
-from evenhand.papers.fioretto2021.tables import tables
+from evenhand.papers.fioretto2021.tables import build_tables
 from evenhand.papers.fioretto2021.theory import THEORY
 from evenhand.papers.fioretto2021.trials import paper_trials
 from evenhand.papers.paper import Paper
 
 if TYPE_CHECKING:
-    from evenhand.papers.claims import Evidence
     from evenhand.papers.paper import Study
     from evenhand.papers.trials import Trials
-    from evenhand.report.page import Chart
 
 __all__ = ["PAPER"]
 
@@ -33,20 +32,14 @@ def _trials(design: str) -> tuple[Trials, ...]:
     return paper_trials(SIZES[design])
 
 
-def _figures(evidence: Evidence) -> list[Chart]:
-    from evenhand.papers.fioretto2021.figures import figures  # noqa: PLC0415 - needs the extra report
-
-    return figures(evidence)
-
-
 PAPER = Paper(
     name="fioretto2021",
     title="Decision Making with Differential Privacy under a Fairness Lens",
     citation="Fioretto, Tran, Van Hentenryck (2021)",
     studies=_studies,
     claims=(*NUMBER_CLAIMS, *ALLOTMENT_CLAIMS, *LANGUAGE_CLAIMS, *THEORY, *LOGIC),
-    tables=tables,
-    figures=_figures,
+    tables=build_tables,
+    figures=draw_figures,
     trials=_trials,
     designs=DESIGN_NOTES,
     departures=DEPARTURES,

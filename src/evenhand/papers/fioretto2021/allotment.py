@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand.decide.allotment.allotment import Allotment
+from evenhand.decide.allotment.moments import allotment_bias, total_not_positive
 from evenhand.decide.bounds_curvature import allotment_trace, second_order_bias
 from evenhand.papers.fioretto2021 import moments
 from evenhand.papers.fioretto2021.data import TABLES, districts
 from evenhand.papers.fioretto2021.draws import CLAMP, PLAIN, PROXY
 from evenhand.papers.fioretto2021.printed import BUDGET, EPSILONS, LEAST
 from evenhand.privacy.laws import Laplace
+from evenhand.release.postprocess import optimal_temperature
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -61,8 +64,6 @@ def significant(values: Any, digits: int = 7) -> Any:
 @lru_cache(maxsize=16)
 def temperatures(epsilon: str) -> dict[str, float]:
     """Return the temperatures of an epsilon, by name."""
-    from evenhand.release.postprocess import optimal_temperature  # noqa: PLC0415 - imports scipy
-
     law = Laplace(1 / Fraction(epsilon))
     found = {
         EVENEST: optimal_temperature(law, minimize="alpha"),
@@ -73,18 +74,12 @@ def temperatures(epsilon: str) -> dict[str, float]:
 
 def exact_bias(table: Districts, epsilon: Fraction) -> tuple[Values, float]:
     """Return the bias of shares of noisy counts that are left as they are, and what it is off by at most."""
-    from evenhand.decide.allotment.allotment import Allotment  # noqa: PLC0415 - when it is run
-    from evenhand.decide.allotment.moments import allotment_bias  # noqa: PLC0415 - as above
-
     found = allotment_bias(Allotment(table.weights), table.counts, Laplace(1 / epsilon))
     return np.asarray(found[0]), float(np.max(found[1]))
 
 
 def _chance(table: Districts, epsilon: Fraction) -> float:
     """Return the probability that the noisy sum is 0 or less, or a bound of it."""
-    from evenhand.decide.allotment.allotment import Allotment  # noqa: PLC0415 - when it is run
-    from evenhand.decide.allotment.moments import total_not_positive  # noqa: PLC0415 - as above
-
     return float(total_not_positive(Allotment(table.weights), table.counts, Laplace(1 / epsilon))[0])
 
 

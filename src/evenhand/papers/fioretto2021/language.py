@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.decide.bounds import composed_error
+from evenhand.decide.exact.rule_probability import rule_probability
 from evenhand.decide.language.terms import count, ratio
 from evenhand.papers.fioretto2021.allotment import significant
 from evenhand.papers.fioretto2021.data import AREAS, areas
@@ -52,8 +53,6 @@ def parts() -> dict[str, Rule]:
 @lru_cache(maxsize=64)
 def part_errors(name: str, epsilon: str, touches: str = "1") -> dict[str, Values]:
     """Return how often noise turns the rule and each part round, one probability for each area."""
-    from evenhand.decide.exact.rule_probability import rule_probability  # noqa: PLC0415 - when it is run
-
     table = areas(name)
     laws = dict.fromkeys(("s", "sp", "spe"), Laplace(int(touches) / Fraction(epsilon)))
     found, truth = {}, {}

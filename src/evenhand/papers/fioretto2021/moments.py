@@ -18,6 +18,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import expi
 
 from evenhand.privacy.laws import Laplace
 from evenhand.release import postprocess
@@ -113,8 +114,6 @@ def inverse_excess(ratio: float) -> float:
     >>> round(inverse_excess(0.1), 9)
     0.023551772
     """
-    from scipy.special import expi  # noqa: PLC0415 - slow to import
-
     if ratio > 1 / 40:
         inverse = 1 / ratio
         return float(

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.svm import SVC
 
 from evenhand.decide.exact.linear_law import laplace_sum_tail
 from evenhand.papers.fioretto2021.data import areas
@@ -63,8 +64,6 @@ def linear_rule(features: Values, answers: Any, model: str) -> tuple[Values, flo
         solved = np.linalg.lstsq(design, answers.astype(float), rcond=None)[0]
         weights, bias = solved[:-1], float(solved[-1]) - 0.5
     else:
-        from sklearn.svm import SVC  # noqa: PLC0415 - slow to import
-
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a group may not be separable; the fit is then its best
             fitted = SVC(kernel="linear", max_iter=200_000).fit(scaled, answers)

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     Row = dict[str, Any]
 
-__all__ = ["EXACTLY", "METHOD", "tables"]
+__all__ = ["EXACTLY", "METHOD", "build_tables"]
 
 METHOD, EXACTLY = "as in the paper", "exact"
 """What a row's strategy is: the paper's method, or without randomness and with its constants put right."""
@@ -66,7 +66,7 @@ _MEASURES = {
 }
 
 
-def tables(evidence: Evidence) -> dict[str, dict[str, list[Any]]]:
+def build_tables(evidence: Evidence) -> dict[str, dict[str, list[Any]]]:
     """Return Example 1, the numbers behind the figures, and those of the counties."""
     makers = {
         "example-1": (_example, (ALLOTMENT,)),

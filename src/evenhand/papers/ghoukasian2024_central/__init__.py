@@ -8,7 +8,7 @@ from evenhand.papers.ghoukasian2024_central.accounting import accounting_trials
 from evenhand.papers.ghoukasian2024_central.bounds import bound_trials
 from evenhand.papers.ghoukasian2024_central.claims import SECTION
 from evenhand.papers.ghoukasian2024_central.notes import DEPARTURES, DESIGN_NOTES, SIZES
-from evenhand.papers.ghoukasian2024_central.tables import tables
+from evenhand.papers.ghoukasian2024_central.tables import build_tables
 from evenhand.papers.ghoukasian2024_central.theory import THEORY
 from evenhand.papers.ghoukasian2024_central.training import training_trials
 from evenhand.papers.paper import Paper
@@ -40,7 +40,7 @@ PAPER = Paper(
     ),
     studies=studies,
     claims=(*THEORY, *SECTION),
-    tables=tables,
+    tables=build_tables,
     trials=trials,
     designs=DESIGN_NOTES,
     departures=DEPARTURES,

@@ -10,7 +10,13 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+
+from evenhand.learn.training.descent import Rows, Steps, batches, descend, noises, plan
+from evenhand.learn.training.logistic import DPLogisticRegression
 from evenhand.papers.ghoukasian2024_central import printed
+from evenhand.privacy.grid_noise import training_guarantee
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,8 +35,6 @@ def _noise(table: Table) -> Fraction:
 
 def from_zero(inputs: Numbers, labels: Numbers, table: Table, source: SeededSource) -> Any:
     """Return evenhand's classifier, trained with the settings of a table."""
-    from evenhand.learn.training.logistic import DPLogisticRegression  # noqa: PLC0415 - starts scikit-learn
-
     model = DPLogisticRegression(
         noise=_noise(table), delta="1e-5", clip=printed.CLIP, rate=printed.RATE, batch=printed.BATCH,
         epochs=table.epochs, average=False, classes=(0, 1), rng=source,
@@ -44,12 +48,6 @@ def from_random(inputs: Numbers, labels: Numbers, table: Table, source: SeededSo
     That is how the library of the thesis starts a layer of :math:`d` inputs. It is a plain classifier with
     the weights of the last step: what its training costs is in the accounting.
     """
-    import numpy as np  # noqa: PLC0415 - with the others
-    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 - slow to import
-
-    from evenhand.learn.training.descent import Rows, Steps, batches, descend, noises, plan  # noqa: PLC0415 - as above
-    from evenhand.privacy.grid_noise import training_guarantee  # noqa: PLC0415 - needs the extra dp
-
     width = inputs.shape[1]
     schedule = plan(len(inputs), batch=printed.BATCH, epochs=table.epochs, owner="from_random")
     made = training_guarantee(

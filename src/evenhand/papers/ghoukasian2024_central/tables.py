@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Row = dict[str, Any]
 
-__all__ = ["tables"]
+__all__ = ["build_tables"]
 
 _DIGITS = 6
 _NAMES = {"acc": "acc", "gap": "sp_gap"}
@@ -38,7 +38,7 @@ _STAGES = (
 _BLANK = {"epsilon", "ours", "standard_error", "runs", "paper"}
 
 
-def tables(evidence: Evidence) -> dict[str, dict[str, list[Any]]]:
+def build_tables(evidence: Evidence) -> dict[str, dict[str, list[Any]]]:
     """Return tables 3.1 to 3.4 in every reading, the accounting, and the bounds beside simulations."""
     found: dict[str, list[Row]] = {}
     for name, table in TABLES.items():

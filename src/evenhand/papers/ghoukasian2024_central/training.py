@@ -14,12 +14,18 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import expit
+from threadpoolctl import threadpool_limits
 
+from evenhand.errors import PrivacyWarning
+from evenhand.learn.fermi.printed import PrintedSettings, published_noise, train_printed
+from evenhand.learn.parity.post_processor import ParityPostProcessor
 from evenhand.papers.ghoukasian2024_central import printed
 from evenhand.papers.ghoukasian2024_central.data import FILES, FIRST, parts, rows
 from evenhand.papers.ghoukasian2024_central.printed import TABLES
 from evenhand.papers.ghoukasian2024_central.sgd import from_random, from_zero
 from evenhand.papers.trials import Trials
+from evenhand.privacy.randomness import SeededSource
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +34,6 @@ if TYPE_CHECKING:
 
     from evenhand.papers.ghoukasian2024_central.data import Parts, Rows
     from evenhand.papers.ghoukasian2024_central.printed import Table
-    from evenhand.privacy.randomness import SeededSource
 
     Numbers = NDArray[Any]
 
@@ -67,10 +72,6 @@ def training_trials(runs: int, files: tuple[str, ...] = tuple(FILES)) -> tuple[T
 
 def trial(name: str, number: int) -> dict[str, Any]:
     """Return one run on a file: both methods in each of its tables."""
-    from threadpoolctl import threadpool_limits  # noqa: PLC0415 - slow to import
-
-    from evenhand.privacy.randomness import SeededSource  # noqa: PLC0415 - when it is run
-
     data, divided = rows(name), parts(name)
     found: dict[str, Any] = {}
     with threadpool_limits(1):
@@ -116,9 +117,6 @@ def parity(
 
     The post-processing is that of the thesis with each group's own size; see the departures.
     """
-    from evenhand.errors import PrivacyWarning  # noqa: PLC0415 - with what needs it
-    from evenhand.learn.parity.post_processor import ParityPostProcessor  # noqa: PLC0415 - starts scikit-learn
-
     inputs = data.aware(first)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyWarning)  # of an epsilon above 10: that is a result here
@@ -184,12 +182,6 @@ def fermi(data: Rows, divided: Parts, table: Table, source: SeededSource, *, fir
 def _trained(
     data: Rows, divided: Parts, table: Table, source: SeededSource, first: str
 ) -> tuple[_Trained, tuple[float, float]]:
-    from evenhand.learn.fermi.printed import (  # noqa: PLC0415 - when it is run
-        PrintedSettings,
-        published_noise,
-        train_printed,
-    )
-
     codes, labels = data.codes(first)[divided.training], data.labels[divided.training]
     inputs = _with_constant(data.features[divided.training])
     settings = PrintedSettings(
@@ -215,7 +207,5 @@ def _with_constant(features: Numbers) -> Numbers:
 
 
 def _chances(inputs: Numbers, weights: Numbers) -> Numbers:
-    from scipy.special import expit  # noqa: PLC0415 - slow to import
-
     found: Numbers = expit(inputs @ weights.T)
     return found

@@ -8,6 +8,7 @@ from evenhand.papers.claims import UNCHECKED
 from evenhand.papers.ghoukasian2024_local import checks, matched
 from evenhand.papers.ghoukasian2024_local.against import AGAINST
 from evenhand.papers.ghoukasian2024_local.claims import FIGURE_CLAIMS
+from evenhand.papers.ghoukasian2024_local.figures import draw_figures
 from evenhand.papers.ghoukasian2024_local.mechanisms import MECHANISMS, mechanism_trials
 from evenhand.papers.ghoukasian2024_local.notes import DEPARTURES, DESIGN_NOTES
 from evenhand.papers.ghoukasian2024_local.plans import LABELS, MEASURES, studies, way_of
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
     from evenhand.papers.claims import Evidence
     from evenhand.papers.trials import Trials
-    from evenhand.report.page import Chart
     from evenhand.study.results.estimates import Estimated
     from evenhand.study.results.results import Results
 
@@ -54,7 +54,7 @@ def trials(design: str) -> tuple[Trials, ...]:
 # --- tables ---------------------------------------------------------------------------------------
 
 
-def _tables(evidence: Evidence) -> dict[str, dict[str, list[Any]]]:
+def build_tables(evidence: Evidence) -> dict[str, dict[str, list[Any]]]:
     """Return the means of every study, the data unfairness of reports, and tables 5.1 to 5.4 beside ours."""
     found = {name: list(_means(name, results)) for name, results in evidence.studies.items()}
     found[MECHANISMS] = [
@@ -164,12 +164,6 @@ def _matched(name: str, records: Mapping[int, Mapping[str, Any]]) -> Iterator[Ro
                         )  # fmt: skip
 
 
-def _figures(evidence: Evidence) -> list[Chart]:
-    from evenhand.papers.ghoukasian2024_local.figures import figures  # noqa: PLC0415 - needs the extra report
-
-    return figures(evidence)
-
-
 PAPER = Paper(
     name="ghoukasian2024-local",
     title="Local DP as a Pre-processing Technique for Fairness in Classification",
@@ -179,8 +173,8 @@ PAPER = Paper(
     ),
     studies=studies,
     claims=(*THEORY, *FIGURE_CLAIMS, *AGAINST),
-    tables=_tables,
-    figures=_figures,
+    tables=build_tables,
+    figures=draw_figures,
     trials=trials,
     designs=DESIGN_NOTES,
     departures=DEPARTURES,

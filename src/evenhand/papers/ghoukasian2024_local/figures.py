@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from evenhand.study.results.estimates import Estimated
     from evenhand.study.results.results import Results
 
-__all__ = ["figures", "measures_figure", "unfairness_figure"]
+__all__ = ["draw_figures", "measures_figure", "unfairness_figure"]
 
 _SHOWN = (
     (("acc", "Accuracy"), ("f1", "F1")),
@@ -52,7 +52,7 @@ _SIZES = {"circle": 50, "square": 60, "triangle-up": 60, "diamond": 90}
 _PLOT = 190.0
 
 
-def figures(evidence: Evidence) -> list[Chart]:
+def draw_figures(evidence: Evidence) -> list[Chart]:
     """Return the figures of the studies that were run."""
     drawn = [
         measures_figure(name, results, place)

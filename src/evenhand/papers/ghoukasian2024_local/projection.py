@@ -14,8 +14,17 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.model_selection import train_test_split
+from threadpoolctl import threadpool_limits
 
+from evenhand import datasets
+from evenhand.collect.protocols.optimal import Optimal
+from evenhand.learn.projection.classifier import FairProjection
 from evenhand.papers.trials import Trials
+from evenhand.privacy.randomness import SeededSource
+from evenhand.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -100,10 +109,7 @@ class Rows:
 @cache
 def rows(name: str) -> Rows:
     """Return the rows of a data set: categories of two as 0 and 1, of more one-hot, numbers as they are."""
-    from evenhand.datasets import load  # noqa: PLC0415 - only where rows are needed
-    from evenhand.table import Table  # noqa: PLC0415 - starts pyarrow
-
-    dataset = load(SETS[name].dataset, backend="pyarrow", **SETS[name].options)
+    dataset = datasets.load(SETS[name].dataset, backend="pyarrow", **SETS[name].options)
     schema = dataset.schema
     codes = Table.encode(dataset.frame, schema).codes
     columns: list[Numbers] = []
@@ -131,11 +137,6 @@ def rows(name: str) -> Rows:
 
 def trial(name: str, number: int) -> dict[str, Any]:
     """Return the record of one split."""
-    from sklearn.model_selection import train_test_split  # noqa: PLC0415 - slow to import
-    from threadpoolctl import threadpool_limits  # noqa: PLC0415 - as above
-
-    from evenhand.privacy.randomness import SeededSource  # noqa: PLC0415 - starts numba
-
     data = rows(name)
     parts = train_test_split(np.arange(len(data.labels)), test_size=_TEST, random_state=number)
     source = SeededSource(number).for_cell(f"ghoukasian2024 {name}")
@@ -161,15 +162,10 @@ def trial(name: str, number: int) -> dict[str, Any]:
 @cache
 def _warm() -> None:
     """Compile what draws reports, so that it is in nobody's time."""
-    from evenhand.collect.protocols.optimal import Optimal  # noqa: PLC0415 - starts scipy
-    from evenhand.privacy.randomness import SeededSource  # noqa: PLC0415 - starts numba
-
     Optimal([0.6, 0.4], [0.25, 0.75], 1, as_printed=True).privatize(np.array([0, 1]), rng=SeededSource(0))
 
 
 def _fitted(features: Numbers, data: Rows, train: Numbers) -> tuple[Any, float]:
-    from sklearn.ensemble import GradientBoostingClassifier  # noqa: PLC0415 - slow to import
-
     start = time.process_time()
     model = GradientBoostingClassifier(random_state=_STATE).fit(features[train], data.labels[train])
     return model, time.process_time() - start
@@ -199,8 +195,6 @@ def _measured(decided: Numbers, data: Rows, where: Numbers) -> dict[str, float]:
 
 def _with_reports(data: Rows, parts: list[Numbers], epsilon: str, source: Source) -> dict[str, Any]:
     """Return the classifier that has seen reports of race only, in training and when it is asked."""
-    from evenhand.collect.protocols.optimal import Optimal  # noqa: PLC0415 - starts scipy
-
     start = time.process_time()
     share, rates = data.race.mean(), [data.labels[data.race == group].mean() for group in (0, 1)]
     mechanism = Optimal([1 - share, share], rates, epsilon, as_printed=True)
@@ -219,8 +213,6 @@ def _curve(
     The time is that of what the intervention adds: the scores of the training rows, one projection of them,
     and the decisions for the test rows from their scores.
     """
-    from evenhand.learn.projection.classifier import FairProjection  # noqa: PLC0415 - starts scikit-learn
-
     train, test = scores.parts
     found: dict[str, list[float]] = {key: [] for key in ("tolerance", "seconds")}
     told: dict[str, list[dict[str, float]]] = {"train": [], "test": []}
@@ -260,26 +252,24 @@ class Scores:
         start = time.process_time()
         of_train = model.predict_proba(data.features[parts[0]])
         seconds = time.process_time() - start
-        return cls(parts, of_train, model.predict_proba(data.features[parts[1]]), seconds, _handed_on())
+        return cls(parts, of_train, model.predict_proba(data.features[parts[1]]), seconds, _ScoresAsGiven())
 
 
-def _handed_on() -> Any:
-    """Return a classifier whose features are probabilities, which it hands on."""
-    from sklearn.base import BaseEstimator, ClassifierMixin  # noqa: PLC0415 - slow to import
+class _ScoresAsGiven(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier whose features are probabilities, which it returns."""
 
-    class HandedOn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-        classes_ = np.array([0, 1])
+    classes_ = np.array([0, 1])
 
-        def __sklearn_is_fitted__(self) -> bool:
-            return True
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
 
-        def fit(self, *_: Any) -> HandedOn:
-            return self
+    def fit(self, *_: Any) -> _ScoresAsGiven:
+        """Return the classifier: it has no parameters to learn."""
+        return self
 
-        def predict_proba(self, scores: Numbers) -> Numbers:
-            return scores
-
-    return HandedOn()
+    def predict_proba(self, scores: Numbers) -> Numbers:
+        """Return the features."""
+        return scores
 
 
 def _tolerances(top: float) -> Numbers:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.collect.fairest.optimum import fairest_channel
+from evenhand.collect.protocols.registry import protocol_named
 from evenhand.papers.claims import AGREES, DIFFERS, Checked, Claim, unchecked
 from evenhand.papers.ghoukasian2024_local.data import DATA
 from evenhand.papers.ghoukasian2024_local.matched import estimated
@@ -302,8 +303,6 @@ def _like_grr(_: Evidence) -> Checked:
 
 
 def _size(_: Evidence) -> Checked:
-    from evenhand.collect.protocols.registry import protocol_named  # noqa: PLC0415 - starts numba
-
     make: Any = protocol_named("ss")
     off = []
     for k, epsilon in product((2, 5, 10), EPSILONS):

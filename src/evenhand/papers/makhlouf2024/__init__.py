@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evenhand.papers.makhlouf2024.claims import CLAIMS
+from evenhand.papers.makhlouf2024.figures import draw_figures
 from evenhand.papers.makhlouf2024.notes import DEPARTURES, DESIGN_NOTES
 from evenhand.papers.makhlouf2024.plans import studies
 from evenhand.papers.makhlouf2024.published import means, published
@@ -12,20 +13,13 @@ from evenhand.papers.paper import Paper
 
 if TYPE_CHECKING:
     from evenhand.papers.claims import Evidence
-    from evenhand.report.page import Chart
 
 __all__ = ["PAPER"]
 
 
-def tables(evidence: Evidence) -> dict[str, dict[str, list[Any]]]:
+def build_tables(evidence: Evidence) -> dict[str, dict[str, list[Any]]]:
     """Return the means of every study, those of Compas beside the published ones."""
     return {name: means(results, name, evidence.published) for name, results in evidence.studies.items()}
-
-
-def _figures(evidence: Evidence) -> list[Chart]:
-    from evenhand.papers.makhlouf2024.figures import figures  # noqa: PLC0415 - needs the extra report
-
-    return figures(evidence)
 
 
 PAPER = Paper(
@@ -37,8 +31,8 @@ PAPER = Paper(
     ),
     studies=studies,
     claims=CLAIMS,
-    tables=tables,
-    figures=_figures,
+    tables=build_tables,
+    figures=draw_figures,
     published=published,
     designs=DESIGN_NOTES,
     departures=DEPARTURES,

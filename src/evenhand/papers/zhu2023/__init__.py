@@ -9,16 +9,15 @@ from evenhand.papers.zhu2023.classification import classification_trials
 from evenhand.papers.zhu2023.experiments import experiment_trials
 from evenhand.papers.zhu2023.fairness import FAIRNESS
 from evenhand.papers.zhu2023.figure_claims import FIGURE_CLAIMS
+from evenhand.papers.zhu2023.figures import draw_figures
 from evenhand.papers.zhu2023.notes import DEPARTURES, DESIGN_NOTES, SIZES
 from evenhand.papers.zhu2023.table_claims import TABLE_CLAIMS
-from evenhand.papers.zhu2023.tables import tables
+from evenhand.papers.zhu2023.tables import build_tables
 from evenhand.papers.zhu2023.theory import PRIVACY
 
 if TYPE_CHECKING:
-    from evenhand.papers.claims import Evidence
     from evenhand.papers.paper import Study
     from evenhand.papers.trials import Trials
-    from evenhand.report.page import Chart
 
 __all__ = ["PAPER"]
 
@@ -37,20 +36,14 @@ def trials(design: str) -> tuple[Trials, ...]:
     )
 
 
-def _figures(evidence: Evidence) -> list[Chart]:
-    from evenhand.papers.zhu2023.figures import figures  # noqa: PLC0415 - needs the extra report
-
-    return figures(evidence)
-
-
 PAPER = Paper(
     name="zhu2023",
     title="Privacy and Bias Analysis of Disclosure Avoidance Systems",
     citation="Zhu, Fioretto, Van Hentenryck, Das, Task (2023)",
     studies=studies,
     claims=(*PRIVACY, *FAIRNESS, *TABLE_CLAIMS, *FIGURE_CLAIMS),
-    tables=tables,
-    figures=_figures,
+    tables=build_tables,
+    figures=draw_figures,
     trials=trials,
     designs=DESIGN_NOTES,
     departures=DEPARTURES,

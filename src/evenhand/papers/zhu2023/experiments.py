@@ -23,6 +23,10 @@ from evenhand.papers.zhu2023.printed import (
 from evenhand.papers.zhu2023.shipped import shipped
 from evenhand.privacy.laws import DiscreteGaussian
 from evenhand.privacy.randomness import SeededSource
+from evenhand.release.kanonymity.mechanisms import KAnonymity
+from evenhand.release.mechanisms.random_swapping import RandomSwapping
+from evenhand.release.mechanisms.suppression import Suppression
+from evenhand.release.mechanisms.swapping import Swapping
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -105,9 +109,6 @@ def _source(*words: object) -> SeededSource:
 
 def _table(name: str, number: int) -> dict[str, Any]:
     """Return one experiment of a table: every mechanism at every epsilon."""
-    from evenhand.release.kanonymity.mechanisms import KAnonymity  # noqa: PLC0415 - compiles its kernels
-    from evenhand.release.mechanisms.random_swapping import RandomSwapping  # noqa: PLC0415 - when it is run
-
     histogram, everything = counted(name), _all_columns(name)
     counts: Any = np.asarray(histogram.counts)
     found: dict[str, dict[str, Numbers]] = {}
@@ -156,8 +157,6 @@ def _figure(name: str, number: int) -> dict[str, Any]:
 
 
 def _suppression(name: str, number: int) -> dict[str, dict[str, Numbers]]:
-    from evenhand.release.mechanisms.suppression import Suppression  # noqa: PLC0415 - when it is run
-
     histogram = counted(name)
     counts: Any = np.asarray(histogram.counts)
     found = {}
@@ -173,9 +172,6 @@ def _suppression(name: str, number: int) -> dict[str, dict[str, Numbers]]:
 
 def _swapping(name: str, number: int) -> dict[str, dict[str, Numbers]]:
     """Return the three readings of swapping by the share that is swapped, and the counterpart by epsilon."""
-    from evenhand.release.mechanisms.random_swapping import RandomSwapping  # noqa: PLC0415 - when it is run
-    from evenhand.release.mechanisms.swapping import Swapping  # noqa: PLC0415 - as above
-
     histogram = counted(name)
     source = _source("figures", name, number, "swapping")
     found: dict[str, dict[str, Numbers]] = {each: {} for each in (*READINGS, "epsilon")}
@@ -191,8 +187,6 @@ def _swapping(name: str, number: int) -> dict[str, dict[str, Numbers]]:
 
 def _anonymity(name: str, number: int) -> dict[str, dict[str, Numbers]]:
     """Return k-anonymity against the table it was made of, and a sample's against everybody."""
-    from evenhand.release.kanonymity.mechanisms import KAnonymity  # noqa: PLC0415 - compiles its kernels
-
     everything = _all_columns(name)
     found: dict[str, dict[str, Numbers]] = {}
     for k in THRESHOLDS:

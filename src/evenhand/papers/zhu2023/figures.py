@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from evenhand.papers.claims import Evidence
     from evenhand.study.results.estimates import Estimated
 
-__all__ = ["accuracy_figure", "curves_figure", "figures"]
+__all__ = ["accuracy_figure", "curves_figure", "draw_figures"]
 
 _LOOKS = {"0.5": ("p1", "circle"), "1": ("p2", "square"), "2": ("p3", "triangle-up"), "4": ("p4", "diamond")}
 _EDGE = "p-line"
@@ -48,7 +48,7 @@ class _Curve:
     faint: bool = False
 
 
-def figures(evidence: Evidence) -> list[Chart]:
+def draw_figures(evidence: Evidence) -> list[Chart]:
     """Return the figures of what was run, in the order of the paper."""
     drawn = []
     for name in DATA:

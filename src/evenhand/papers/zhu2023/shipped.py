@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING, Any
 from evenhand.papers.zhu2023.data import THRESHOLD
 from evenhand.papers.zhu2023.exact import variance
 from evenhand.papers.zhu2023.printed import EPSILONS, GAUSSIAN, LAPLACE, SUPPRESSION, SWAPPING
+from evenhand.release.mechanisms.noise import DiscreteGaussian, Laplace
+from evenhand.release.mechanisms.random_swapping import RandomSwapping
+from evenhand.release.mechanisms.suppression import NoisySuppression
+from evenhand.release.postprocess.steps import Nonnegative
 
 if TYPE_CHECKING:
     from evenhand.release.table.histogram import Histogram
@@ -19,8 +23,6 @@ _UNIT = "replace one"
 
 def shipped(histogram: Histogram) -> dict[str, dict[str, dict[str, float]]]:
     """Return delta, bias and alpha by mechanism and epsilon; noise is clipped at nought as in the paper."""
-    from evenhand.release.postprocess.steps import Nonnegative  # noqa: PLC0415 - when it is run
-
     found: dict[str, dict[str, dict[str, float]]] = {}
     for text in EPSILONS:
         epsilon = Fraction(text)
@@ -34,10 +36,6 @@ def shipped(histogram: Histogram) -> dict[str, dict[str, dict[str, float]]]:
 
 
 def _mechanisms(epsilon: Fraction) -> dict[str, Any]:
-    from evenhand.release.mechanisms.noise import DiscreteGaussian, Laplace  # noqa: PLC0415 - when it is run
-    from evenhand.release.mechanisms.random_swapping import RandomSwapping  # noqa: PLC0415 - as above
-    from evenhand.release.mechanisms.suppression import NoisySuppression  # noqa: PLC0415 - as above
-
     return {
         LAPLACE: Laplace(epsilon=epsilon, unit=_UNIT),
         GAUSSIAN: DiscreteGaussian(rho=1 / variance(epsilon), unit=_UNIT),

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     Row = dict[str, Any]
 
-__all__ = ["AS_PRINTED", "AS_SHIPPED", "EXACTLY", "side_by_side", "tables"]
+__all__ = ["AS_PRINTED", "AS_SHIPPED", "EXACTLY", "build_tables", "side_by_side"]
 
 AS_PRINTED, EXACTLY, AS_SHIPPED = "as in the paper", "exact", "as shipped"
 """What a row's strategy is: the paper's method, without randomness, and evenhand's own mechanism."""
@@ -50,7 +50,7 @@ _EXTRA = {
 }
 
 
-def tables(evidence: Evidence) -> dict[str, dict[str, list[Any]]]:
+def build_tables(evidence: Evidence) -> dict[str, dict[str, list[Any]]]:
     """Return tables 1 to 3, the numbers behind the figures, and the accuracies."""
     found: dict[str, list[Row]] = {}
     for name, source in DATA.items():

@@ -143,8 +143,8 @@ def test_a_table_s_record_has_every_reading(monkeypatch):
         def delta(self, epsilon, *, unit):
             return Fraction(1)
 
-    monkeypatch.setattr(product, "SampledGaussian", Fake)
-    monkeypatch.setattr(product, "noise_for", lambda *_, **__: 2.0)
+    monkeypatch.setattr(accounting, "SampledGaussian", Fake)
+    monkeypatch.setattr(accounting, "noise_for", lambda *_, **__: 2.0)
     found = accounting.accounting_trials().compute(0)
 
     assert found["table"] == "table-3.1"

@@ -230,10 +230,10 @@ def _numbers(record):
     return record
 
 
-def test_scores_are_handed_on():
+def test_scores_are_returned_as_given():
     """Fair Projection asks its estimator again at every tolerance; the model need not be."""
     scores = np.array([[0.2, 0.8]])
-    made = projection._handed_on()
+    made = projection._ScoresAsGiven()
 
     assert made.fit(scores).predict_proba(scores) is scores
 

@@ -24,7 +24,7 @@ from evenhand.papers.zhu2023.printed import (
     PRINTED,
     SWAPPING,
 )
-from evenhand.papers.zhu2023.tables import side_by_side, tables
+from evenhand.papers.zhu2023.tables import build_tables, side_by_side
 from unit.papers._made_up_tables import EXPERIMENTS, evidence, table_record
 
 CLAIMS = tuple(claim for claim in PAPER.claims if claim.needs or claim.id == "repetitions")
@@ -252,7 +252,7 @@ def test_bounds_that_fail_on_a_table_are_seen():
 
 def test_tables_have_printed_drawn_and_exact_numbers():
     """The three stand beside each other for every mechanism and epsilon."""
-    made = tables(evidence())
+    made = build_tables(evidence())
     rows = [
         dict(zip(made["table-1"], cells, strict=True))
         for cells in zip(*made["table-1"].values(), strict=True)
@@ -277,8 +277,8 @@ def test_what_was_not_run_has_no_table():
     found = evidence()
     kept = {name: records for name, records in found.trials.items() if name in (EXACT, tables_name("tx"))}
 
-    assert list(tables(Evidence({}, None, kept))) == ["table-2"]
-    assert tables(Evidence({})) == {}
+    assert list(build_tables(Evidence({}, None, kept))) == ["table-2"]
+    assert build_tables(Evidence({})) == {}
 
 
 def test_a_table_can_be_read_side_by_side():
