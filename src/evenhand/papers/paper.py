@@ -75,8 +75,6 @@ class Paper:
     name : str
         Its key, such as ``"arcolezi2023"``.
     title, citation : str
-    studies : callable
-        From a design of :data:`DESIGNS` and a keyword `search` to the studies that it runs.
     claims : tuple of Claim
     tables : callable
         From the evidence to tables by name, each of columns.
@@ -84,6 +82,8 @@ class Paper:
         What each design runs and how long it takes, in a sentence.
     departures : tuple of str
         Where the reproduction departs from the paper or its code, and why, in sentences.
+    studies : callable
+        From a design of :data:`DESIGNS` and a keyword `search` to the studies that it runs; by default none.
     published : callable
         Returns the authors' runs, or None if they are not on this machine.
     figures : callable
@@ -95,11 +95,11 @@ class Paper:
     name: str
     title: str
     citation: str
-    studies: Callable[..., tuple[Study, ...]] = field(repr=False)
     claims: tuple[Claim, ...] = field(repr=False)
     tables: Callable[[Evidence], Mapping[str, dict[str, list[Any]]]] = field(repr=False)
     designs: Mapping[str, str] = field(repr=False)
     departures: tuple[str, ...] = field(default=(), repr=False)
+    studies: Callable[..., tuple[Study, ...]] = field(default=lambda *_, **__: (), repr=False)
     published: Callable[[], Published | None] = field(default=lambda: None, repr=False)
     figures: Callable[[Evidence], Sequence[Chart]] = field(default=lambda _: (), repr=False)
     trials: Callable[[str], tuple[Trials, ...]] = field(default=lambda _: (), repr=False)

@@ -1,4 +1,8 @@
-"""The plans of arcolezi2023: three data sets, seven protocols, two splits, nine epsilons, twenty seeds."""
+"""The plans of arcolezi2023: three data sets, seven protocols, two splits, nine epsilons, twenty seeds.
+
+The hyper-parameters are the published ones, or those of a search that is scored on validation rows instead
+of test rows.
+"""
 
 from __future__ import annotations
 

@@ -24,8 +24,8 @@ from evenhand.papers.fioretto2021.moments import inverse_excess
 from evenhand.papers.fioretto2021.printed import COUNTIES, LANGUAGE_EPSILONS
 from evenhand.papers.fioretto2021.proxies import MODELS, ORIGINAL
 from evenhand.papers.fioretto2021.trials import COUNTY_DRAWS, LANGUAGE, LANGUAGE_DRAWS, PROXIES
-from evenhand.papers.ghoukasian2024_local.matched import estimated
 from evenhand.papers.rules import mostly
+from evenhand.papers.trials import estimate_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -297,7 +297,7 @@ def _differences(
         apart = sign * (
             of_proxies(evidence, text, first, measure) - of_proxies(evidence, text, second, measure)
         )
-        found += [estimated(apart[:, group]) for group in range(apart.shape[1])]
+        found += [estimate_mean(apart[:, group]) for group in range(apart.shape[1])]
     return found
 
 
@@ -328,7 +328,7 @@ def _size(evidence: Evidence) -> Checked:
     found = []
     for text in LANGUAGE_EPSILONS:
         alphas = of_proxies(evidence, text, ORIGINAL, "alpha")
-        found.append(estimated(np.array([-ranked(np.arange(alphas.shape[1]), each) for each in alphas])))
+        found.append(estimate_mean(np.array([-ranked(np.arange(alphas.shape[1]), each) for each in alphas])))
     checked = mostly(found, what="epsilons")
     why = f"{checked.why} Minus the rank correlation of group and alpha, for the rule itself."
     return Checked(checked.verdict, why, checked.ours)

@@ -35,8 +35,8 @@ from evenhand.papers.fioretto2021.printed import (
 )
 from evenhand.papers.fioretto2021.proxies import MODELS, ORIGINAL
 from evenhand.papers.fioretto2021.trials import ALLOTMENT, COUNTY_DRAWS, DRAWS, LANGUAGE, PROXIES
-from evenhand.papers.ghoukasian2024_local.matched import estimated
 from evenhand.papers.tables import COLUMNS
+from evenhand.papers.trials import estimate_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -176,7 +176,7 @@ def _draws(evidence: Evidence) -> Iterator[Row]:
             yield _row("students", "alpha, New York", exact, mechanism=way, **at)
             yield _row("students", _MEASURES["most lost"], most, mechanism=way, strategy=METHOD, **at)
             for place in ("all", "New York"):
-                mean = estimated(drawn_errors(evidence, text, way, place=place))
+                mean = estimate_mean(drawn_errors(evidence, text, way, place=place))
                 yield _row(
                     "students", f"mean absolute error, {place}", mean, mechanism=way, strategy=METHOD, **at
                 )
@@ -218,9 +218,11 @@ def _counties(evidence: Evidence) -> Iterator[Row]:
             at: Row = {"epsilon": float(text), "mechanism": "ratio"}
             principal = county.ratio * inverse_excess(1 / (float(text) * county.s))
             yield _row(county.name, "ratio", county.ratio, **at)
-            yield _row(county.name, "bias", estimated(means[:, place] - county.ratio), strategy=METHOD, **at)
+            yield _row(
+                county.name, "bias", estimate_mean(means[:, place] - county.ratio), strategy=METHOD, **at
+            )
             yield _row(county.name, "bias", principal, note="principal value; the mean is infinite", **at)
-            yield _row(county.name, "variance", estimated(variances[:, place]), strategy=METHOD, **at)
+            yield _row(county.name, "variance", estimate_mean(variances[:, place]), strategy=METHOD, **at)
 
 
 def _proxies(evidence: Evidence) -> Iterator[Row]:
@@ -235,6 +237,7 @@ def _proxies(evidence: Evidence) -> Iterator[Row]:
                 found = of_proxies(evidence, text, model, measure)
                 for group in range(found.shape[1]):
                     yield _row(
-                        "simulated", words, estimated(found[:, group]), mechanism=model, epsilon=float(text),
-                        split=f"group {group + 1}", strategy=METHOD, note="exact in each grouping",
+                        "simulated", words, estimate_mean(found[:, group]), mechanism=model,
+                        epsilon=float(text), split=f"group {group + 1}", strategy=METHOD,
+                        note="exact in each grouping",
                     )  # fmt: skip

@@ -13,8 +13,8 @@ from evenhand.papers.ghoukasian2024_central.accounting import ACCOUNTING
 from evenhand.papers.ghoukasian2024_central.bounds import BOUNDS, ETA
 from evenhand.papers.ghoukasian2024_central.printed import CLIP, TABLES
 from evenhand.papers.ghoukasian2024_central.training import RANDOM, ZERO, training_name
-from evenhand.papers.ghoukasian2024_local.matched import estimated
 from evenhand.papers.tables import COLUMNS
+from evenhand.papers.trials import estimate_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -92,7 +92,7 @@ def _table(evidence: Evidence, name: str) -> Iterator[Row]:
             for measure in ("men", "women"):
                 runs = checks.runs_of(evidence, name, reading, line.strength, measure)
                 measured = f"positive rate, {measure}"
-                yield _row(name, table.dataset, measured, estimated(runs), **place, note=_ALONE)
+                yield _row(name, table.dataset, measured, estimate_mean(runs), **place, note=_ALONE)
     yield from _beside(evidence, name)
 
 
@@ -104,7 +104,7 @@ def _beside(evidence: Evidence, name: str) -> Iterator[Row]:
         for (start, (mechanism, stage)), (measure, word) in product(_STAGES, _NAMES.items()):
             runs = checks.runs_of(evidence, name, reading, "", measure, stage=stage, start=start)
             yield _row(
-                name, table.dataset, word, estimated(runs), mechanism=mechanism, **place,
+                name, table.dataset, word, estimate_mean(runs), mechanism=mechanism, **place,
                 note=f"DP-SGD {start}; {_ALONE}",
             )  # fmt: skip
         records = evidence.trials[training_name(reading.file)].values()

@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.papers.ghoukasian2024_local import checks
-from evenhand.papers.ghoukasian2024_local.checks import EO, NONE, SHARE
-from evenhand.papers.ghoukasian2024_local.data import DATA
-from evenhand.papers.ghoukasian2024_local.plans import BUDGETED, GRR, LABELS, OPT, SS
-from evenhand.papers.ghoukasian2024_local.prediction import (
+from evenhand.papers.ghoukasian2024_local.checks import (
+    EO,
+    NONE,
     PREDICTED,
+    SHARE,
     correlation,
     predictions,
     record_of,
 )
+from evenhand.papers.ghoukasian2024_local.data import DATA
+from evenhand.papers.ghoukasian2024_local.plans import BUDGETED, GRR, LABELS, OPT, SS
 from evenhand.papers.rules import number_text
 from evenhand.report.charts._panels import PHONE, panel_width, title_words
 from evenhand.report.charts.measures import measures_chart
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from evenhand.papers.claims import Evidence
-    from evenhand.papers.ghoukasian2024_local.prediction import Predicted
+    from evenhand.papers.ghoukasian2024_local.checks import Predicted
     from evenhand.study.results.estimates import Estimated
     from evenhand.study.results.results import Results
 

@@ -33,9 +33,27 @@ if TYPE_CHECKING:
 
     from evenhand.privacy.randomness import Source
 
+    Runs = NDArray[np.float64]
+    Records = Mapping[int, Mapping[str, Any]]
     Numbers = NDArray[Any]
 
-__all__ = ["DIVERGENCES", "EPSILONS", "KINDS", "SETS", "TRIALS", "Rows", "projection_trials", "rows", "trial"]
+__all__ = [
+    "DIVERGENCES",
+    "EPSILONS",
+    "KINDS",
+    "SETS",
+    "TRIALS",
+    "Matched",
+    "Rows",
+    "matched_on_test",
+    "matched_on_training",
+    "of_none",
+    "of_opt",
+    "opt_seconds",
+    "projection_trials",
+    "rows",
+    "trial",
+]
 
 EPSILONS = ("0.2", "1", "4")
 KINDS: dict[str, Literal["parity", "odds"]] = {"sp": "parity", "meo": "odds"}
@@ -277,3 +295,104 @@ def _tolerances(top: float) -> Numbers:
     return np.concatenate(
         [np.linspace(0, _FROM * top, _SPARSE, endpoint=False), np.linspace(_FROM * top, top, _DENSE)]
     )
+
+
+# --- reading: OPT beside the point of a curve that has the same gap -------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Matched:
+    """A point of Fair Projection's curve in every split.
+
+    Parameters
+    ----------
+    acc, gap : array
+        Accuracy and gap on the test rows, a value per split.
+    tolerance : array
+        Where on the curve; the same in all splits if it was chosen for all together.
+    seconds : array
+        CPU time of a projection there, with the decisions of all rows.
+    """
+
+    acc: Runs
+    gap: Runs
+    tolerance: Runs
+    seconds: Runs
+
+
+def _column(records: Records, *path: str) -> Runs:
+    found = []
+    for record in records.values():
+        value: Any = record
+        for key in path:
+            value = value[key]
+        found.append(value)
+    return np.asarray(found, dtype=float)
+
+
+def of_none(records: Records, measure: str) -> Runs:
+    """Return a measure on the test rows without any intervention, a value per split."""
+    return _column(records, "none", "test", measure)
+
+
+def of_opt(records: Records, epsilon: str, measure: str, *, part: str = "test") -> Runs:
+    """Return a measure of OPT, a value per split."""
+    return _column(records, "opt", epsilon, part, measure)
+
+
+def opt_seconds(records: Records, epsilon: str) -> Runs:
+    """Return the CPU time that OPT takes before training: finding the mechanism and drawing all reports."""
+    return _column(records, "opt", epsilon, "seconds", "protect")
+
+
+def _curves(records: Records, kind: str, divergence: str, column: str) -> Runs:
+    """Return a column of the curves, splits x tolerances."""
+    return _column(records, "projection", kind, divergence, column)
+
+
+def matched_on_test(records: Records, kind: str, divergence: str, target: float) -> Matched:
+    """Return the point at which the mean gap of the test rows is the target: the thesis's way.
+
+    One tolerance serves all splits: the largest at which the mean gap is the target, between two tolerances
+    that were computed in proportion. Where the target is beyond the curve, its end is taken.
+    """
+    tolerances = _curves(records, kind, divergence, "tolerance")[0]
+    gaps, acc, took = (
+        _curves(records, kind, divergence, column) for column in (f"test_{kind}", "test_acc", "seconds")
+    )
+    left, share = _crossing(gaps.mean(axis=0), target)
+    right = min(left + 1, len(tolerances) - 1)
+    between = [(1 - share) * each[:, left] + share * each[:, right] for each in (acc, gaps, took)]
+    tolerance = (1 - share) * tolerances[left] + share * tolerances[right]
+    return Matched(between[0], between[1], np.full(len(acc), tolerance), between[2])
+
+
+def _crossing(curve: Runs, target: float) -> tuple[int, float]:
+    """Return the last place where a curve crosses a target, and how far it is to the next place."""
+    above = curve >= target
+    crossings = np.flatnonzero(above[1:] != above[:-1])
+    if not len(crossings):
+        return (0, 0.0) if above.all() else (len(curve) - 1, 0.0)
+    left = int(crossings[-1])
+    rise = curve[left + 1] - curve[left]
+    return left, float((target - curve[left]) / rise)
+
+
+def matched_on_training(records: Records, kind: str, divergence: str, epsilon: str) -> Matched:
+    """Return the point that each split's own training rows choose: no test row is looked at.
+
+    It is the largest tolerance at which the gap of the training rows is not above that of OPT there; the
+    smallest gap where there is none.
+    """
+    targets = of_opt(records, epsilon, kind, part="train")
+    tolerances = _curves(records, kind, divergence, "tolerance")
+    train = _curves(records, kind, divergence, f"train_{kind}")
+    places = []
+    for gaps, target in zip(train, targets, strict=True):
+        fit = np.flatnonzero(gaps <= target)
+        places.append(int(fit[-1]) if len(fit) else int(gaps.argmin()))
+    at = np.arange(len(places)), np.asarray(places)
+    acc, gap, took = (
+        _curves(records, kind, divergence, column)[at] for column in ("test_acc", f"test_{kind}", "seconds")
+    )
+    return Matched(acc, gap, tolerances[at], took)

@@ -6,8 +6,8 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from evenhand.papers.claims import UNCHECKED
-from evenhand.papers.ghoukasian2024_local.matched import estimated
 from evenhand.papers.tables import COLUMNS
+from evenhand.papers.trials import estimate_mean
 from evenhand.papers.zhu2023.checks import (
     accuracies,
     exact_record,
@@ -124,7 +124,7 @@ def _drawn(
 ) -> Row:
     place: Row = {"mechanism": mechanism, "epsilon": float(text)}
     if mechanism in _EXTRA:
-        mean = estimated(of_table(evidence, name, mechanism, text, measure))
+        mean = estimate_mean(of_table(evidence, name, mechanism, text, measure))
         return _row(table, name, word, mean, **place, note=_EXTRA[mechanism])
     checked = number_of(evidence, name, mechanism, text, measure)
     paper = printed_number(name, mechanism, text, measure)[1]
@@ -150,7 +150,7 @@ def _figures(evidence: Evidence, name: str) -> Iterator[Row]:
         for at, found in lines.items():
             for line in found:
                 for measure in ("error", "alpha"):
-                    mean = estimated(of_figure(evidence, name, method, at, line, measure))
+                    mean = estimate_mean(of_figure(evidence, name, method, at, line, measure))
                     yield _row(f"figures-{name}", name, measure, mean, **_place(method, at, line))
 
 
@@ -172,7 +172,7 @@ def _accuracies(evidence: Evidence, name: str) -> Iterator[Row]:
     for setting in SETTINGS:
         for mechanism, found in first[setting].items():
             for text in found:
-                mean = estimated(accuracies(evidence, name, mechanism, text, setting=setting))
+                mean = estimate_mean(accuracies(evidence, name, mechanism, text, setting=setting))
                 yield _row(
                     table, name, "acc", mean, mechanism=mechanism, epsilon=float(text) if text else None,
                     note="with the area as a feature" if setting == "areas" else "",

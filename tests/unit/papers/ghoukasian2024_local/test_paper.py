@@ -12,6 +12,7 @@ import pytest
 
 from evenhand.papers.claims import Evidence
 from evenhand.papers.ghoukasian2024_local import PAPER, checks
+from evenhand.papers.ghoukasian2024_local.checks import correlation, predictions
 from evenhand.papers.ghoukasian2024_local.claims import FIGURE_CLAIMS
 from evenhand.papers.ghoukasian2024_local.data import BOTH, DATA, loaded, population
 from evenhand.papers.ghoukasian2024_local.mechanisms import MECHANISMS
@@ -27,7 +28,6 @@ from evenhand.papers.ghoukasian2024_local.plans import (
     studies,
     way_of,
 )
-from evenhand.papers.ghoukasian2024_local.prediction import correlation, predictions
 from evenhand.papers.ghoukasian2024_local.projection import SETS
 from evenhand.papers.paper import DESIGNS
 from evenhand.papers.reproduction import examined
