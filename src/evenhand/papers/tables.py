@@ -13,7 +13,7 @@ from evenhand.study.results.estimates import estimate
 from evenhand.table.write import write_csv_into
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from evenhand.papers.claims import ClaimRow
     from evenhand.papers.published import Published
@@ -22,14 +22,17 @@ if TYPE_CHECKING:
     from evenhand.study.results.results import Results
 
     Columns = dict[str, list[Any]]
+    TableRow = dict[str, Any]
 
 __all__ = [
     "COLUMNS",
     "NO_PUBLISHED",
     "checked_mean",
     "claims_columns",
+    "columns_of",
     "markdown",
     "means_table",
+    "table_row",
     "write_table",
 ]
 
@@ -43,6 +46,7 @@ NO_PUBLISHED = "no published runs"
 """The note of a mean that there is nothing to compare with."""
 
 _CLAIMS = ("id", "claim", "where", "paper", "ours", "low", "high", "runs", "verdict", "why", "rule")
+_NUMBERS = ("epsilon", "ours", "standard_error", "runs", "paper")
 _DIGITS = 6
 
 
@@ -109,6 +113,50 @@ def _setting_cells(setting: Setting) -> tuple[Any, ...]:
 def _value_cells(ours: Estimated) -> tuple[Any, ...]:
     error = ours.standard_error
     return round(ours.value, _DIGITS), None if error is None else round(error, _DIGITS), ours.runs
+
+
+def _six_decimals(value: float) -> float:
+    return round(value, _DIGITS)
+
+
+def table_row(
+    table: str,
+    dataset: str,
+    measure: str,
+    ours: Estimated | float | None,
+    *,
+    shorten: Callable[[float], float] = _six_decimals,
+    **cells: Any,
+) -> TableRow:
+    """Return a row of a table by column.
+
+    Parameters
+    ----------
+    table, dataset, measure : str
+    ours : Estimated, float or None
+        An exact number has no standard error.
+    shorten : callable
+        Rounds our number and its standard error; by default to six decimals.
+    **cells
+        The other columns; mechanism, split and strategy are "none" and the verdict that there is none unless
+        they are here.
+    """
+    row: TableRow = {
+        "table": table, "dataset": dataset, "mechanism": "none", "split": "none", "strategy": "none",
+        "measure": measure, "verdict": UNCHECKED, **cells,
+    }  # fmt: skip
+    if ours is None or isinstance(ours, float):
+        return {**row, "ours": None if ours is None else shorten(ours)}
+    error = ours.standard_error
+    numbers = {"ours": shorten(ours.value), "runs": ours.runs}
+    return {**row, **numbers, "standard_error": None if error is None else shorten(error)}
+
+
+def columns_of(rows: Sequence[TableRow]) -> Columns:
+    """Return rows as columns; a cell that a row does not have is blank."""
+    return {
+        column: [row.get(column, None if column in _NUMBERS else "") for row in rows] for column in COLUMNS
+    }
 
 
 # --- claims ---------------------------------------------------------------------------------------

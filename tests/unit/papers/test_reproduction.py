@@ -118,7 +118,7 @@ def test_a_larger_design_goes_on_where_a_smaller_one_ended(tmp_path):
 
 
 def test_events_of_all_studies_are_told_as_those_of_one():
-    """A bar that jumps back to nought with every study tells nobody how long it takes."""
+    """A bar that jumps back to zero with every study tells nobody how long it takes."""
     told = []
     reproduce("made2026", design="reduced", workers=1, progress=told.append)
 

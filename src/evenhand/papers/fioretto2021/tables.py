@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.papers.claims import UNCHECKED
 from evenhand.papers.fioretto2021.allotment import AS_PRINTED, OUTPUT, SECOND, SHOWN
 from evenhand.papers.fioretto2021.checks import (
     allotment,
@@ -35,14 +35,13 @@ from evenhand.papers.fioretto2021.printed import (
 )
 from evenhand.papers.fioretto2021.proxies import MODELS, ORIGINAL
 from evenhand.papers.fioretto2021.trials import ALLOTMENT, COUNTY_DRAWS, DRAWS, LANGUAGE, PROXIES
-from evenhand.papers.tables import COLUMNS
+from evenhand.papers.tables import columns_of, table_row
 from evenhand.papers.trials import estimate_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evenhand.papers.claims import Evidence
-    from evenhand.study.results.estimates import Estimated
 
     Row = dict[str, Any]
 
@@ -51,8 +50,6 @@ __all__ = ["EXACTLY", "METHOD", "build_tables"]
 METHOD, EXACTLY = "as in the paper", "exact"
 """What a row's strategy is: the paper's method, or without randomness and with its constants put right."""
 
-_BLANK = {"epsilon", "ours", "standard_error", "runs", "paper"}
-_DIGITS = 8
 _MEASURES = {
     "alpha": "alpha, all districts",
     "alpha, New York": "alpha, New York",
@@ -66,6 +63,13 @@ _MEASURES = {
 }
 
 
+def _eight_digits(value: float) -> float:
+    return float(f"{value:.8g}")
+
+
+_row = partial(table_row, "", mechanism=PLAIN, strategy=EXACTLY, shorten=_eight_digits)
+
+
 def build_tables(evidence: Evidence) -> dict[str, dict[str, list[Any]]]:
     """Return Example 1, the numbers behind the figures, and those of the counties."""
     makers = {
@@ -77,30 +81,10 @@ def build_tables(evidence: Evidence) -> dict[str, dict[str, list[Any]]]:
         "proxies": (_proxies, (PROXIES,)),
     }
     return {
-        name: _columns([{"table": name, **row} for row in make(evidence)])
+        name: columns_of([{**row, "table": name} for row in make(evidence)])
         for name, (make, needs) in makers.items()
         if all(each in evidence.trials for each in needs)
     }
-
-
-def _columns(rows: list[Row]) -> dict[str, list[Any]]:
-    return {column: [row.get(column, None if column in _BLANK else "") for row in rows] for column in COLUMNS}
-
-
-def _row(dataset: str, measure: str, ours: Estimated | float, **more: Any) -> Row:
-    found: Row = {
-        "dataset": dataset, "mechanism": PLAIN, "split": "none", "strategy": EXACTLY, "measure": measure,
-        "verdict": UNCHECKED, **more,
-    }  # fmt: skip
-    if isinstance(ours, float):
-        return {**found, "ours": _short(ours)}
-    error = ours.standard_error
-    numbers = {"ours": _short(ours.value), "runs": ours.runs}
-    return {**found, **numbers, "standard_error": None if error is None else _short(error)}
-
-
-def _short(value: float) -> float:
-    return float(f"{value:.{_DIGITS}g}")
 
 
 # --- the allotment --------------------------------------------------------------------------------
@@ -128,7 +112,7 @@ def _example(evidence: Evidence) -> Iterator[Row]:
     for text in EPSILONS:
         for way, strategy in ((CLAMP, METHOD), (PLAIN, EXACTLY)):
             lost = of_allotment(evidence, text, way, "most lost")
-            printed = {"paper": float(MOST_LOST)} if way == CLAMP else {}
+            printed: Row = {"paper": float(MOST_LOST)} if way == CLAMP else {}
             yield _row(
                 "students", "most lost, USD", lost, epsilon=float(text), mechanism=way, strategy=strategy,
                 note="the epsilon of the printed number is not given", **printed,

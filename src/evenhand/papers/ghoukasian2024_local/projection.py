@@ -291,7 +291,7 @@ class _ScoresAsGiven(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _tolerances(top: float) -> Numbers:
-    """Return tolerances from nought to the top, most of them where gaps of a light intervention are."""
+    """Return tolerances from zero to the top, most of them where gaps of a light intervention are."""
     return np.concatenate(
         [np.linspace(0, _FROM * top, _SPARSE, endpoint=False), np.linspace(_FROM * top, top, _DENSE)]
     )

@@ -20,7 +20,7 @@ from evenhand.papers.ghoukasian2024_local.projection import (
     of_opt,
 )
 from evenhand.papers.rules import FEWEST, quoted
-from evenhand.papers.tables import COLUMNS, NO_PUBLISHED
+from evenhand.papers.tables import NO_PUBLISHED, columns_of, table_row
 from evenhand.papers.trials import estimate_mean
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 __all__ = ["TABLES", "Printed", "Row", "build_tables", "compared"]
 
 _SAME = 1e-6
-_DIGITS = 6
 _METHODS = {"none": "none", "opt": "OPT", "kl": "Fair Projection, KL", "ce": "Fair Projection, CE"}
 _UNFAIR = {
     "ratio": "data unfairness, ratio",
@@ -177,28 +176,7 @@ def build_tables(evidence: Evidence) -> dict[str, dict[str, list[Any]]]:
     found["matched"] = [
         row for name in SETS if name in evidence.trials for row in _matched(name, evidence.trials[name])
     ]
-    return {name: _columns(rows) for name, rows in found.items() if rows}
-
-
-def _columns(rows: list[TableRow]) -> dict[str, list[Any]]:
-    return {
-        column: [row.get(column, "" if column not in _BLANK else None) for row in rows] for column in COLUMNS
-    }
-
-
-_BLANK = {"epsilon", "ours", "standard_error", "runs", "paper"}
-
-
-def _row(table: str, dataset: str, measure: str, ours: Estimated | float | None, **more: Any) -> TableRow:
-    found: TableRow = {
-        "table": table, "dataset": dataset, "mechanism": "none", "split": "none", "strategy": "none",
-        "measure": measure, "verdict": UNCHECKED, **more,
-    }  # fmt: skip
-    if ours is None or isinstance(ours, float):
-        return {**found, "ours": None if ours is None else round(ours, _DIGITS)}
-    error = ours.standard_error
-    numbers = {"ours": round(ours.value, _DIGITS), "runs": ours.runs}
-    return {**found, **numbers, "standard_error": None if error is None else round(error, _DIGITS)}
+    return {name: columns_of(rows) for name, rows in found.items() if rows}
 
 
 def _means(name: str, results: Results) -> Iterator[TableRow]:
@@ -207,7 +185,7 @@ def _means(name: str, results: Results) -> Iterator[TableRow]:
         for measure in (*MEASURES, checks.EO, "eo_gap"):
             mean = checks.mean_of(results, checks.values(results, setting, measure), within=checks.SHARE)
             if mean.runs:
-                yield _row(
+                yield table_row(
                     name, name, "tpr_gap" if measure == checks.EO else measure, mean,
                     mechanism=LABELS.get(way, "none"), strategy=setting.option("strategy"),
                     epsilon=None if setting.epsilon is None else float(setting.epsilon), note=NO_PUBLISHED,
@@ -217,12 +195,12 @@ def _means(name: str, results: Results) -> Iterator[TableRow]:
 def _unfairness(record: Mapping[str, Any]) -> Iterator[TableRow]:
     note = "exact, from the frequencies of all rows"
     for key in ("ratio", "difference"):
-        yield _row(MECHANISMS, record["name"], _UNFAIR[key], record["true"][key], note=note)
+        yield table_row(MECHANISMS, record["name"], _UNFAIR[key], record["true"][key], note=note)
     for way, found in record["ways"].items():
         for epsilon, told in found.items():
             for key, measure in _UNFAIR.items():
                 if told[key] is not None:
-                    yield _row(
+                    yield table_row(
                         MECHANISMS, record["name"], measure, told[key],
                         mechanism=LABELS[way], strategy="single", epsilon=float(epsilon), note=note,
                     )  # fmt: skip
@@ -235,7 +213,7 @@ def _prediction(evidence: Evidence) -> Iterator[TableRow]:
             found = checks.correlation(results, record or {}, measure)
             note = f"rank correlation of data unfairness and {measure}, mean over repeats"
             if found.runs:
-                yield _row(
+                yield table_row(
                     "prediction",
                     name,
                     f"correlation with {measure}",
@@ -249,7 +227,7 @@ def _printed(table: str, records: Mapping[int, Mapping[str, Any]]) -> Iterator[T
     for row in compared(table, records):
         line, checked = row.printed, row.checked
         at = f"at a gap of {line.gap:.4f}; " if line.method in DIVERGENCES else ""
-        yield _row(
+        yield table_row(
             table, row.trials, row.measure, checked.ours,
             mechanism=_METHODS[line.method], epsilon=float(line.epsilon) if line.method == "opt" else None,
             paper=checked.paper_value, verdict=checked.verdict, note=f"{at}{checked.why}",
@@ -273,7 +251,7 @@ def _matched(name: str, records: Mapping[int, Mapping[str, Any]]) -> Iterator[Ta
                         "tolerance": point.tolerance, "CPU seconds": point.seconds,
                     }  # fmt: skip
                     for measure, runs in numbers.items():
-                        yield _row(
+                        yield table_row(
                             "matched", name, measure, estimate_mean(runs),
                             mechanism=_METHODS[divergence], epsilon=float(epsilon),
                             note=f"{kind} of OPT at this epsilon, matched on the {how}",

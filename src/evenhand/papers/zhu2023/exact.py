@@ -72,7 +72,7 @@ def variance(epsilon: Fraction, *, printed: bool = False) -> Fraction:
 
 
 def rounded_bias(counts: Any, epsilon: Fraction) -> Values:
-    """Return the bias of rounded Laplace noise, clipped at nought.
+    """Return the bias of rounded Laplace noise, clipped at zero.
 
     >>> from fractions import Fraction
     >>> float(rounded_bias(np.array([0]), Fraction(4)).round(4)[0])
@@ -84,7 +84,7 @@ def rounded_bias(counts: Any, epsilon: Fraction) -> Values:
 
 
 def clipped_bias(counts: Any, law: DiscreteGaussian | DiscreteLaplace) -> Values:
-    """Return the bias of integer noise, clipped at nought.
+    """Return the bias of integer noise, clipped at zero.
 
     >>> float(clipped_bias(np.array([3]), DiscreteLaplace(2)).round(6)[0])
     0.214097

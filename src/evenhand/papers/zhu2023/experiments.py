@@ -265,7 +265,7 @@ _UNIT = "replace one"
 
 
 def shipped(histogram: Histogram) -> dict[str, dict[str, dict[str, float]]]:
-    """Return delta, bias and alpha by mechanism and epsilon; noise is clipped at nought as in the paper."""
+    """Return delta, bias and alpha by mechanism and epsilon; noise is clipped at zero as in the paper."""
     found: dict[str, dict[str, dict[str, float]]] = {}
     for text in EPSILONS:
         epsilon = Fraction(text)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from evenhand.papers.claims import UNCHECKED
-from evenhand.papers.tables import COLUMNS
+from evenhand.papers.tables import columns_of, table_row
 from evenhand.papers.trials import estimate_mean
 from evenhand.papers.zhu2023.checks import (
     accuracies,
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evenhand.papers.claims import Evidence
-    from evenhand.study.results.estimates import Estimated
 
     Row = dict[str, Any]
 
@@ -41,13 +40,15 @@ __all__ = ["AS_PRINTED", "AS_SHIPPED", "EXACTLY", "build_tables", "side_by_side"
 AS_PRINTED, EXACTLY, AS_SHIPPED = "as in the paper", "exact", "as shipped"
 """What a row's strategy is: the paper's method, without randomness, and evenhand's own mechanism."""
 
-_DIGITS = 10
 _MEASURES = {"l1": "l1_bias", "alpha": "alpha"}
 _EXTRA = {
     SMALLER_NOISE: "the variance of the text; no printed numbers",
     BY_THRESHOLD: "Algorithm 2; the printed numbers fit equation (2)",
     AGAINST_ALL: "the sample's table against everybody; the printed numbers are below the people left out",
 }
+
+
+_row = partial(table_row, strategy=AS_PRINTED, shorten=lambda value: round(value, 10))
 
 
 def build_tables(evidence: Evidence) -> dict[str, dict[str, list[Any]]]:
@@ -61,26 +62,7 @@ def build_tables(evidence: Evidence) -> dict[str, dict[str, list[Any]]]:
             found[f"figures-{name}"] = list(_figures(evidence, name))
         if classification_name(name) in evidence.trials:
             found[f"classification-{name}"] = list(_accuracies(evidence, name))
-    return {name: _columns(rows) for name, rows in found.items()}
-
-
-_BLANK = {"epsilon", "ours", "standard_error", "runs", "paper"}
-
-
-def _columns(rows: list[Row]) -> dict[str, list[Any]]:
-    return {column: [row.get(column, None if column in _BLANK else "") for row in rows] for column in COLUMNS}
-
-
-def _row(table: str, dataset: str, measure: str, ours: Estimated | float | None, **more: Any) -> Row:
-    found: Row = {
-        "table": table, "dataset": dataset, "mechanism": "none", "split": "none", "strategy": AS_PRINTED,
-        "measure": measure, "verdict": UNCHECKED, **more,
-    }  # fmt: skip
-    if ours is None or isinstance(ours, float):
-        return {**found, "ours": None if ours is None else round(ours, _DIGITS)}
-    error = ours.standard_error
-    numbers = {"ours": round(ours.value, _DIGITS), "runs": ours.runs}
-    return {**found, **numbers, "standard_error": None if error is None else round(error, _DIGITS)}
+    return {name: columns_of(rows) for name, rows in found.items()}
 
 
 # --- tables 1 to 3 --------------------------------------------------------------------------------

@@ -62,7 +62,7 @@ def test_a_printed_number_knows_its_last_digit():
     assert printed_number("ma", GAUSSIAN, "4", "delta") == ("3E-4", 3e-4, pytest.approx(1e-4))
 
 
-def test_a_delta_that_is_printed_as_nought_is_nought():
+def test_a_delta_that_is_printed_as_zero_is_zero():
     """A unit of the last digit of 0 is 1, and every delta would agree with it."""
     record = evidence().trials[EXACT][0]
     for value, expected in ((0.0, "agrees"), (1e-9, "differs"), (0.9, "differs")):
