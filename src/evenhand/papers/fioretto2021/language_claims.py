@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.papers.claims import Checked, Claim, unchecked
+from evenhand.papers.fioretto2021.allotment import inverse_excess
 from evenhand.papers.fioretto2021.checks import (
     area_errors,
     by_truth,
@@ -19,10 +20,8 @@ from evenhand.papers.fioretto2021.checks import (
     verdict,
     wrong_shares,
 )
-from evenhand.papers.fioretto2021.language import INDEPENDENT, WHOLE
-from evenhand.papers.fioretto2021.moments import inverse_excess
+from evenhand.papers.fioretto2021.language import INDEPENDENT, MODELS, ORIGINAL, WHOLE
 from evenhand.papers.fioretto2021.printed import COUNTIES, LANGUAGE_EPSILONS
-from evenhand.papers.fioretto2021.proxies import MODELS, ORIGINAL
 from evenhand.papers.fioretto2021.trials import COUNTY_DRAWS, LANGUAGE, LANGUAGE_DRAWS, PROXIES
 from evenhand.papers.rules import mostly
 from evenhand.papers.trials import estimate_mean

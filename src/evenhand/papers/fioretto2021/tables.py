@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.papers.fioretto2021.allotment import AS_PRINTED, OUTPUT, SECOND, SHOWN
+from evenhand.papers.fioretto2021.allotment import AS_PRINTED, OUTPUT, SECOND, SHOWN, inverse_excess
 from evenhand.papers.fioretto2021.checks import (
     allotment,
     area_errors,
@@ -22,8 +22,7 @@ from evenhand.papers.fioretto2021.checks import (
 )
 from evenhand.papers.fioretto2021.data import AREAS, TABLES
 from evenhand.papers.fioretto2021.draws import CLAMP, PLAIN, PROXY
-from evenhand.papers.fioretto2021.language import INDEPENDENT, PARTS, WHOLE
-from evenhand.papers.fioretto2021.moments import inverse_excess
+from evenhand.papers.fioretto2021.language import INDEPENDENT, MODELS, ORIGINAL, PARTS, WHOLE
 from evenhand.papers.fioretto2021.printed import (
     AVERAGE,
     BOUNDS,
@@ -33,7 +32,6 @@ from evenhand.papers.fioretto2021.printed import (
     LANGUAGE_EPSILONS,
     MOST_LOST,
 )
-from evenhand.papers.fioretto2021.proxies import MODELS, ORIGINAL
 from evenhand.papers.fioretto2021.trials import ALLOTMENT, COUNTY_DRAWS, DRAWS, LANGUAGE, PROXIES
 from evenhand.papers.tables import columns_of, table_row
 from evenhand.papers.trials import estimate_mean
