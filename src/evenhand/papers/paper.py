@@ -1,9 +1,13 @@
-"""A paper as something that can be run: its designs, claims, tables and figures."""
+"""The papers by name, and what a paper is: its designs, claims, tables and figures."""
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
+
+from evenhand.errors import UnknownNameError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +18,19 @@ if TYPE_CHECKING:
     from evenhand.report.page import Chart
     from evenhand.study.plan.plan import Plan
 
-__all__ = ["DESIGNS", "Paper", "Study"]
+__all__ = ["DESIGNS", "PAPERS", "Paper", "Study", "paper_named"]
+
+PAPERS: Mapping[str, str] = MappingProxyType(
+    {
+        "arcolezi2023": "(Local) Differential Privacy has NO Disparate Impact on Fairness",
+        "makhlouf2024": "On the Impact of Multi-dimensional Local Differential Privacy on Fairness",
+        "ghoukasian2024-central": "Central DP and Fairness in Classification",
+        "ghoukasian2024-local": "Local DP as a Pre-processing Technique for Fairness in Classification",
+        "zhu2023": "Privacy and Bias Analysis of Disclosure Avoidance Systems",
+        "fioretto2021": "Decision Making with Differential Privacy under a Fairness Lens",
+    }
+)
+"""The papers that can be reproduced, by key, with their titles."""
 
 DESIGNS = ("quick", "reduced", "full")
 """How much of a paper is run: for a look, for the documentation, or all of it."""
@@ -59,8 +75,6 @@ class Paper:
     name : str
         Its key, such as ``"arcolezi2023"``.
     title, citation : str
-    studies : callable
-        From a design of :data:`DESIGNS` and a keyword `search` to the studies that it runs.
     claims : tuple of Claim
     tables : callable
         From the evidence to tables by name, each of columns.
@@ -68,6 +82,8 @@ class Paper:
         What each design runs and how long it takes, in a sentence.
     departures : tuple of str
         Where the reproduction departs from the paper or its code, and why, in sentences.
+    studies : callable
+        From a design of :data:`DESIGNS` and a keyword `search` to the studies that it runs; by default none.
     published : callable
         Returns the authors' runs, or None if they are not on this machine.
     figures : callable
@@ -79,11 +95,23 @@ class Paper:
     name: str
     title: str
     citation: str
-    studies: Callable[..., tuple[Study, ...]] = field(repr=False)
     claims: tuple[Claim, ...] = field(repr=False)
     tables: Callable[[Evidence], Mapping[str, dict[str, list[Any]]]] = field(repr=False)
     designs: Mapping[str, str] = field(repr=False)
     departures: tuple[str, ...] = field(default=(), repr=False)
+    studies: Callable[..., tuple[Study, ...]] = field(default=lambda *_, **__: (), repr=False)
     published: Callable[[], Published | None] = field(default=lambda: None, repr=False)
     figures: Callable[[Evidence], Sequence[Chart]] = field(default=lambda _: (), repr=False)
     trials: Callable[[str], tuple[Trials, ...]] = field(default=lambda _: (), repr=False)
+
+
+def paper_named(name: str) -> Paper:
+    """Return a paper by its key.
+
+    >>> paper_named("arcolezi2023").name
+    'arcolezi2023'
+    """
+    if not isinstance(name, str) or name not in PAPERS:
+        raise UnknownNameError("Paper", name, PAPERS)
+    found: Paper = importlib.import_module(f"evenhand.papers.{name.replace('-', '_')}").PAPER
+    return found

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand.datasets.download.files import places
+from evenhand.datasets.download.parsing import parse_csv
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -56,9 +59,6 @@ def published_columns(stem: str, *, numbers: tuple[str, ...]) -> dict[str, Any] 
     numbers : tuple of str
         Columns that hold numbers, blanks as NaN; the others are text.
     """
-    from evenhand.datasets.download.files import places  # noqa: PLC0415 - as above
-    from evenhand.datasets.download.parsing import parse_csv  # noqa: PLC0415 - loads pyarrow
-
     for place in places(None):
         packed, plain = (place.folder / f"{stem}.csv{end}" for end in (".gz", ""))
         if packed.is_file():

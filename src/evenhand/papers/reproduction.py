@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-import importlib
 from collections import Counter
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from evenhand._validate import one_of
-from evenhand.errors import DataSetNotFoundError, InvalidParameterError, UnknownNameError, UnwritableFileError
+from evenhand.errors import DataSetNotFoundError, InvalidParameterError, UnwritableFileError
 from evenhand.papers.claims import AGREES, DIFFERS, UNCHECKED, Evidence, judged
-from evenhand.papers.paper import DESIGNS
+from evenhand.papers.figures import svg_file
+from evenhand.papers.paper import DESIGNS, paper_named
 from evenhand.papers.tables import claims_columns, markdown, write_table
 from evenhand.study.plan.cells import Cell
+from evenhand.study.results.results import Results
 from evenhand.study.run.events import Cancel, Cancelled, Finished, Started
 from evenhand.study.run.progress import listening
+from evenhand.study.run.whole import run
+from evenhand.study.store.file import FILE
+from evenhand.table.write import replacing_together
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -28,22 +31,9 @@ if TYPE_CHECKING:
     from evenhand.papers.trials import Trials
     from evenhand.report.page import Chart
     from evenhand.study.plan.plan import Plan
-    from evenhand.study.results.results import Results
     from evenhand.study.run.events import Event
 
-__all__ = ["PAPERS", "Reproduction", "examine", "examined", "paper_named", "reproduce"]
-
-PAPERS: Mapping[str, str] = MappingProxyType(
-    {
-        "arcolezi2023": "(Local) Differential Privacy has NO Disparate Impact on Fairness",
-        "makhlouf2024": "On the Impact of Multi-dimensional Local Differential Privacy on Fairness",
-        "ghoukasian2024-central": "Central DP and Fairness in Classification",
-        "ghoukasian2024-local": "Local DP as a Pre-processing Technique for Fairness in Classification",
-        "zhu2023": "Privacy and Bias Analysis of Disclosure Avoidance Systems",
-        "fioretto2021": "Decision Making with Differential Privacy under a Fairness Lens",
-    }
-)
-"""The papers that can be reproduced, by key, with their titles."""
+__all__ = ["Reproduction", "examine", "examined", "reproduce"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,8 +77,6 @@ class Reproduction:
         UnwritableFileError
             If the folder or a file cannot be written.
         """
-        from evenhand.table.write import replacing_together  # noqa: PLC0415 - starts pyarrow
-
         place = Path(folder)
         try:
             place.mkdir(parents=True, exist_ok=True)
@@ -99,8 +87,6 @@ class Reproduction:
         tables["claims.csv"] = claims_columns(self.claims)
         pictures = {}
         if self.figures:
-            from evenhand.papers.figures import svg_file  # noqa: PLC0415 - needs the extra report
-
             pictures = {f"{chart.name}.svg": svg_file(chart) for chart in self.figures}
             pictures["figures.md"] = self.gallery()
         texts = {"claims.md": self.report(), **pictures}
@@ -134,18 +120,6 @@ class Reproduction:
     def __str__(self) -> str:
         counts = ", ".join(f"{number} {verdict}" for verdict, number in self.counts.items())
         return f"{self.paper.name}, {self.design} design: {counts}"
-
-
-def paper_named(name: str) -> Paper:
-    """Return a paper by its key.
-
-    >>> paper_named("arcolezi2023").name
-    'arcolezi2023'
-    """
-    if not isinstance(name, str) or name not in PAPERS:
-        raise UnknownNameError("Paper", name, PAPERS)
-    found: Paper = importlib.import_module(f"evenhand.papers.{name.replace('-', '_')}").PAPER
-    return found
 
 
 def reproduce(
@@ -250,9 +224,6 @@ def examine(name: str, out: str | PathLike[str], *, design: str = "reduced") -> 
 
 def _stored(study: Study, folder: Path) -> Results | None:
     """Return the finished cells of a study, or None if there are none."""
-    from evenhand.study.results.results import Results  # noqa: PLC0415 - starts pyarrow
-    from evenhand.study.store.file import FILE  # noqa: PLC0415 - as above
-
     wanted = {cell.id for cell in study.plan.cells()}
     places = (
         [folder]
@@ -332,9 +303,6 @@ def _run(
     cancel: Cancel,
 ) -> Results:
     """Return the results of a study, its parts put together."""
-    from evenhand.study.results.results import Results  # noqa: PLC0415 - starts pyarrow
-    from evenhand.study.run.whole import run  # noqa: PLC0415 - as above
-
     folder = None if out is None else Path(out) / study.name
 
     def one(plan: Plan, place: Path | None) -> Results:

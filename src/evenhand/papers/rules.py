@@ -11,7 +11,7 @@ r"""Rules for verdicts, fixed before any result was looked at.
     A result without randomness agrees if it is the published one to three decimals.
 ``mostly``
     A finding in words becomes comparisons, pair by pair in the same repeats, each oriented so that a positive
-    difference supports the finding. It agrees if in more than half of them the 95 % interval is above nought.
+    difference supports the finding. It agrees if in more than half of them the 95 % interval is above zero.
 ``below``
     "Minor" agrees if in more than half of the comparisons the 95 % interval is below the limit.
 ``alike``

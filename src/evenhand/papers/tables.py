@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from evenhand.papers.claims import UNCHECKED, Checked
 from evenhand.papers.rules import number_text, published_mean, same
 from evenhand.study.results.estimates import estimate
+from evenhand.table.write import write_csv_into
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from evenhand.papers.claims import ClaimRow
     from evenhand.papers.published import Published
@@ -19,14 +22,17 @@ if TYPE_CHECKING:
     from evenhand.study.results.results import Results
 
     Columns = dict[str, list[Any]]
+    TableRow = dict[str, Any]
 
 __all__ = [
     "COLUMNS",
     "NO_PUBLISHED",
     "checked_mean",
     "claims_columns",
+    "columns_of",
     "markdown",
     "means_table",
+    "table_row",
     "write_table",
 ]
 
@@ -40,6 +46,7 @@ NO_PUBLISHED = "no published runs"
 """The note of a mean that there is nothing to compare with."""
 
 _CLAIMS = ("id", "claim", "where", "paper", "ours", "low", "high", "runs", "verdict", "why", "rule")
+_NUMBERS = ("epsilon", "ours", "standard_error", "runs", "paper")
 _DIGITS = 6
 
 
@@ -108,6 +115,50 @@ def _value_cells(ours: Estimated) -> tuple[Any, ...]:
     return round(ours.value, _DIGITS), None if error is None else round(error, _DIGITS), ours.runs
 
 
+def _six_decimals(value: float) -> float:
+    return round(value, _DIGITS)
+
+
+def table_row(
+    table: str,
+    dataset: str,
+    measure: str,
+    ours: Estimated | float | None,
+    *,
+    shorten: Callable[[float], float] = _six_decimals,
+    **cells: Any,
+) -> TableRow:
+    """Return a row of a table by column.
+
+    Parameters
+    ----------
+    table, dataset, measure : str
+    ours : Estimated, float or None
+        An exact number has no standard error.
+    shorten : callable
+        Rounds our number and its standard error; by default to six decimals.
+    **cells
+        The other columns; mechanism, split and strategy are "none" and the verdict that there is none unless
+        they are here.
+    """
+    row: TableRow = {
+        "table": table, "dataset": dataset, "mechanism": "none", "split": "none", "strategy": "none",
+        "measure": measure, "verdict": UNCHECKED, **cells,
+    }  # fmt: skip
+    if ours is None or isinstance(ours, float):
+        return {**row, "ours": None if ours is None else shorten(ours)}
+    error = ours.standard_error
+    numbers = {"ours": shorten(ours.value), "runs": ours.runs}
+    return {**row, **numbers, "standard_error": None if error is None else shorten(error)}
+
+
+def columns_of(rows: Sequence[TableRow]) -> Columns:
+    """Return rows as columns; a cell that a row does not have is blank."""
+    return {
+        column: [row.get(column, None if column in _NUMBERS else "") for row in rows] for column in COLUMNS
+    }
+
+
 # --- claims ---------------------------------------------------------------------------------------
 
 
@@ -155,10 +206,6 @@ def _plain(text: str) -> str:
 
 def write_table(columns: Columns, file: Any) -> None:
     """Write columns as CSV in which no text is a formula, into a binary file that is open."""
-    import pyarrow as pa  # noqa: PLC0415 - slow to import
-
-    from evenhand.table.write import write_csv_into  # noqa: PLC0415 - starts pyarrow
-
     kinds = {
         **dict.fromkeys(("epsilon", "ours", "standard_error", "low", "high"), pa.float64()),
         "runs": pa.int64(),

@@ -7,18 +7,26 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from evenhand.errors import StudyStoreError
+from evenhand.study.results.estimates import Estimated
+from evenhand.study.results.intervals import means
 from evenhand.study.run.events import Event, Started
+from evenhand.table.write import replacing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from os import PathLike
 
+    from numpy.typing import NDArray
+
     from evenhand.study.run.events import Cancel
 
-__all__ = ["Trials"]
+__all__ = ["Trials", "estimate_mean"]
 
 _FORMAT = 1
+_LEVEL = 0.95
 
 
 @dataclass(frozen=True)
@@ -107,9 +115,22 @@ class Trials:
         raise StudyStoreError(message)
 
     def _write(self, folder: Path, number: int, record: Mapping[str, Any]) -> None:
-        from evenhand.table.write import replacing  # noqa: PLC0415 - starts pyarrow
-
         whole = {"format": _FORMAT, "name": self.name, "number": number, "record": record}
         folder.mkdir(parents=True, exist_ok=True)
         with replacing(folder / f"{number:02d}.json") as file:
             file.write(json.dumps(whole, indent=1).encode())
+
+
+def estimate_mean(values: NDArray[np.float64]) -> Estimated:
+    """Return the mean of one value per trial, with its t interval.
+
+    >>> estimate_mean(np.array([0.1, 0.3])).value
+    0.2
+    """
+    found = means(np.asarray(values, dtype=float), level=_LEVEL, extra=0.0)
+    value, error, low, high = (float(each) for each in found[:4])
+    runs = int(found.runs)
+    left = len(values) - runs
+    if runs < 2:
+        return Estimated(value, None, None, runs, left)
+    return Estimated(value, low, high, runs, left, _LEVEL, "seeds", error)

@@ -10,7 +10,6 @@ from evenhand.datasets.entries.counties import covered
 from evenhand.papers.claims import Evidence
 from evenhand.papers.fioretto2021 import allotment as fioretto2021_allotment
 from evenhand.papers.fioretto2021 import language as fioretto2021_language
-from evenhand.papers.fioretto2021 import proxies as fioretto2021_proxies
 from evenhand.papers.fioretto2021 import trials as fioretto2021_trials
 from evenhand.papers.fioretto2021.data import Areas, Districts
 
@@ -56,13 +55,13 @@ def standing_in(monkeypatch):
     """Let every module of the paper read the invented tables, and draw little."""
     monkeypatch.setattr(fioretto2021_allotment, "districts", made_up_districts)
     monkeypatch.setattr(fioretto2021_trials, "districts", made_up_districts)
-    for module in (fioretto2021_trials, fioretto2021_language, fioretto2021_proxies):
+    for module in (fioretto2021_trials, fioretto2021_language):
         monkeypatch.setattr(module, "areas", made_up_areas)
     for module in (fioretto2021_allotment, fioretto2021_trials):
         monkeypatch.setattr(module, "temperatures", _temperatures)
     monkeypatch.setattr(fioretto2021_trials, "PART", 40)
     monkeypatch.setattr(fioretto2021_trials, "REPETITIONS", 300)
-    monkeypatch.setattr(fioretto2021_proxies, "GROUPS", 3)
+    monkeypatch.setattr(fioretto2021_language, "GROUPS", 3)
     fioretto2021_language.part_errors.cache_clear()
 
 

@@ -31,7 +31,7 @@ def test_without_the_file_there_is_none(monkeypatch, tmp_path):
 
 
 def test_a_spread_needs_two_runs():
-    """The deviation of one number is not nought, it is unknown."""
+    """The deviation of one number is not zero, it is unknown."""
     key = ("adult", Setting().id)
     runs = {(*key, "acc"): np.array([0.5, np.nan]), (*key, "di"): np.array([0.25, 0.75])}
     known = Published(runs, same_seeds=True, source="made up")

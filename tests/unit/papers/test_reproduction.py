@@ -15,8 +15,8 @@ from evenhand.errors import (
 )
 from evenhand.papers import reproduction
 from evenhand.papers.claims import Checked, Claim
-from evenhand.papers.paper import Paper, Study
-from evenhand.papers.reproduction import PAPERS, examine, paper_named, reproduce
+from evenhand.papers.paper import PAPERS, Paper, Study, paper_named
+from evenhand.papers.reproduction import examine, reproduce
 from evenhand.papers.tables import means_table
 from evenhand.study.plan.cells import Setting
 from evenhand.study.plan.plan import Plan
@@ -118,7 +118,7 @@ def test_a_larger_design_goes_on_where_a_smaller_one_ended(tmp_path):
 
 
 def test_events_of_all_studies_are_told_as_those_of_one():
-    """A bar that jumps back to nought with every study tells nobody how long it takes."""
+    """A bar that jumps back to zero with every study tells nobody how long it takes."""
     told = []
     reproduce("made2026", design="reduced", workers=1, progress=told.append)
 
@@ -238,7 +238,7 @@ def test_a_folder_is_judged_without_running_anything(tmp_path):
 
 def test_figures_are_written_as_pictures(tmp_path, monkeypatch):
     """The documentation includes them by name."""
-    monkeypatch.setattr("evenhand.papers.figures.svg_file", lambda chart: f"<svg>{chart.name}</svg>")
+    monkeypatch.setattr("evenhand.papers.reproduction.svg_file", lambda chart: f"<svg>{chart.name}</svg>")
     found = reproduce("made2026", workers=1, progress=False)
     chart = SimpleNamespace(name="fig2", alt="DI rises", caption="As figure 2.")
     drawn = reproduction.Reproduction(

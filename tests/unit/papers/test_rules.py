@@ -143,7 +143,7 @@ def test_facts_are_equal_or_not():
     assert (fact(3, 3).verdict, fact(3, 4).verdict, fact(3, 4).why) == ("agrees", "differs", "Ours: 3.")
 
 
-def test_numbers_have_three_decimals_and_no_negative_nought():
+def test_numbers_have_three_decimals_and_no_negative_zero():
     """A table with -0.000 in it reads as a loss."""
     assert [number_text(each) for each in (-0.17, -0.0001, 1.0, math.nan)] == [
         "\u22120.170", "0.000", "1.000", "no value",

@@ -6,6 +6,8 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from evenhand.collect import GRR, SS
+from evenhand.collect.joint.split import split_budget
 from evenhand.papers.arcolezi2023 import checks
 from evenhand.papers.arcolezi2023.checks import FAIRNESS, LOW_PRIVACY, UTILITY
 from evenhand.papers.claims import AGREES, DIFFERS, UNCHECKED, Checked, Claim, unchecked
@@ -223,8 +225,6 @@ def _not_back(evidence: Evidence) -> Checked:
 
 
 def _binary(_: Evidence) -> Checked:
-    from evenhand.collect.joint.split import split_budget  # noqa: PLC0415 - starts numpy
-
     sizes = {"a": 2, "b": 2, "c": 2}
     ours, uniform = (split_budget(1, sizes, how=how, exact=True) for how in ("k-based", "uniform"))
     why = "Both splits give every binary attribute the same share, exactly."
@@ -232,8 +232,6 @@ def _binary(_: Evidence) -> Checked:
 
 
 def _one_value(_: Evidence) -> Checked:
-    from evenhand.collect import GRR, SS  # noqa: PLC0415 - starts numba
-
     ss, grr = SS(5, 4, as_printed=True), GRR(5, 4)
     ours = (ss.size, f"{ss.p:.12f}", f"{ss.q:.12f}")
     why = f"k = 5, epsilon 4: SS names {ss.size} value, p = {ss.p:.6f} as GRR's {grr.p:.6f}."

@@ -1,19 +1,36 @@
-"""The allotment of fioretto2021 without any draws: its bias, what it moves in dollars, and the remedies."""
+r"""The allotment of fioretto2021 without any draws: its bias, what it moves in dollars, and the remedies.
+
+A share is :math:`N_i / D` with :math:`N_i = a_i \hat x_i` and :math:`D = \sum_j N_j`. Counts are independent,
+so that to second order
+
+.. math:: E[N_i / D] = \frac{\mu_i}{\mu} - \frac{a_i^2 v_i}{\mu^2} + \frac{\mu_i V}{\mu^3},
+
+where :math:`\mu_i` and :math:`a_i^2 v_i` are mean and variance of :math:`N_i`, and :math:`\mu`, :math:`V`
+those of :math:`D`. For 16,641 districts what is left out is below 1e-8 of alpha at every epsilon of the
+paper, and below 1e-5 for the 972 of New York alone, by comparison with :func:`evenhand.decide.bias`. It is
+quick enough for many temperatures.
+"""
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import expi
 
+from evenhand.decide.allotment.allotment import Allotment
+from evenhand.decide.allotment.moments import allotment_bias, total_not_positive
 from evenhand.decide.bounds_curvature import allotment_trace, second_order_bias
-from evenhand.papers.fioretto2021 import moments
 from evenhand.papers.fioretto2021.data import TABLES, districts
 from evenhand.papers.fioretto2021.draws import CLAMP, PLAIN, PROXY
 from evenhand.papers.fioretto2021.printed import BUDGET, EPSILONS, LEAST
 from evenhand.privacy.laws import Laplace
+from evenhand.release import postprocess
+from evenhand.release.postprocess import optimal_temperature
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,9 +49,118 @@ __all__ = [
     "STRENGTHS",
     "allotment_record",
     "exact_bias",
+    "inverse_excess",
+    "mean_and_variance",
+    "output_sensitivity",
+    "proxy_bias",
+    "released_bias",
+    "sensitivity_as_it_is",
     "significant",
     "temperatures",
 ]
+
+_PIECES = (0.0, 3.0, 12.0, 45.0)
+_NODES = 32
+
+
+def mean_and_variance(counts: Any, scale: Fraction, temperature: float = 0.0) -> tuple[Values, Values]:
+    """Return mean and variance of counts with Laplace noise that are clamped at 0, or shrunken.
+
+    Parameters
+    ----------
+    counts : array of int
+    scale : Fraction
+        Of the noise.
+    temperature : float
+        T of the modified post-processing; 0 only clamps.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> mean, variance = mean_and_variance(np.array([3]), Fraction(2), 1.0)
+    >>> round(float(mean[0]) - 3, 12)
+    -0.001512302411
+    """
+    each, back = np.unique(np.asarray(counts), return_inverse=True)
+    law, b = Laplace(scale), float(scale)
+    values = each.astype(float)
+    if temperature:
+        mean = values + postprocess.shrink_bias(each, law, T=temperature)
+        second = _second_moment(values, b, temperature)
+    else:
+        mean = values + postprocess.clamp_bias(each, law)
+        second = values**2 + 2 * b**2 - b**2 * np.exp(-values / b)
+    return mean[back], np.maximum(second - mean**2, 0.0)[back]
+
+
+def _second_moment(values: Values, b: float, temperature: float) -> Values:
+    """Return the mean square of a shrunken count, by Gauss and Legendre's rule on either side of it."""
+    start = (-1 + math.sqrt(1 + 4 * temperature)) / 2
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    total = np.zeros(len(values))
+    for near, far in pairwise(_PIECES):
+        for low, high in (
+            (values - far * b, values - near * b),
+            (np.maximum(values, start) + near * b, np.maximum(values, start) + far * b),
+        ):
+            left, right = np.maximum(low, start), np.maximum(high, start)
+            half = (right - left)[:, None] / 2
+            z = left[:, None] + half * (nodes + 1)
+            density = np.exp(-np.abs(z - values[:, None]) / b) / (2 * b)
+            total += ((z - temperature / (z + 1)) ** 2 * density * weights * half).sum(axis=1)
+    return total
+
+
+def released_bias(table: Districts, scale: Fraction, temperature: float = 0.0) -> Values:
+    """Return the bias of shares of clamped or shrunken counts, to second order."""
+    mean, variance = mean_and_variance(table.counts, scale, temperature)
+    weights = table.weights.astype(float)
+    expected = weights * mean
+    total, spread = float(expected.sum()), float((weights**2 * variance).sum())
+    shares = expected / total - weights**2 * variance / total**2 + expected * spread / total**3
+    return np.asarray(shares - table.shares)
+
+
+# --- remedies -------------------------------------------------------------------------------------
+
+
+def inverse_excess(ratio: float) -> float:
+    r"""Return :math:`Z\, E[1/\tilde Z] - 1` of Laplace noise whose scale is so small a part of Z.
+
+    It is the principal value; the mean itself does not exist.
+
+    >>> round(inverse_excess(0.1), 9)
+    0.023551772
+    """
+    if ratio > 1 / 40:
+        inverse = 1 / ratio
+        return float(
+            (-math.exp(inverse) * expi(-inverse) + math.exp(-inverse) * expi(inverse)) * inverse / 2 - 1
+        )
+    terms = [math.factorial(2 * k) * ratio ** (2 * k) for k in range(1, 12)]
+    return math.fsum(terms)
+
+
+def proxy_bias(table: Districts, epsilon: Fraction) -> Values:
+    """Return the bias of the linear proxy: half of epsilon for the sum, which moves by the largest weight."""
+    ratio = 2 * int(table.weights.max()) / (float(epsilon) * table.total)
+    return table.shares * inverse_excess(ratio)
+
+
+def output_sensitivity(table: Districts, least: float) -> float:
+    """Return the sensitivity of Theorem 11 with a lower bound on the sum, as a share of the sum."""
+    return 2 * int(table.weights.max()) / (least * table.total)
+
+
+def sensitivity_as_it_is(table: Districts) -> float:
+    """Return how far all shares together move at most if one person leaves this very table."""
+    weights, counts = table.weights.astype(float), table.counts.astype(float)
+    total = table.total
+    return float((2 * weights * (total - counts * weights) / (total * (total - weights))).max())
+
+
+# --- the allotment --------------------------------------------------------------------------------
+
 
 SECOND, AS_PRINTED, OUTPUT = "second order", "as printed", "output"
 """Half the variance times the trace, the same with the factor n of (4g), and noise on the shares."""
@@ -61,8 +187,6 @@ def significant(values: Any, digits: int = 7) -> Any:
 @lru_cache(maxsize=16)
 def temperatures(epsilon: str) -> dict[str, float]:
     """Return the temperatures of an epsilon, by name."""
-    from evenhand.release.postprocess import optimal_temperature  # noqa: PLC0415 - imports scipy
-
     law = Laplace(1 / Fraction(epsilon))
     found = {
         EVENEST: optimal_temperature(law, minimize="alpha"),
@@ -73,18 +197,12 @@ def temperatures(epsilon: str) -> dict[str, float]:
 
 def exact_bias(table: Districts, epsilon: Fraction) -> tuple[Values, float]:
     """Return the bias of shares of noisy counts that are left as they are, and what it is off by at most."""
-    from evenhand.decide.allotment.allotment import Allotment  # noqa: PLC0415 - when it is run
-    from evenhand.decide.allotment.moments import allotment_bias  # noqa: PLC0415 - as above
-
     found = allotment_bias(Allotment(table.weights), table.counts, Laplace(1 / epsilon))
     return np.asarray(found[0]), float(np.max(found[1]))
 
 
 def _chance(table: Districts, epsilon: Fraction) -> float:
     """Return the probability that the noisy sum is 0 or less, or a bound of it."""
-    from evenhand.decide.allotment.allotment import Allotment  # noqa: PLC0415 - when it is run
-    from evenhand.decide.allotment.moments import total_not_positive  # noqa: PLC0415 - as above
-
     return float(total_not_positive(Allotment(table.weights), table.counts, Laplace(1 / epsilon))[0])
 
 
@@ -115,8 +233,8 @@ def allotment_record(number: int) -> dict[str, Any]:
         "chosen share": float(table.shares[chosen].sum()),
         "sizes": table.counts[chosen].tolist(),
         "sensitivity": {
-            "theorem 11": moments.output_sensitivity(table, LEAST),
-            "exact": moments.sensitivity_as_it_is(table),
+            "theorem 11": output_sensitivity(table, LEAST),
+            "exact": sensitivity_as_it_is(table),
         },
         "epsilons": found,
     }
@@ -132,12 +250,12 @@ def _biases(table: Districts, text: str) -> tuple[dict[str, Values], float]:
         PLAIN: plain,
         SECOND: second_order_bias(trace, law),
         AS_PRINTED: second_order_bias(trace, law, as_printed=True),
-        CLAMP: moments.released_bias(table, 1 / epsilon),
-        PROXY: moments.proxy_bias(table, epsilon),
+        CLAMP: released_bias(table, 1 / epsilon),
+        PROXY: proxy_bias(table, epsilon),
         OUTPUT: np.zeros(len(plain)),
     }
     for name, value in temperatures(text).items():
-        found[name] = moments.released_bias(table, 1 / epsilon, value)
+        found[name] = released_bias(table, 1 / epsilon, value)
     return found, error
 
 
@@ -161,7 +279,7 @@ def _summary(bias: Values, chosen: Any) -> dict[str, float]:
 def _errors(table: Districts, epsilon: Fraction) -> dict[str, dict[str, float]]:
     """Return mean absolute errors that have a formula: with a public sum, and of noise on the shares."""
     public = 2 * table.weights / (float(epsilon) * table.total)
-    output = moments.output_sensitivity(table, LEAST) / float(epsilon)
+    output = output_sensitivity(table, LEAST) / float(epsilon)
     one = table.weights / (float(epsilon) * table.total)
     return {
         "one count": {"all": float(one.mean()), "New York": float(one[table.chosen].mean())},

@@ -20,8 +20,8 @@ from evenhand.papers.fioretto2021.checks import (
 from evenhand.papers.fioretto2021.draws import CLAMP, PLAIN, PROXY
 from evenhand.papers.fioretto2021.printed import EPSILONS
 from evenhand.papers.fioretto2021.trials import ALLOTMENT, DRAWS
-from evenhand.papers.ghoukasian2024_local.matched import estimated
 from evenhand.papers.rules import alike
+from evenhand.papers.trials import estimate_mean
 
 if TYPE_CHECKING:
     from evenhand.papers.claims import Evidence
@@ -121,7 +121,7 @@ def _output_fair(evidence: Evidence) -> Checked:
 
 def _similar(evidence: Evidence) -> Checked:
     changes = [
-        estimated(drawn_errors(evidence, text, PROXY) / drawn_errors(evidence, text, PLAIN) - 1)
+        estimate_mean(drawn_errors(evidence, text, PROXY) / drawn_errors(evidence, text, PLAIN) - 1)
         for text in EPSILONS
     ]
     found = alike(changes, margin=SIMILAR, what="epsilons")
@@ -219,7 +219,7 @@ def _optimal(evidence: Evidence) -> Checked:
 
 def _error(evidence: Evidence) -> Checked:
     changes = [
-        estimated(drawn_errors(evidence, text, way) / drawn_errors(evidence, text, CLAMP) - 1)
+        estimate_mean(drawn_errors(evidence, text, way) / drawn_errors(evidence, text, CLAMP) - 1)
         for text in EPSILONS
         for way in (EVENEST, BEST)
     ]

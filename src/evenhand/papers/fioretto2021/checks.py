@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.stats import rankdata
 
 from evenhand.papers.claims import AGREES, DIFFERS, Checked
 from evenhand.papers.fioretto2021.data import AREAS, TABLES
@@ -142,8 +143,6 @@ def ranked(first: Any, second: Any) -> float:
     >>> round(ranked([1, 2, 3], [9, 4, 1]), 9)
     -1.0
     """
-    from scipy.stats import rankdata  # noqa: PLC0415 - slow to import
-
     return float(np.corrcoef(rankdata(first), rankdata(second))[0, 1])
 
 

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand import datasets
+from evenhand.datasets.entries.counties import covered
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -94,12 +97,13 @@ class Areas:
 @lru_cache(maxsize=3)
 def districts(name: str) -> Districts:
     """Return the entities of one of :data:`TABLES`."""
-    from evenhand.datasets import load  # noqa: PLC0415 - starts pyarrow
-
     if name == "poverty":
-        frame, column = load("title1", version="saipe", year=YEAR).frame, "poverty_5_17"
+        frame, column = datasets.load("title1", version="saipe", year=YEAR).frame, "poverty_5_17"
     else:
-        frame, column = load("title1", state="all" if name == "students" else STATE).frame, "num_students"
+        frame, column = (
+            datasets.load("title1", state="all" if name == "students" else STATE).frame,
+            "num_students",
+        )
     counts = np.asarray(frame[column], dtype=np.int64)
     known = counts > 0
     weights = np.asarray(frame["exp_index"], dtype=np.int64)
@@ -116,10 +120,7 @@ def districts(name: str) -> Districts:
 @lru_cache(maxsize=2)
 def areas(name: str) -> Areas:
     """Return the entities of one of :data:`AREAS`."""
-    from evenhand.datasets import load  # noqa: PLC0415 - starts pyarrow
-    from evenhand.datasets.entries.counties import covered  # noqa: PLC0415 - with numpy, when it is needed
-
-    frame = load("section203", version=name).frame
+    frame = datasets.load("section203", version=name).frame
     s, sp, spe = (np.asarray(frame[column], dtype=np.int64) for column in ("s", "sp", "spe"))
     drawn = (
         np.asarray(frame["simulated"], dtype=bool) if name == "simulated" else np.zeros(len(s), dtype=bool)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from evenhand.papers.claims import Evidence
     from evenhand.report.page import Chart
 
-__all__ = ["figures"]
+__all__ = ["draw_figures"]
 
 _SHOWN = ("0.001", "0.01", "0.1")
 _RANKS = (0.0, 250.0, 500.0, 750.0, 1000.0)
@@ -44,7 +44,7 @@ _SHAPES = {"0.001": "circle", "0.01": "square", "0.05": "triangle-up", "0.1": "d
 _SHADES = {"0.001": "p1", "0.01": "p2", "0.05": "p3", "0.1": "g2"}
 
 
-def figures(evidence: Evidence) -> list[Chart]:
+def draw_figures(evidence: Evidence) -> list[Chart]:
     """Return the figures of what was run, in the order of the paper."""
     drawn = list(rule_figures(evidence))
     if ALLOTMENT in evidence.trials:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evenhand.papers.fioretto2021.allotment import inverse_excess
 from evenhand.papers.fioretto2021.checks import (
     area_errors,
     by_truth,
@@ -15,11 +16,9 @@ from evenhand.papers.fioretto2021.checks import (
     margins,
     of_proxies,
 )
-from evenhand.papers.fioretto2021.language import WHOLE
-from evenhand.papers.fioretto2021.moments import inverse_excess
+from evenhand.papers.fioretto2021.language import MODELS, ORIGINAL, WHOLE
 from evenhand.papers.fioretto2021.panels import Look, Plot, Series, chart_of
 from evenhand.papers.fioretto2021.printed import COUNTIES, LANGUAGE_EPSILONS
-from evenhand.papers.fioretto2021.proxies import MODELS, ORIGINAL
 from evenhand.papers.fioretto2021.trials import COUNTY_DRAWS, LANGUAGE, PROXIES
 from evenhand.report.page import LegendKey
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.papers.claims import Checked, Claim, unchecked
+from evenhand.papers.fioretto2021.allotment import inverse_excess
 from evenhand.papers.fioretto2021.checks import (
     area_errors,
     by_truth,
@@ -19,13 +20,11 @@ from evenhand.papers.fioretto2021.checks import (
     verdict,
     wrong_shares,
 )
-from evenhand.papers.fioretto2021.language import INDEPENDENT, WHOLE
-from evenhand.papers.fioretto2021.moments import inverse_excess
+from evenhand.papers.fioretto2021.language import INDEPENDENT, MODELS, ORIGINAL, WHOLE
 from evenhand.papers.fioretto2021.printed import COUNTIES, LANGUAGE_EPSILONS
-from evenhand.papers.fioretto2021.proxies import MODELS, ORIGINAL
 from evenhand.papers.fioretto2021.trials import COUNTY_DRAWS, LANGUAGE, LANGUAGE_DRAWS, PROXIES
-from evenhand.papers.ghoukasian2024_local.matched import estimated
 from evenhand.papers.rules import mostly
+from evenhand.papers.trials import estimate_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -297,7 +296,7 @@ def _differences(
         apart = sign * (
             of_proxies(evidence, text, first, measure) - of_proxies(evidence, text, second, measure)
         )
-        found += [estimated(apart[:, group]) for group in range(apart.shape[1])]
+        found += [estimate_mean(apart[:, group]) for group in range(apart.shape[1])]
     return found
 
 
@@ -328,7 +327,7 @@ def _size(evidence: Evidence) -> Checked:
     found = []
     for text in LANGUAGE_EPSILONS:
         alphas = of_proxies(evidence, text, ORIGINAL, "alpha")
-        found.append(estimated(np.array([-ranked(np.arange(alphas.shape[1]), each) for each in alphas])))
+        found.append(estimate_mean(np.array([-ranked(np.arange(alphas.shape[1]), each) for each in alphas])))
     checked = mostly(found, what="epsilons")
     why = f"{checked.why} Minus the rank correlation of group and alpha, for the rule itself."
     return Checked(checked.verdict, why, checked.ours)

@@ -14,6 +14,7 @@ from evenhand.decide.bounds import (
     composed_error,
     errors_by_truth,
 )
+from evenhand.decide.exact.rule_probability import rule_probability
 from evenhand.decide.language.terms import count
 from evenhand.papers.claims import Checked, Claim
 from evenhand.papers.fioretto2021.checks import verdict
@@ -41,8 +42,6 @@ def rule_errors(
     rule: Rule, columns: dict[str, Any], laws: dict[str, Any]
 ) -> tuple[Values, NDArray[np.bool_]]:
     """Return how often noise turns a rule round, for each entity, and what it says of the true counts."""
-    from evenhand.decide.exact.rule_probability import rule_probability  # noqa: PLC0415 - when it is checked
-
     truth = np.asarray(rule.holds(columns), dtype=bool)
     holds = np.asarray(rule_probability(rule, columns, laws), dtype=float)
     return np.where(truth, 1 - holds, holds), truth

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.papers.claims import UNCHECKED
-from evenhand.papers.fioretto2021.allotment import AS_PRINTED, OUTPUT, SECOND, SHOWN
+from evenhand.papers.fioretto2021.allotment import AS_PRINTED, OUTPUT, SECOND, SHOWN, inverse_excess
 from evenhand.papers.fioretto2021.checks import (
     allotment,
     area_errors,
@@ -22,8 +22,7 @@ from evenhand.papers.fioretto2021.checks import (
 )
 from evenhand.papers.fioretto2021.data import AREAS, TABLES
 from evenhand.papers.fioretto2021.draws import CLAMP, PLAIN, PROXY
-from evenhand.papers.fioretto2021.language import INDEPENDENT, PARTS, WHOLE
-from evenhand.papers.fioretto2021.moments import inverse_excess
+from evenhand.papers.fioretto2021.language import INDEPENDENT, MODELS, ORIGINAL, PARTS, WHOLE
 from evenhand.papers.fioretto2021.printed import (
     AVERAGE,
     BOUNDS,
@@ -33,26 +32,22 @@ from evenhand.papers.fioretto2021.printed import (
     LANGUAGE_EPSILONS,
     MOST_LOST,
 )
-from evenhand.papers.fioretto2021.proxies import MODELS, ORIGINAL
 from evenhand.papers.fioretto2021.trials import ALLOTMENT, COUNTY_DRAWS, DRAWS, LANGUAGE, PROXIES
-from evenhand.papers.ghoukasian2024_local.matched import estimated
-from evenhand.papers.tables import COLUMNS
+from evenhand.papers.tables import columns_of, table_row
+from evenhand.papers.trials import estimate_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evenhand.papers.claims import Evidence
-    from evenhand.study.results.estimates import Estimated
 
     Row = dict[str, Any]
 
-__all__ = ["EXACTLY", "METHOD", "tables"]
+__all__ = ["EXACTLY", "METHOD", "build_tables"]
 
 METHOD, EXACTLY = "as in the paper", "exact"
 """What a row's strategy is: the paper's method, or without randomness and with its constants put right."""
 
-_BLANK = {"epsilon", "ours", "standard_error", "runs", "paper"}
-_DIGITS = 8
 _MEASURES = {
     "alpha": "alpha, all districts",
     "alpha, New York": "alpha, New York",
@@ -66,7 +61,14 @@ _MEASURES = {
 }
 
 
-def tables(evidence: Evidence) -> dict[str, dict[str, list[Any]]]:
+def _eight_digits(value: float) -> float:
+    return float(f"{value:.8g}")
+
+
+_row = partial(table_row, "", mechanism=PLAIN, strategy=EXACTLY, shorten=_eight_digits)
+
+
+def build_tables(evidence: Evidence) -> dict[str, dict[str, list[Any]]]:
     """Return Example 1, the numbers behind the figures, and those of the counties."""
     makers = {
         "example-1": (_example, (ALLOTMENT,)),
@@ -77,30 +79,10 @@ def tables(evidence: Evidence) -> dict[str, dict[str, list[Any]]]:
         "proxies": (_proxies, (PROXIES,)),
     }
     return {
-        name: _columns([{"table": name, **row} for row in make(evidence)])
+        name: columns_of([{**row, "table": name} for row in make(evidence)])
         for name, (make, needs) in makers.items()
         if all(each in evidence.trials for each in needs)
     }
-
-
-def _columns(rows: list[Row]) -> dict[str, list[Any]]:
-    return {column: [row.get(column, None if column in _BLANK else "") for row in rows] for column in COLUMNS}
-
-
-def _row(dataset: str, measure: str, ours: Estimated | float, **more: Any) -> Row:
-    found: Row = {
-        "dataset": dataset, "mechanism": PLAIN, "split": "none", "strategy": EXACTLY, "measure": measure,
-        "verdict": UNCHECKED, **more,
-    }  # fmt: skip
-    if isinstance(ours, float):
-        return {**found, "ours": _short(ours)}
-    error = ours.standard_error
-    numbers = {"ours": _short(ours.value), "runs": ours.runs}
-    return {**found, **numbers, "standard_error": None if error is None else _short(error)}
-
-
-def _short(value: float) -> float:
-    return float(f"{value:.{_DIGITS}g}")
 
 
 # --- the allotment --------------------------------------------------------------------------------
@@ -128,7 +110,7 @@ def _example(evidence: Evidence) -> Iterator[Row]:
     for text in EPSILONS:
         for way, strategy in ((CLAMP, METHOD), (PLAIN, EXACTLY)):
             lost = of_allotment(evidence, text, way, "most lost")
-            printed = {"paper": float(MOST_LOST)} if way == CLAMP else {}
+            printed: Row = {"paper": float(MOST_LOST)} if way == CLAMP else {}
             yield _row(
                 "students", "most lost, USD", lost, epsilon=float(text), mechanism=way, strategy=strategy,
                 note="the epsilon of the printed number is not given", **printed,
@@ -176,7 +158,7 @@ def _draws(evidence: Evidence) -> Iterator[Row]:
             yield _row("students", "alpha, New York", exact, mechanism=way, **at)
             yield _row("students", _MEASURES["most lost"], most, mechanism=way, strategy=METHOD, **at)
             for place in ("all", "New York"):
-                mean = estimated(drawn_errors(evidence, text, way, place=place))
+                mean = estimate_mean(drawn_errors(evidence, text, way, place=place))
                 yield _row(
                     "students", f"mean absolute error, {place}", mean, mechanism=way, strategy=METHOD, **at
                 )
@@ -218,9 +200,11 @@ def _counties(evidence: Evidence) -> Iterator[Row]:
             at: Row = {"epsilon": float(text), "mechanism": "ratio"}
             principal = county.ratio * inverse_excess(1 / (float(text) * county.s))
             yield _row(county.name, "ratio", county.ratio, **at)
-            yield _row(county.name, "bias", estimated(means[:, place] - county.ratio), strategy=METHOD, **at)
+            yield _row(
+                county.name, "bias", estimate_mean(means[:, place] - county.ratio), strategy=METHOD, **at
+            )
             yield _row(county.name, "bias", principal, note="principal value; the mean is infinite", **at)
-            yield _row(county.name, "variance", estimated(variances[:, place]), strategy=METHOD, **at)
+            yield _row(county.name, "variance", estimate_mean(variances[:, place]), strategy=METHOD, **at)
 
 
 def _proxies(evidence: Evidence) -> Iterator[Row]:
@@ -235,6 +219,7 @@ def _proxies(evidence: Evidence) -> Iterator[Row]:
                 found = of_proxies(evidence, text, model, measure)
                 for group in range(found.shape[1]):
                     yield _row(
-                        "simulated", words, estimated(found[:, group]), mechanism=model, epsilon=float(text),
-                        split=f"group {group + 1}", strategy=METHOD, note="exact in each grouping",
+                        "simulated", words, estimate_mean(found[:, group]), mechanism=model,
+                        epsilon=float(text), split=f"group {group + 1}", strategy=METHOD,
+                        note="exact in each grouping",
                     )  # fmt: skip

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand.decide.allotment.allotment import Allotment
+from evenhand.decide.allotment.noisy_total import build_noisy_shares
+from evenhand.decide.allotment.principal_values import principal_value
 from evenhand.decide.bounds_curvature import (
     allotment_trace,
     ratio_trace,
@@ -54,10 +57,6 @@ def expected(function: Callable[[Values], Values], scale: float, kinks: tuple[fl
 
 def _exact_shares() -> Values:
     """Return the exact bias of a small allotment."""
-    from evenhand.decide.allotment.allotment import Allotment  # noqa: PLC0415 - when it is checked
-    from evenhand.decide.allotment.noisy_total import build_noisy_shares  # noqa: PLC0415 - as above
-    from evenhand.decide.allotment.principal_values import principal_value  # noqa: PLC0415 - as above
-
     return np.asarray(principal_value(build_noisy_shares(Allotment(_WEIGHTS), _COUNTS, Laplace(_SCALE)))[0])
 
 

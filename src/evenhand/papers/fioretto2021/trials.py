@@ -17,14 +17,13 @@ from evenhand.papers.fioretto2021.allotment import (
     temperatures,
 )
 from evenhand.papers.fioretto2021.data import areas, districts
-from evenhand.papers.fioretto2021.language import language_record
+from evenhand.papers.fioretto2021.language import language_record, proxies_record
 from evenhand.papers.fioretto2021.printed import (
     COUNTIES,
     EPSILONS,
     LANGUAGE_EPSILONS,
     REPETITIONS,
 )
-from evenhand.papers.fioretto2021.proxies import proxies_record
 from evenhand.papers.trials import Trials
 from evenhand.privacy.randomness import SeededSource
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.papers.ghoukasian2024_central.printed import BATCH, DELTA, TABLES
 from evenhand.papers.trials import Trials
+from evenhand.privacy.accounting import SampledGaussian, noise_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -121,8 +122,6 @@ def person_epsilon(delta: Callable[[float], float], *, rows: int = 2, most: floa
 
 
 def _accounted(table: Table, reading: Reading) -> dict[str, Any]:
-    from evenhand.privacy.accounting import SampledGaussian  # noqa: PLC0415 - needs the extra dp
-
     mechanism = SampledGaussian(table.multiplier, reading.sampling, reading.steps)
     found: dict[str, Any] = {
         "sampling": float(reading.sampling),
@@ -138,8 +137,6 @@ def _accounted(table: Table, reading: Reading) -> dict[str, Any]:
 
 
 def _trial(number: int) -> dict[str, Any]:
-    from evenhand.privacy.accounting import noise_for  # noqa: PLC0415 - needs the extra dp
-
     name = list(TABLES)[number]
     table = TABLES[name]
     every = readings(table)

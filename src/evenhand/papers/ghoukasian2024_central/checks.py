@@ -18,8 +18,8 @@ from evenhand.papers.claims import AGREES, DIFFERS, UNCHECKED, Checked, unchecke
 from evenhand.papers.ghoukasian2024_central.data import FILES, FIRST
 from evenhand.papers.ghoukasian2024_central.printed import TABLES
 from evenhand.papers.ghoukasian2024_central.training import RANDOM, training_name
-from evenhand.papers.ghoukasian2024_local.matched import estimated
 from evenhand.papers.rules import quoted, share
+from evenhand.papers.trials import estimate_mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -123,7 +123,7 @@ def of_reading(evidence: Evidence, name: str, reading: Reading, line: Printed, m
     """Return a printed number beside ours in one reading."""
     runs = runs_of(evidence, name, reading, line.strength, measure)
     paper = line.acc if measure == "acc" else line.gap
-    return replace(quoted(estimated(runs), paper, decimals=4), paper_value=paper)
+    return replace(quoted(estimate_mean(runs), paper, decimals=4), paper_value=paper)
 
 
 def by_chance(evidence: Evidence, name: str, reading: Reading) -> float:
@@ -181,7 +181,9 @@ def table_of(evidence: Evidence, name: str, measure: str) -> Checked:
         parts = [of_reading(evidence, name, reading, line, measure) for line in lines]
         if all(each.verdict == UNCHECKED for each in parts):
             return unchecked(parts[0].why)
-        ours = [estimated(runs_of(evidence, name, reading, line.strength, measure)).value for line in lines]
+        ours = [
+            estimate_mean(runs_of(evidence, name, reading, line.strength, measure)).value for line in lines
+        ]
         checked = share(parts)
         told = ", ".join(f"{each:.4f}" for each in ours)
         found[reading] = replace(checked, why=f"{checked.why} Ours: {told}.")

@@ -20,8 +20,8 @@ from evenhand.papers.ghoukasian2024_central.accounting import (
 )
 from evenhand.papers.ghoukasian2024_central.printed import CLIP, LIPSCHITZ, TABLES
 from evenhand.papers.ghoukasian2024_central.training import training_name
-from evenhand.papers.ghoukasian2024_local.matched import estimated
 from evenhand.papers.rules import MARGIN, alike, fact, mostly
+from evenhand.papers.trials import estimate_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -219,7 +219,7 @@ def _comparable(name: str, evidence: Evidence) -> Checked:
 
     def check(reading: Reading) -> Checked:
         other = checks.runs_of(evidence, name, reading, strength, "acc")
-        return alike([estimated(_own(evidence, name, reading, "acc") - other)])
+        return alike([estimate_mean(_own(evidence, name, reading, "acc") - other)])
 
     return _in_readings(name, evidence, check)
 
@@ -230,7 +230,7 @@ def _smaller(name: str, evidence: Evidence) -> Checked:
     def check(reading: Reading) -> Checked:
         own = _own(evidence, name, reading, "gap")
         other = checks.runs_of(evidence, name, reading, strength, "gap")
-        found = mostly([estimated(difference(own, other))])
+        found = mostly([estimate_mean(difference(own, other))])
         chance = checks.by_chance(evidence, name, reading)
         gaps = f"Gaps {own.mean():.4f} and {other.mean():.4f}; with none at all, {chance:.4f} by chance."
         return replace(found, why=f"{found.why} {gaps}")
@@ -249,7 +249,7 @@ def _nearest(evidence: Evidence, name: str, reading: Reading) -> tuple[str, Esti
     if apart[strength] > MARGIN:
         return None
     other = checks.runs_of(evidence, name, reading, strength, "gap")
-    return strength, estimated(other - _own(evidence, name, reading, "gap"))
+    return strength, estimate_mean(other - _own(evidence, name, reading, "gap"))
 
 
 def _fairer(dataset: str, evidence: Evidence) -> Checked:
@@ -270,7 +270,7 @@ def _trend(dataset: str, measure: str, evidence: Evidence) -> Checked:
 
     def check(reading: Reading) -> Checked:
         falls = [
-            estimated(
+            estimate_mean(
                 checks.runs_of(evidence, name, reading, one, measure)
                 - checks.runs_of(evidence, name, reading, two, measure)
             )

@@ -11,6 +11,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.model_selection import train_test_split
+
+from evenhand import datasets
+from evenhand.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -113,11 +117,8 @@ class Parts:
 @lru_cache(maxsize=2)
 def rows(name: str) -> Rows:
     """Return the rows of a file."""
-    from evenhand.datasets import load  # noqa: PLC0415 - only where rows are needed
-    from evenhand.table import Table  # noqa: PLC0415 - starts pyarrow
-
     file = FILES[name]
-    pieces = [load(_SOURCES[file.dataset], backend="pyarrow", **options) for options in file.pieces]
+    pieces = [datasets.load(_SOURCES[file.dataset], backend="pyarrow", **options) for options in file.pieces]
     schema = pieces[0].schema
     tables = [Table.encode(piece.frame, schema).codes for piece in pieces]
     codes = {column.name: np.concatenate([table[column.name] for table in tables]) for column in schema}
@@ -148,8 +149,6 @@ def parts(name: str) -> Parts:
     Three quarters are drawn with random state 100 for training; of them two thirds are for DP-SGD and one
     third for the rates. The thesis drew the thirds without a seed.
     """
-    from sklearn.model_selection import train_test_split  # noqa: PLC0415 - slow to import
-
     number = len(rows(name).labels)
     test, training = train_test_split(
         np.arange(number), test_size=round(_TRAINING * number), random_state=SPLIT

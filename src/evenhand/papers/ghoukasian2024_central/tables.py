@@ -7,26 +7,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.papers.claims import AGREES, DIFFERS, UNCHECKED
+from evenhand.papers.claims import AGREES, DIFFERS
 from evenhand.papers.ghoukasian2024_central import checks
 from evenhand.papers.ghoukasian2024_central.accounting import ACCOUNTING
 from evenhand.papers.ghoukasian2024_central.bounds import BOUNDS, ETA
 from evenhand.papers.ghoukasian2024_central.printed import CLIP, TABLES
 from evenhand.papers.ghoukasian2024_central.training import RANDOM, ZERO, training_name
-from evenhand.papers.ghoukasian2024_local.matched import estimated
-from evenhand.papers.tables import COLUMNS
+from evenhand.papers.tables import columns_of, table_row
+from evenhand.papers.trials import estimate_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from evenhand.papers.claims import Evidence
-    from evenhand.study.results.estimates import Estimated
 
     Row = dict[str, Any]
 
-__all__ = ["tables"]
+__all__ = ["build_tables"]
 
-_DIGITS = 6
 _NAMES = {"acc": "acc", "gap": "sp_gap"}
 _ALONE = "no printed number"
 _FERMI = "published formula, relies on an assumed bound"
@@ -35,10 +33,9 @@ _STAGES = (
     (ZERO, ("DP-SGD from 0, before Algorithm 2", "before")),
     (ZERO, ("Algorithm 2, DP-SGD from 0", "after")),
 )
-_BLANK = {"epsilon", "ours", "standard_error", "runs", "paper"}
 
 
-def tables(evidence: Evidence) -> dict[str, dict[str, list[Any]]]:
+def build_tables(evidence: Evidence) -> dict[str, dict[str, list[Any]]]:
     """Return tables 3.1 to 3.4 in every reading, the accounting, and the bounds beside simulations."""
     found: dict[str, list[Row]] = {}
     for name, table in TABLES.items():
@@ -53,23 +50,7 @@ def tables(evidence: Evidence) -> dict[str, dict[str, list[Any]]]:
         for case in record["cases"]
         for row in _bounds(case)
     ]
-    return {name: _columns(rows) for name, rows in found.items() if rows}
-
-
-def _columns(rows: list[Row]) -> dict[str, list[Any]]:
-    return {column: [row.get(column, None if column in _BLANK else "") for row in rows] for column in COLUMNS}
-
-
-def _row(table: str, dataset: str, measure: str, ours: Estimated | float | None, **more: Any) -> Row:
-    found: Row = {
-        "table": table, "dataset": dataset, "mechanism": "none", "split": "none", "strategy": "none",
-        "measure": measure, "verdict": UNCHECKED, **more,
-    }  # fmt: skip
-    if ours is None or isinstance(ours, float):
-        return {**found, "ours": None if ours is None else round(ours, _DIGITS)}
-    error = ours.standard_error
-    numbers = {"ours": round(ours.value, _DIGITS), "runs": ours.runs}
-    return {**found, **numbers, "standard_error": None if error is None else round(error, _DIGITS)}
+    return {name: columns_of(rows) for name, rows in found.items() if rows}
 
 
 # --- tables 3.1 to 3.4 ----------------------------------------------------------------------------
@@ -85,14 +66,14 @@ def _table(evidence: Evidence, name: str) -> Iterator[Row]:
             for measure, word in _NAMES.items():
                 found = checks.of_reading(evidence, name, reading, line, measure)
                 why = f"{found.why} Epsilon: {_FERMI}." if line.strength else found.why
-                yield _row(
+                yield table_row(
                     name, table.dataset, word, found.ours, **place,
                     paper=found.paper_value, verdict=found.verdict, note=why,
                 )  # fmt: skip
             for measure in ("men", "women"):
                 runs = checks.runs_of(evidence, name, reading, line.strength, measure)
                 measured = f"positive rate, {measure}"
-                yield _row(name, table.dataset, measured, estimated(runs), **place, note=_ALONE)
+                yield table_row(name, table.dataset, measured, estimate_mean(runs), **place, note=_ALONE)
     yield from _beside(evidence, name)
 
 
@@ -103,15 +84,17 @@ def _beside(evidence: Evidence, name: str) -> Iterator[Row]:
         place: Row = {"strategy": reading.words, "epsilon": float(table.epsilon)}
         for (start, (mechanism, stage)), (measure, word) in product(_STAGES, _NAMES.items()):
             runs = checks.runs_of(evidence, name, reading, "", measure, stage=stage, start=start)
-            yield _row(
-                name, table.dataset, word, estimated(runs), mechanism=mechanism, **place,
+            yield table_row(
+                name, table.dataset, word, estimate_mean(runs), mechanism=mechanism, **place,
                 note=f"DP-SGD {start}; {_ALONE}",
             )  # fmt: skip
         records = evidence.trials[training_name(reading.file)].values()
         refused = float(np.mean([record["majority"] for record in records]))
-        yield _row(name, table.dataset, "acc", refused, mechanism="refuse everybody", **place, note=_ALONE)
+        yield table_row(
+            name, table.dataset, "acc", refused, mechanism="refuse everybody", **place, note=_ALONE
+        )
         chance = checks.by_chance(evidence, name, reading)
-        yield _row(
+        yield table_row(
             name, table.dataset, "sp_gap", chance, mechanism="no gap", **place,
             note="expected by chance on the test rows at the positive rate of Algorithm 2",
         )  # fmt: skip
@@ -132,7 +115,7 @@ def _accounting(record: Mapping[str, Any]) -> Iterator[Row]:
         }
         for key, (measure, words) in units.items():
             if found.get(key) is not None:
-                yield _row(
+                yield table_row(
                     ACCOUNTING, table.dataset, measure, float(found[key]), strategy=reading, **place,
                     paper=record["target"],
                     verdict=AGREES if found[key] <= record["target"] else DIFFERS,
@@ -140,7 +123,7 @@ def _accounting(record: Mapping[str, Any]) -> Iterator[Row]:
                 )  # fmt: skip
     for reading, needed in record["needed"].items():
         enough = needed * CLIP <= table.noise
-        yield _row(
+        yield table_row(
             ACCOUNTING, table.dataset, "noise needed", float(needed * CLIP), strategy=reading, **place,
             paper=table.noise, verdict=AGREES if enough else DIFFERS,
             note=f"standard deviation for epsilon {record['target']:g}; agrees if at most the printed one",
@@ -163,7 +146,7 @@ def _bounds(case: Mapping[str, Any]) -> Iterator[Row]:
     )
     for measure, key, limit, words in numbers:
         holds = case[key] <= limit
-        yield _row(
+        yield table_row(
             BOUNDS, people, measure.replace("%", " %"), float(case[key]), **place,
-            paper=round(limit, _DIGITS), verdict=AGREES if holds else DIFFERS, note=f"bound: {words}",
+            paper=round(limit, 6), verdict=AGREES if holds else DIFFERS, note=f"bound: {words}",
         )  # fmt: skip

@@ -3,6 +3,10 @@
 A trial is one of the ten runs on one file: both epsilons of its two tables. The rows for training, for the
 rates and for the test are the same in all of them, as in the published code, so that a spread over runs is
 that of starts and noise alone.
+
+DP-SGD is run from small random weights and from 0. At a learning rate of 0.01 training ends far from the
+optimum, so that where it starts can be seen in the result. The thesis used a library whose layers start at
+random; evenhand's classifier starts at 0.
 """
 
 from __future__ import annotations
@@ -10,16 +14,26 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import expit
+from sklearn.linear_model import LogisticRegression
+from threadpoolctl import threadpool_limits
 
+from evenhand.errors import PrivacyWarning
+from evenhand.learn.fermi.printed import PrintedSettings, published_noise, train_printed
+from evenhand.learn.parity.post_processor import ParityPostProcessor
+from evenhand.learn.training import descent
+from evenhand.learn.training.logistic import DPLogisticRegression
 from evenhand.papers.ghoukasian2024_central import printed
 from evenhand.papers.ghoukasian2024_central.data import FILES, FIRST, parts, rows
 from evenhand.papers.ghoukasian2024_central.printed import TABLES
-from evenhand.papers.ghoukasian2024_central.sgd import from_random, from_zero
 from evenhand.papers.trials import Trials
+from evenhand.privacy.grid_noise import training_guarantee
+from evenhand.privacy.randomness import SeededSource
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +42,6 @@ if TYPE_CHECKING:
 
     from evenhand.papers.ghoukasian2024_central.data import Parts, Rows
     from evenhand.papers.ghoukasian2024_central.printed import Table
-    from evenhand.privacy.randomness import SeededSource
 
     Numbers = NDArray[Any]
 
@@ -37,12 +50,61 @@ __all__ = [
     "STARTS",
     "ZERO",
     "fermi",
+    "from_random",
+    "from_zero",
     "measured",
     "parity",
     "training_name",
     "training_trials",
     "trial",
 ]
+
+
+# --- DP-SGD -----------------------------------------------------------------------------------------
+
+
+def _noise(table: Table) -> Fraction:
+    return Fraction(str(table.noise)) / Fraction(str(printed.CLIP))
+
+
+def from_zero(inputs: Numbers, labels: Numbers, table: Table, source: SeededSource) -> Any:
+    """Return evenhand's classifier, trained with the settings of a table."""
+    model = DPLogisticRegression(
+        noise=_noise(table), delta="1e-5", clip=printed.CLIP, rate=printed.RATE, batch=printed.BATCH,
+        epochs=table.epochs, average=False, classes=(0, 1), rng=source,
+    )  # fmt: skip
+    return model.fit(inputs, labels)
+
+
+def from_random(inputs: Numbers, labels: Numbers, table: Table, source: SeededSource) -> Any:
+    r"""Return a classifier with the same steps from uniform weights within :math:`\pm 1 / \sqrt{d}`.
+
+    That is how the library of the thesis starts a layer of :math:`d` inputs. It is a plain classifier with
+    the weights of the last step: what its training costs is in the accounting.
+    """
+    width = inputs.shape[1]
+    schedule = descent.plan(len(inputs), batch=printed.BATCH, epochs=table.epochs, owner="from_random")
+    made = training_guarantee(
+        noise=_noise(table), delta="1e-5", sampling=schedule.sampling, steps=schedule.steps,
+        unit="add or remove one", dimensions=width + 1, clip=Fraction(str(printed.CLIP)),
+    )  # fmt: skip
+    limit = 1 / math.sqrt(width)
+    weights = descent.descend(
+        descent.Rows.of(inputs, labels, constant=True),
+        source.generator().uniform(-limit, limit, size=(1, width + 1)),
+        descent.batches(schedule, len(inputs), source=source),
+        descent.noises(lambda size: made.grid.draw(size, source), (1, width + 1), schedule.steps),
+        descent.Steps(printed.CLIP, made.grid.longest, printed.RATE, average=False),
+        schedule=schedule,
+    )
+    model = LogisticRegression()
+    model.classes_, model.n_features_in_ = np.array([0, 1]), width
+    model.coef_, model.intercept_ = weights[:, :width], weights[:, width]
+    return model
+
+
+# --- trials ---------------------------------------------------------------------------------------
+
 
 RANDOM, ZERO = "from random weights", "from 0"
 STARTS: dict[str, Callable[..., Any]] = {RANDOM: from_random, ZERO: from_zero}
@@ -67,10 +129,6 @@ def training_trials(runs: int, files: tuple[str, ...] = tuple(FILES)) -> tuple[T
 
 def trial(name: str, number: int) -> dict[str, Any]:
     """Return one run on a file: both methods in each of its tables."""
-    from threadpoolctl import threadpool_limits  # noqa: PLC0415 - slow to import
-
-    from evenhand.privacy.randomness import SeededSource  # noqa: PLC0415 - when it is run
-
     data, divided = rows(name), parts(name)
     found: dict[str, Any] = {}
     with threadpool_limits(1):
@@ -116,9 +174,6 @@ def parity(
 
     The post-processing is that of the thesis with each group's own size; see the departures.
     """
-    from evenhand.errors import PrivacyWarning  # noqa: PLC0415 - with what needs it
-    from evenhand.learn.parity.post_processor import ParityPostProcessor  # noqa: PLC0415 - starts scikit-learn
-
     inputs = data.aware(first)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyWarning)  # of an epsilon above 10: that is a result here
@@ -184,12 +239,6 @@ def fermi(data: Rows, divided: Parts, table: Table, source: SeededSource, *, fir
 def _trained(
     data: Rows, divided: Parts, table: Table, source: SeededSource, first: str
 ) -> tuple[_Trained, tuple[float, float]]:
-    from evenhand.learn.fermi.printed import (  # noqa: PLC0415 - when it is run
-        PrintedSettings,
-        published_noise,
-        train_printed,
-    )
-
     codes, labels = data.codes(first)[divided.training], data.labels[divided.training]
     inputs = _with_constant(data.features[divided.training])
     settings = PrintedSettings(
@@ -215,7 +264,5 @@ def _with_constant(features: Numbers) -> Numbers:
 
 
 def _chances(inputs: Numbers, weights: Numbers) -> Numbers:
-    from scipy.special import expit  # noqa: PLC0415 - slow to import
-
     found: Numbers = expit(inputs @ weights.T)
     return found

@@ -8,10 +8,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.papers.claims import Checked, Claim
-from evenhand.papers.ghoukasian2024_local import matched
-from evenhand.papers.ghoukasian2024_local.projection import DIVERGENCES, EPSILONS, KINDS, SETS
+from evenhand.papers.ghoukasian2024_local.projection import (
+    DIVERGENCES,
+    EPSILONS,
+    KINDS,
+    SETS,
+    matched_on_test,
+    matched_on_training,
+    of_none,
+    of_opt,
+    opt_seconds,
+)
 from evenhand.papers.ghoukasian2024_local.tables import TABLES, compared
 from evenhand.papers.rules import alike, below, mostly, share
+from evenhand.papers.trials import estimate_mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -74,15 +84,15 @@ def ahead(records: Records, kind: str, *, training: bool = False) -> list[Estima
     """
     found = []
     for epsilon in EPSILONS:
-        own = matched.of_opt(records, epsilon, "acc")
-        target = float(matched.of_opt(records, epsilon, kind).mean())
+        own = of_opt(records, epsilon, "acc")
+        target = float(of_opt(records, epsilon, kind).mean())
         for divergence in DIVERGENCES:
             point = (
-                matched.matched_on_training(records, kind, divergence, epsilon)
+                matched_on_training(records, kind, divergence, epsilon)
                 if training
-                else matched.matched_on_test(records, kind, divergence, target)
+                else matched_on_test(records, kind, divergence, target)
             )
-            found.append(matched.estimated(own - point.acc))
+            found.append(estimate_mean(own - point.acc))
     return found
 
 
@@ -123,10 +133,10 @@ def _identical(kind: str) -> Claim:
 def _improves(kind: str, least: float) -> Claim:
     def check(evidence: Evidence) -> Checked:
         records = evidence.trials[COMPAS]
-        drop = matched.of_none(records, kind) - matched.of_opt(records, EPSILONS[0], kind)
-        found = mostly([matched.estimated(drop - least)], what=f"comparison, less {least:g}")
+        drop = of_none(records, kind) - of_opt(records, EPSILONS[0], kind)
+        found = mostly([estimate_mean(drop - least)], what=f"comparison, less {least:g}")
         why = f"{found.why} At epsilon {EPSILONS[0]} it is smaller by {drop.mean():.4f}."
-        return replace(found, why=why, ours=matched.estimated(drop))
+        return replace(found, why=why, ours=estimate_mean(drop))
 
     text = f"COMPAS: OPT makes the {_words(kind)} smaller by more than {least:g} (at epsilon {EPSILONS[0]})."
     return Claim(f"improves-{kind}", text, "5.7.4", check, "mostly", (COMPAS,))
@@ -134,8 +144,8 @@ def _improves(kind: str, least: float) -> Claim:
 
 def _drop(evidence: Evidence) -> Checked:
     records = evidence.trials[COMPAS]
-    none = matched.of_none(records, "acc")
-    losses = [matched.estimated(none - matched.of_opt(records, epsilon, "acc")) for epsilon in EPSILONS]
+    none = of_none(records, "acc")
+    losses = [estimate_mean(none - of_opt(records, epsilon, "acc")) for epsilon in EPSILONS]
     return below(losses, limit=MINOR, what="losses of accuracy")
 
 
@@ -149,12 +159,12 @@ def ratios(records: Records) -> list[Estimated]:
     """
     found = []
     for epsilon in EPSILONS:
-        before = matched.seconds(records, epsilon)
+        before = opt_seconds(records, epsilon)
         for kind in KINDS:
-            target = float(matched.of_opt(records, epsilon, kind).mean())
+            target = float(of_opt(records, epsilon, kind).mean())
             for divergence in DIVERGENCES:
-                after = matched.matched_on_test(records, kind, divergence, target).seconds
-                found.append(matched.estimated(np.log(after / before)))
+                after = matched_on_test(records, kind, divergence, target).seconds
+                found.append(estimate_mean(np.log(after / before)))
     return found
 
 

@@ -6,11 +6,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
+
+from evenhand import datasets
+from evenhand.schema import Column, Domain, Schema
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from evenhand.schema import Schema
 
 __all__ = ["BOTH", "DATA", "Population", "Source", "loaded", "population"]
 
@@ -108,10 +110,8 @@ def loaded(name: str) -> tuple[Any, Schema]:
     DataSetNotFoundError
         If the data set is not on this machine.
     """
-    from evenhand.datasets import load  # noqa: PLC0415 - only where rows are needed
-
     source = DATA[name]
-    dataset = load(source.dataset, backend="pyarrow", **source.options)
+    dataset = datasets.load(source.dataset, backend="pyarrow", **source.options)
     frame, schema = dataset.frame, dataset.schema
     if source.attribute == BOTH:
         frame, schema = _joined(frame, schema)
@@ -121,10 +121,6 @@ def loaded(name: str) -> tuple[Any, Schema]:
 
 
 def _joined(frame: Any, schema: Schema) -> tuple[Any, Schema]:
-    import pyarrow as pa  # noqa: PLC0415 - slow to import
-
-    from evenhand.schema import Column, Domain, Schema  # noqa: PLC0415 - as above
-
     races, genders = (tuple(schema[name].domain.values) for name in ("race", "gender"))
     labels = [f"{race}, {gender}" for race in races for gender in genders]
     pairs = zip(frame["race"].to_pylist(), frame["gender"].to_pylist(), strict=True)

@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.papers.ghoukasian2024_local import checks
-from evenhand.papers.ghoukasian2024_local.checks import EO, NONE, SHARE
-from evenhand.papers.ghoukasian2024_local.data import DATA
-from evenhand.papers.ghoukasian2024_local.plans import BUDGETED, GRR, LABELS, OPT, SS
-from evenhand.papers.ghoukasian2024_local.prediction import (
+from evenhand.papers.ghoukasian2024_local.checks import (
+    EO,
+    NONE,
     PREDICTED,
+    SHARE,
     correlation,
     predictions,
     record_of,
 )
+from evenhand.papers.ghoukasian2024_local.data import DATA
+from evenhand.papers.ghoukasian2024_local.plans import BUDGETED, GRR, LABELS, OPT, SS
 from evenhand.papers.rules import number_text
 from evenhand.report.charts._panels import PHONE, panel_width, title_words
 from evenhand.report.charts.measures import measures_chart
@@ -30,11 +32,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     from evenhand.papers.claims import Evidence
-    from evenhand.papers.ghoukasian2024_local.prediction import Predicted
+    from evenhand.papers.ghoukasian2024_local.checks import Predicted
     from evenhand.study.results.estimates import Estimated
     from evenhand.study.results.results import Results
 
-__all__ = ["figures", "measures_figure", "unfairness_figure"]
+__all__ = ["draw_figures", "measures_figure", "unfairness_figure"]
 
 _SHOWN = (
     (("acc", "Accuracy"), ("f1", "F1")),
@@ -52,7 +54,7 @@ _SIZES = {"circle": 50, "square": 60, "triangle-up": 60, "diamond": 90}
 _PLOT = 190.0
 
 
-def figures(evidence: Evidence) -> list[Chart]:
+def draw_figures(evidence: Evidence) -> list[Chart]:
     """Return the figures of the studies that were run."""
     drawn = [
         measures_figure(name, results, place)

@@ -14,6 +14,7 @@ import numpy as np
 
 from evenhand.collect.fairest.optimum import fairest_channel
 from evenhand.collect.fairest.population import printed_channel
+from evenhand.collect.protocols.registry import protocol_named
 from evenhand.papers.ghoukasian2024_local.data import DATA, population
 from evenhand.papers.ghoukasian2024_local.plans import BUDGETED, EPSILONS, GRR, OPT, SS
 from evenhand.papers.trials import Trials
@@ -64,8 +65,6 @@ def unfairness(matrix: ArrayLike, weights: ArrayLike, rates: ArrayLike) -> Unfai
 
 def support(way: str, k: int, epsilon: str) -> tuple[NDArray[np.float64], float | None]:
     """Return the matrix of GRR or SS, and how often a report is wrong; None where it is a set of values."""
-    from evenhand.collect.protocols.registry import protocol_named  # noqa: PLC0415 - starts numba
-
     made: Any = protocol_named(way)(k, epsilon, **({"as_printed": True} if way == SS else {}))
     matrix = np.full((k, k), float(made.q))
     np.fill_diagonal(matrix, float(made.p))

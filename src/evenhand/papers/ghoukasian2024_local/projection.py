@@ -14,8 +14,17 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.model_selection import train_test_split
+from threadpoolctl import threadpool_limits
 
+from evenhand import datasets
+from evenhand.collect.protocols.optimal import Optimal
+from evenhand.learn.projection.classifier import FairProjection
 from evenhand.papers.trials import Trials
+from evenhand.privacy.randomness import SeededSource
+from evenhand.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,9 +33,27 @@ if TYPE_CHECKING:
 
     from evenhand.privacy.randomness import Source
 
+    Runs = NDArray[np.float64]
+    Records = Mapping[int, Mapping[str, Any]]
     Numbers = NDArray[Any]
 
-__all__ = ["DIVERGENCES", "EPSILONS", "KINDS", "SETS", "TRIALS", "Rows", "projection_trials", "rows", "trial"]
+__all__ = [
+    "DIVERGENCES",
+    "EPSILONS",
+    "KINDS",
+    "SETS",
+    "TRIALS",
+    "Matched",
+    "Rows",
+    "matched_on_test",
+    "matched_on_training",
+    "of_none",
+    "of_opt",
+    "opt_seconds",
+    "projection_trials",
+    "rows",
+    "trial",
+]
 
 EPSILONS = ("0.2", "1", "4")
 KINDS: dict[str, Literal["parity", "odds"]] = {"sp": "parity", "meo": "odds"}
@@ -100,10 +127,7 @@ class Rows:
 @cache
 def rows(name: str) -> Rows:
     """Return the rows of a data set: categories of two as 0 and 1, of more one-hot, numbers as they are."""
-    from evenhand.datasets import load  # noqa: PLC0415 - only where rows are needed
-    from evenhand.table import Table  # noqa: PLC0415 - starts pyarrow
-
-    dataset = load(SETS[name].dataset, backend="pyarrow", **SETS[name].options)
+    dataset = datasets.load(SETS[name].dataset, backend="pyarrow", **SETS[name].options)
     schema = dataset.schema
     codes = Table.encode(dataset.frame, schema).codes
     columns: list[Numbers] = []
@@ -131,11 +155,6 @@ def rows(name: str) -> Rows:
 
 def trial(name: str, number: int) -> dict[str, Any]:
     """Return the record of one split."""
-    from sklearn.model_selection import train_test_split  # noqa: PLC0415 - slow to import
-    from threadpoolctl import threadpool_limits  # noqa: PLC0415 - as above
-
-    from evenhand.privacy.randomness import SeededSource  # noqa: PLC0415 - starts numba
-
     data = rows(name)
     parts = train_test_split(np.arange(len(data.labels)), test_size=_TEST, random_state=number)
     source = SeededSource(number).for_cell(f"ghoukasian2024 {name}")
@@ -161,15 +180,10 @@ def trial(name: str, number: int) -> dict[str, Any]:
 @cache
 def _warm() -> None:
     """Compile what draws reports, so that it is in nobody's time."""
-    from evenhand.collect.protocols.optimal import Optimal  # noqa: PLC0415 - starts scipy
-    from evenhand.privacy.randomness import SeededSource  # noqa: PLC0415 - starts numba
-
     Optimal([0.6, 0.4], [0.25, 0.75], 1, as_printed=True).privatize(np.array([0, 1]), rng=SeededSource(0))
 
 
 def _fitted(features: Numbers, data: Rows, train: Numbers) -> tuple[Any, float]:
-    from sklearn.ensemble import GradientBoostingClassifier  # noqa: PLC0415 - slow to import
-
     start = time.process_time()
     model = GradientBoostingClassifier(random_state=_STATE).fit(features[train], data.labels[train])
     return model, time.process_time() - start
@@ -199,8 +213,6 @@ def _measured(decided: Numbers, data: Rows, where: Numbers) -> dict[str, float]:
 
 def _with_reports(data: Rows, parts: list[Numbers], epsilon: str, source: Source) -> dict[str, Any]:
     """Return the classifier that has seen reports of race only, in training and when it is asked."""
-    from evenhand.collect.protocols.optimal import Optimal  # noqa: PLC0415 - starts scipy
-
     start = time.process_time()
     share, rates = data.race.mean(), [data.labels[data.race == group].mean() for group in (0, 1)]
     mechanism = Optimal([1 - share, share], rates, epsilon, as_printed=True)
@@ -219,8 +231,6 @@ def _curve(
     The time is that of what the intervention adds: the scores of the training rows, one projection of them,
     and the decisions for the test rows from their scores.
     """
-    from evenhand.learn.projection.classifier import FairProjection  # noqa: PLC0415 - starts scikit-learn
-
     train, test = scores.parts
     found: dict[str, list[float]] = {key: [] for key in ("tolerance", "seconds")}
     told: dict[str, list[dict[str, float]]] = {"train": [], "test": []}
@@ -260,30 +270,129 @@ class Scores:
         start = time.process_time()
         of_train = model.predict_proba(data.features[parts[0]])
         seconds = time.process_time() - start
-        return cls(parts, of_train, model.predict_proba(data.features[parts[1]]), seconds, _handed_on())
+        return cls(parts, of_train, model.predict_proba(data.features[parts[1]]), seconds, _ScoresAsGiven())
 
 
-def _handed_on() -> Any:
-    """Return a classifier whose features are probabilities, which it hands on."""
-    from sklearn.base import BaseEstimator, ClassifierMixin  # noqa: PLC0415 - slow to import
+class _ScoresAsGiven(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier whose features are probabilities, which it returns."""
 
-    class HandedOn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-        classes_ = np.array([0, 1])
+    classes_ = np.array([0, 1])
 
-        def __sklearn_is_fitted__(self) -> bool:
-            return True
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
 
-        def fit(self, *_: Any) -> HandedOn:
-            return self
+    def fit(self, *_: Any) -> _ScoresAsGiven:
+        """Return the classifier: it has no parameters to learn."""
+        return self
 
-        def predict_proba(self, scores: Numbers) -> Numbers:
-            return scores
-
-    return HandedOn()
+    def predict_proba(self, scores: Numbers) -> Numbers:
+        """Return the features."""
+        return scores
 
 
 def _tolerances(top: float) -> Numbers:
-    """Return tolerances from nought to the top, most of them where gaps of a light intervention are."""
+    """Return tolerances from zero to the top, most of them where gaps of a light intervention are."""
     return np.concatenate(
         [np.linspace(0, _FROM * top, _SPARSE, endpoint=False), np.linspace(_FROM * top, top, _DENSE)]
     )
+
+
+# --- reading: OPT beside the point of a curve that has the same gap -------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Matched:
+    """A point of Fair Projection's curve in every split.
+
+    Parameters
+    ----------
+    acc, gap : array
+        Accuracy and gap on the test rows, a value per split.
+    tolerance : array
+        Where on the curve; the same in all splits if it was chosen for all together.
+    seconds : array
+        CPU time of a projection there, with the decisions of all rows.
+    """
+
+    acc: Runs
+    gap: Runs
+    tolerance: Runs
+    seconds: Runs
+
+
+def _column(records: Records, *path: str) -> Runs:
+    found = []
+    for record in records.values():
+        value: Any = record
+        for key in path:
+            value = value[key]
+        found.append(value)
+    return np.asarray(found, dtype=float)
+
+
+def of_none(records: Records, measure: str) -> Runs:
+    """Return a measure on the test rows without any intervention, a value per split."""
+    return _column(records, "none", "test", measure)
+
+
+def of_opt(records: Records, epsilon: str, measure: str, *, part: str = "test") -> Runs:
+    """Return a measure of OPT, a value per split."""
+    return _column(records, "opt", epsilon, part, measure)
+
+
+def opt_seconds(records: Records, epsilon: str) -> Runs:
+    """Return the CPU time that OPT takes before training: finding the mechanism and drawing all reports."""
+    return _column(records, "opt", epsilon, "seconds", "protect")
+
+
+def _curves(records: Records, kind: str, divergence: str, column: str) -> Runs:
+    """Return a column of the curves, splits x tolerances."""
+    return _column(records, "projection", kind, divergence, column)
+
+
+def matched_on_test(records: Records, kind: str, divergence: str, target: float) -> Matched:
+    """Return the point at which the mean gap of the test rows is the target: the thesis's way.
+
+    One tolerance serves all splits: the largest at which the mean gap is the target, between two tolerances
+    that were computed in proportion. Where the target is beyond the curve, its end is taken.
+    """
+    tolerances = _curves(records, kind, divergence, "tolerance")[0]
+    gaps, acc, took = (
+        _curves(records, kind, divergence, column) for column in (f"test_{kind}", "test_acc", "seconds")
+    )
+    left, share = _crossing(gaps.mean(axis=0), target)
+    right = min(left + 1, len(tolerances) - 1)
+    between = [(1 - share) * each[:, left] + share * each[:, right] for each in (acc, gaps, took)]
+    tolerance = (1 - share) * tolerances[left] + share * tolerances[right]
+    return Matched(between[0], between[1], np.full(len(acc), tolerance), between[2])
+
+
+def _crossing(curve: Runs, target: float) -> tuple[int, float]:
+    """Return the last place where a curve crosses a target, and how far it is to the next place."""
+    above = curve >= target
+    crossings = np.flatnonzero(above[1:] != above[:-1])
+    if not len(crossings):
+        return (0, 0.0) if above.all() else (len(curve) - 1, 0.0)
+    left = int(crossings[-1])
+    rise = curve[left + 1] - curve[left]
+    return left, float((target - curve[left]) / rise)
+
+
+def matched_on_training(records: Records, kind: str, divergence: str, epsilon: str) -> Matched:
+    """Return the point that each split's own training rows choose: no test row is looked at.
+
+    It is the largest tolerance at which the gap of the training rows is not above that of OPT there; the
+    smallest gap where there is none.
+    """
+    targets = of_opt(records, epsilon, kind, part="train")
+    tolerances = _curves(records, kind, divergence, "tolerance")
+    train = _curves(records, kind, divergence, f"train_{kind}")
+    places = []
+    for gaps, target in zip(train, targets, strict=True):
+        fit = np.flatnonzero(gaps <= target)
+        places.append(int(fit[-1]) if len(fit) else int(gaps.argmin()))
+    at = np.arange(len(places)), np.asarray(places)
+    acc, gap, took = (
+        _curves(records, kind, divergence, column)[at] for column in ("test_acc", f"test_{kind}", "seconds")
+    )
+    return Matched(acc, gap, tolerances[at], took)

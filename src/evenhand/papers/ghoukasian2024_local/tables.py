@@ -1,4 +1,4 @@
-"""Tables 5.1 to 5.4 of ghoukasian2024: what is printed, and what ours is."""
+"""The tables of ghoukasian2024, chapter 5: ours of the studies, and ours beside the printed 5.1 to 5.4."""
 
 from __future__ import annotations
 
@@ -6,19 +6,42 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evenhand.papers.claims import DIFFERS, UNCHECKED, Checked
-from evenhand.papers.ghoukasian2024_local import matched
+from evenhand.papers.ghoukasian2024_local import checks
+from evenhand.papers.ghoukasian2024_local.mechanisms import MECHANISMS
+from evenhand.papers.ghoukasian2024_local.plans import LABELS, MEASURES, way_of
+from evenhand.papers.ghoukasian2024_local.projection import (
+    DIVERGENCES,
+    EPSILONS,
+    KINDS,
+    SETS,
+    matched_on_test,
+    matched_on_training,
+    of_none,
+    of_opt,
+)
 from evenhand.papers.rules import FEWEST, quoted
+from evenhand.papers.tables import NO_PUBLISHED, columns_of, table_row
+from evenhand.papers.trials import estimate_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
+    from evenhand.papers.claims import Evidence
     from evenhand.study.results.estimates import Estimated
+    from evenhand.study.results.results import Results
 
     Records = Mapping[int, Mapping[str, Any]]
+    TableRow = dict[str, Any]
 
-__all__ = ["TABLES", "Printed", "Row", "compared"]
+__all__ = ["TABLES", "Printed", "Row", "build_tables", "compared"]
 
 _SAME = 1e-6
+_METHODS = {"none": "none", "opt": "OPT", "kl": "Fair Projection, KL", "ce": "Fair Projection, CE"}
+_UNFAIR = {
+    "ratio": "data unfairness, ratio",
+    "difference": "data unfairness, difference",
+    "error": "P(Z != A)",
+}
 
 
 class Printed(NamedTuple):
@@ -131,8 +154,105 @@ def _not_reached(records: Records) -> Checked:
 def _ours(records: Records, kind: str, line: Printed, measure: str) -> Estimated | None:
     """Return our number; nothing if our curve has no point at the printed gap."""
     if line.method == "none":
-        return matched.estimated(matched.of_none(records, measure))
+        return estimate_mean(of_none(records, measure))
     if line.method == "opt":
-        return matched.estimated(matched.of_opt(records, line.epsilon, measure))
-    point = matched.matched_on_test(records, kind, line.method, line.gap)
-    return matched.estimated(point.acc) if abs(point.gap.mean() - line.gap) < _SAME else None
+        return estimate_mean(of_opt(records, line.epsilon, measure))
+    point = matched_on_test(records, kind, line.method, line.gap)
+    return estimate_mean(point.acc) if abs(point.gap.mean() - line.gap) < _SAME else None
+
+
+# --- tables of the reproduction ------------------------------------------------------------------
+
+
+def build_tables(evidence: Evidence) -> dict[str, dict[str, list[Any]]]:
+    """Return the means of every study, the data unfairness of reports, and tables 5.1 to 5.4 beside ours."""
+    found = {name: list(_means(name, results)) for name, results in evidence.studies.items()}
+    found[MECHANISMS] = [
+        row for record in evidence.trials.get(MECHANISMS, {}).values() for row in _unfairness(record)
+    ]
+    found["prediction"] = list(_prediction(evidence))
+    for table, (name, _, _) in TABLES.items():
+        found[table] = list(_printed(table, evidence.trials[name])) if name in evidence.trials else []
+    found["matched"] = [
+        row for name in SETS if name in evidence.trials for row in _matched(name, evidence.trials[name])
+    ]
+    return {name: columns_of(rows) for name, rows in found.items() if rows}
+
+
+def _means(name: str, results: Results) -> Iterator[TableRow]:
+    for setting in results.settings:
+        way = way_of(setting) if setting.is_protected else ""
+        for measure in (*MEASURES, checks.EO, "eo_gap"):
+            mean = checks.mean_of(results, checks.values(results, setting, measure), within=checks.SHARE)
+            if mean.runs:
+                yield table_row(
+                    name, name, "tpr_gap" if measure == checks.EO else measure, mean,
+                    mechanism=LABELS.get(way, "none"), strategy=setting.option("strategy"),
+                    epsilon=None if setting.epsilon is None else float(setting.epsilon), note=NO_PUBLISHED,
+                )  # fmt: skip
+
+
+def _unfairness(record: Mapping[str, Any]) -> Iterator[TableRow]:
+    note = "exact, from the frequencies of all rows"
+    for key in ("ratio", "difference"):
+        yield table_row(MECHANISMS, record["name"], _UNFAIR[key], record["true"][key], note=note)
+    for way, found in record["ways"].items():
+        for epsilon, told in found.items():
+            for key, measure in _UNFAIR.items():
+                if told[key] is not None:
+                    yield table_row(
+                        MECHANISMS, record["name"], measure, told[key],
+                        mechanism=LABELS[way], strategy="single", epsilon=float(epsilon), note=note,
+                    )  # fmt: skip
+
+
+def _prediction(evidence: Evidence) -> Iterator[TableRow]:
+    for name, results in evidence.studies.items():
+        record = checks.record_of(evidence, name)
+        for measure in checks.PREDICTED if record is not None else ():
+            found = checks.correlation(results, record or {}, measure)
+            note = f"rank correlation of data unfairness and {measure}, mean over repeats"
+            if found.runs:
+                yield table_row(
+                    "prediction",
+                    name,
+                    f"correlation with {measure}",
+                    found,
+                    mechanism="all",
+                    note=note,
+                )
+
+
+def _printed(table: str, records: Mapping[int, Mapping[str, Any]]) -> Iterator[TableRow]:
+    for row in compared(table, records):
+        line, checked = row.printed, row.checked
+        at = f"at a gap of {line.gap:.4f}; " if line.method in DIVERGENCES else ""
+        yield table_row(
+            table, row.trials, row.measure, checked.ours,
+            mechanism=_METHODS[line.method], epsilon=float(line.epsilon) if line.method == "opt" else None,
+            paper=checked.paper_value, verdict=checked.verdict, note=f"{at}{checked.why}",
+        )  # fmt: skip
+
+
+def _matched(name: str, records: Mapping[int, Mapping[str, Any]]) -> Iterator[TableRow]:
+    """Yield both projections at OPT's gap: chosen on test rows as in the thesis and on training rows."""
+    for kind in KINDS:
+        for epsilon in EPSILONS:
+            own = of_opt(records, epsilon, "acc")
+            target = float(of_opt(records, epsilon, kind).mean())
+            for divergence in DIVERGENCES:
+                points = {
+                    "mean test gap": matched_on_test(records, kind, divergence, target),
+                    "training rows": matched_on_training(records, kind, divergence, epsilon),
+                }
+                for how, point in points.items():
+                    numbers = {
+                        "acc": point.acc, kind: point.gap, "acc of OPT minus this": own - point.acc,
+                        "tolerance": point.tolerance, "CPU seconds": point.seconds,
+                    }  # fmt: skip
+                    for measure, runs in numbers.items():
+                        yield table_row(
+                            "matched", name, measure, estimate_mean(runs),
+                            mechanism=_METHODS[divergence], epsilon=float(epsilon),
+                            note=f"{kind} of OPT at this epsilon, matched on the {how}",
+                        )  # fmt: skip

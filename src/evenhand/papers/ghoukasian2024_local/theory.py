@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.collect.fairest.optimum import fairest_channel
+from evenhand.collect.protocols.registry import protocol_named
 from evenhand.papers.claims import AGREES, DIFFERS, Checked, Claim, unchecked
 from evenhand.papers.ghoukasian2024_local.data import DATA
-from evenhand.papers.ghoukasian2024_local.matched import estimated
 from evenhand.papers.ghoukasian2024_local.mechanisms import MECHANISMS, support, unfairness
 from evenhand.papers.ghoukasian2024_local.plans import EPSILONS, GRR, OPT, SS
 from evenhand.papers.rules import fact, mostly
+from evenhand.papers.trials import estimate_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -273,7 +274,7 @@ def _slower(evidence: Evidence) -> Checked:
         np.array([records[name]["ways"][OPT][epsilon]["seconds"] for epsilon in EPSILONS])
         for name in ("adult-race", "adult-race-gender")
     ]
-    found = mostly([estimated(times[1] - times[0])], what="comparison of CPU times over the epsilons")
+    found = mostly([estimate_mean(times[1] - times[0])], what="comparison of CPU times over the epsilons")
     words = " and ".join(f"{each.mean():.2f} s" for each in times)
     why = f"{found.why} Solving takes {words} with 5 and with 10 groups, on average."
     return Checked(found.verdict, why, found.ours)
@@ -302,8 +303,6 @@ def _like_grr(_: Evidence) -> Checked:
 
 
 def _size(_: Evidence) -> Checked:
-    from evenhand.collect.protocols.registry import protocol_named  # noqa: PLC0415 - starts numba
-
     make: Any = protocol_named("ss")
     off = []
     for k, epsilon in product((2, 5, 10), EPSILONS):

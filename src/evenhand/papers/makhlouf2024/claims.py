@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from evenhand.errors import DataSetNotFoundError
 from evenhand.papers.claims import AGREES, DIFFERS, Checked, Claim, unchecked
 from evenhand.papers.makhlouf2024 import checks
 from evenhand.papers.makhlouf2024.checks import DISPARITIES, FALLING, STRICT, STRONG, WEAK, chosen
@@ -13,7 +14,9 @@ from evenhand.papers.makhlouf2024.plans import ADULT, COMPAS, DATA, STRATEGIES, 
 from evenhand.papers.makhlouf2024.published import published_checks
 from evenhand.papers.rules import MARGIN, alike, mostly, number_text, quoted, share
 from evenhand.study.plan.cells import Setting
+from evenhand.study.profile.profiling import profile
 from evenhand.study.results.estimates import estimate
+from evenhand.study.run.prepare import prepare
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -213,10 +216,6 @@ def _upright(each: Estimated) -> Estimated:
 
 
 def _dependence(evidence: Evidence) -> Checked:
-    from evenhand.errors import DataSetNotFoundError  # noqa: PLC0415 - as below
-    from evenhand.study.profile.profiling import profile  # noqa: PLC0415 - as above
-    from evenhand.study.run.prepare import prepare  # noqa: PLC0415 - starts pyarrow
-
     means = {}
     for name in (COMPAS[1], ADULT[1]):
         try:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand import datasets
+from evenhand.collect import GRR
+from evenhand.collect.joint.split import split_budget
 from evenhand.errors import DataSetNotFoundError
 from evenhand.papers.claims import AGREES, DIFFERS, Checked, Claim, unchecked
 from evenhand.papers.makhlouf2024 import checks
@@ -123,12 +127,10 @@ def _middle(evidence: Evidence) -> Checked:
 
 
 def _mediator(evidence: Evidence) -> Checked:
-    from evenhand.datasets import load  # noqa: PLC0415 - starts pyarrow
-
     data = evidence.studies[SYNTHETIC[0]].plan.data
     options: dict[str, Any] = {} if data is None else dict(data.options)
     try:
-        rows = load("causal", backend="pyarrow", **options).frame
+        rows = datasets.load("causal", backend="pyarrow", **options).frame
     except DataSetNotFoundError:
         return unchecked("The synthetic rows are not on this machine any more.")
     group, middle = (np.asarray(rows[name]) for name in ("A", "M"))
@@ -148,8 +150,6 @@ def _epsilons(_: Evidence) -> Checked:
 
 
 def _ratio(_: Evidence) -> Checked:
-    from evenhand.collect import GRR  # noqa: PLC0415 - starts numba
-
     off = 0.0
     for size in (2, 3, 12, 32):
         for epsilon in (0.1, 1, 4):
@@ -160,10 +160,6 @@ def _ratio(_: Evidence) -> Checked:
 
 
 def _split(_: Evidence) -> Checked:
-    from fractions import Fraction  # noqa: PLC0415 - only here
-
-    from evenhand.collect.joint.split import split_budget  # noqa: PLC0415 - starts numpy
-
     shares = split_budget(1, {"A": 2, "C": 2, "M": 3}, how="k-based", exact=True)
     paper = {"A": Fraction(2, 7), "C": Fraction(2, 7), "M": Fraction(3, 7)}
     words = ", ".join(f"{name} {share}" for name, share in shares.items())

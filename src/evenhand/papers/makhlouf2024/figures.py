@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from evenhand.study.results.estimates import Estimated
     from evenhand.study.results.results import Results
 
-__all__ = ["disparities_figure", "figures", "groups_figure"]
+__all__ = ["disparities_figure", "draw_figures", "groups_figure"]
 
 _NAMES = {"single": "sLDP", "combined": "combLDP", "independent": "indLDP"}
 _RATES = {
@@ -35,7 +35,7 @@ _FIGURES = {"synthetic": "7", "compas": "8", "adult": "5"}
 _INTERVALS = "95 % t intervals of the mean over repeats"
 
 
-def figures(evidence: Evidence) -> list[Chart]:
+def draw_figures(evidence: Evidence) -> list[Chart]:
     """Return the figures of the studies that were run."""
     drawn = [groups_figure(name, results) for name, results in evidence.studies.items()]
     drawn += [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.tree import DecisionTreeClassifier
 
 from evenhand.privacy.randomness import forest_samples
 
@@ -57,8 +58,6 @@ class DistinctRowsForest:
 
     def fit(self, rows: NDArray[Any], labels: NDArray[Any]) -> DistinctRowsForest:
         """Grow the trees."""
-        from sklearn.tree import DecisionTreeClassifier  # noqa: PLC0415 - slow to import
-
         self.classes_, label = np.unique(labels, return_inverse=True)
         different, kind = _distinct(rows)
         both, cell = np.unique(kind * len(self.classes_) + label, return_inverse=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from evenhand.datasets.download.files import places
 from evenhand.papers.makhlouf2024.forest import DistinctRowsForest
 from evenhand.papers.paper import Study
 from evenhand.study.plan.plan import Plan
@@ -156,8 +157,6 @@ def plan_for(name: str, *, epsilons: Sequence[str] = EPSILONS, repeats: int = RE
 
 def _is_stored() -> bool:
     """Return whether the published synthetic people are on this machine."""
-    from evenhand.datasets.download.files import places  # noqa: PLC0415 - only where it is asked
-
     return any(
         (place.folder / f"{_STEM}.csv{end}").is_file() for place in places(None) for end in ("", ".gz")
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.papers.claims import AGREES, DIFFERS, Checked, unchecked
-from evenhand.papers.ghoukasian2024_local.matched import estimated
+from evenhand.papers.trials import estimate_mean
 from evenhand.papers.zhu2023.classification import classification_name
 from evenhand.papers.zhu2023.data import DATA
 from evenhand.papers.zhu2023.experiments import EXACT, figures_name, tables_name
@@ -114,7 +114,7 @@ def number_of(evidence: Evidence, name: str, mechanism: str, epsilon: str, measu
         why = f"Off by {off:.2g}, allowed {unit:g}."
         return Checked(AGREES if off <= unit + _CLOSE else DIFFERS, why, Estimated(value), text, paper)
     runs = of_table(evidence, name, mechanism, epsilon, measure)
-    ours = estimated(runs)
+    ours = estimate_mean(runs)
     if len(runs) < 2:
         return unchecked("One experiment has no spread.", ours=ours, paper=text)
     spread = float(runs.std(ddof=1)) * math.sqrt(1 + 1 / len(runs))

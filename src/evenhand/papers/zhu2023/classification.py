@@ -7,6 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.linear_model import LogisticRegression
+from threadpoolctl import threadpool_limits
 
 from evenhand.papers.trials import Trials
 from evenhand.papers.zhu2023 import draws, exact
@@ -20,6 +22,10 @@ from evenhand.papers.zhu2023.printed import (
     SWAPPING,
 )
 from evenhand.privacy.randomness import SeededSource
+from evenhand.release.kanonymity.mechanisms import KAnonymity
+from evenhand.release.mechanisms.random_swapping import RandomSwapping
+from evenhand.release.mechanisms.suppression import Suppression
+from evenhand.release.mechanisms.swapping import Swapping
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -79,9 +85,6 @@ def accuracy(released: Any, true: Any) -> float:
     released, true : array
         Counts, the last axis being the outcome of two values.
     """
-    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 - slow to import
-    from threadpoolctl import threadpool_limits  # noqa: PLC0415 - with scikit-learn
-
     features = _one_hot(true.shape[:-1])
     weights, people = (np.asarray(each, dtype=np.float64).reshape(-1, 2) for each in (released, true))
     totals = weights.sum(axis=0)
@@ -128,10 +131,6 @@ def _repetitions(name: str, number: int) -> dict[str, Any]:
 
 
 def _originals(table: Histogram, everything: Histogram, source: SeededSource) -> dict[str, Any]:
-    from evenhand.release.kanonymity.mechanisms import KAnonymity  # noqa: PLC0415 - compiles its kernels
-    from evenhand.release.mechanisms.suppression import Suppression  # noqa: PLC0415 - when it is run
-    from evenhand.release.mechanisms.swapping import Swapping  # noqa: PLC0415 - as above
-
     made = {
         SUPPRESSION: Suppression(threshold=THRESHOLD).release(table, rng=source),
         SWAPPING: Swapping(fraction=Fraction(SWAPPED, 100), records="cells").release(table, rng=source),
@@ -143,9 +142,6 @@ def _originals(table: Histogram, everything: Histogram, source: SeededSource) ->
 def _released(
     table: Histogram, everything: Histogram, epsilon: Fraction, source: SeededSource
 ) -> dict[str, Any]:
-    from evenhand.release.kanonymity.mechanisms import KAnonymity  # noqa: PLC0415 - compiles its kernels
-    from evenhand.release.mechanisms.random_swapping import RandomSwapping  # noqa: PLC0415 - when it is run
-
     true: Any = np.asarray(table.counts)
     swapping, anonymity = RandomSwapping(epsilon=epsilon), KAnonymity(k=THRESHOLD)
     errors = {

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from evenhand.release.table.histogram import Histogram
+from evenhand import datasets
+from evenhand.release.table.histogram import Histogram
 
 __all__ = ["BOUND", "COLUMNS", "DATA", "FEATURES", "QUASI", "THRESHOLD", "Source", "counted", "people"]
 
@@ -64,9 +64,7 @@ DATA = {
 @lru_cache(maxsize=3)
 def people(name: str) -> Any:
     """Return the rows of a data set with its schema."""
-    from evenhand.datasets import load  # noqa: PLC0415 - starts pyarrow
-
-    return load("nist_excerpts", part=DATA[name].part, histogram=True, age_brackets=True)
+    return datasets.load("nist_excerpts", part=DATA[name].part, histogram=True, age_brackets=True)
 
 
 @lru_cache(maxsize=12)
@@ -89,8 +87,6 @@ def counted(
     bound : int, optional
         The public bound on a count.
     """
-    from evenhand.release.table.histogram import Histogram  # noqa: PLC0415 - with numpy, when it is needed
-
     rows = people(name)
     schema = rows.schema.with_roles(quasi_identifiers=quasi, sensitive=quasi, target=None, positive=None)
     return Histogram.count(rows.frame, schema, columns, bound=bound)

@@ -57,7 +57,7 @@ def summary(errors: Errors) -> dict[str, float]:
 
 
 def laplace(counts: Counts, epsilon: Fraction, repetitions: int, source: SeededSource) -> Errors:
-    """Return the errors of counts with Laplace noise of scale 2 / epsilon, rounded, then clipped at nought.
+    """Return the errors of counts with Laplace noise of scale 2 / epsilon, rounded, then clipped at zero.
 
     Rounding fits the printed numbers, which are multiples of 1 / 200, and continuous noise does not.
     """
@@ -67,7 +67,7 @@ def laplace(counts: Counts, epsilon: Fraction, repetitions: int, source: SeededS
 
 
 def gaussian(counts: Counts, variance: Fraction, repetitions: int, source: SeededSource) -> Errors:
-    """Return the errors of counts with discrete Gaussian noise, clipped at nought."""
+    """Return the errors of counts with discrete Gaussian noise, clipped at zero."""
     noise = DiscreteGaussian(variance).draw(size=(repetitions, counts.size), source=source)
     found: Errors = (np.maximum(counts.ravel() + noise, 0) - counts.ravel()).astype(np.float64)
     return found

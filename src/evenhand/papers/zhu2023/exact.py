@@ -6,6 +6,10 @@ Cells with the count :math:`x`, noise of scale :math:`b = 2 / \varepsilon`, thre
 - integer noise, clipped: :math:`\sum_{j \ge x} \Pr[\eta > j]`;
 - suppression by equation (2): :math:`(\lfloor k/2 \rfloor - x) \Pr[x + \eta < k]`;
 - swapping of cells: Proposition 1, :math:`(\sum_{j \in I} x_j - n_Q x) / (e^\varepsilon + n_Q - 1)`.
+
+The bounds on bias and alpha, Theorems 2, 4 and 7 to 9, stand beside what they bound. They hold for equation
+(2) with the fill :math:`k/2`, for swapping of cells, and for continuous Laplace noise of scale
+:math:`2/\varepsilon` that is clipped at zero, on counts :math:`x_1 \le \dots \le x_n`.
 """
 
 from __future__ import annotations
@@ -28,12 +32,15 @@ if TYPE_CHECKING:
     Values = NDArray[np.float64]
 
 __all__ = [
+    "BOUNDS",
     "anonymity_delta",
     "anonymity_theorem",
     "biases",
+    "bounded",
     "clipped_bias",
     "gaussian_delta",
     "keep_probability",
+    "laplace_alpha",
     "printed_gaussian",
     "rounded_bias",
     "suppression_bias",
@@ -42,6 +49,9 @@ __all__ = [
     "swapping_bias",
     "swapping_delta",
     "swapping_theorem",
+    "theorem_7",
+    "theorem_8",
+    "theorem_9",
     "variance",
 ]
 
@@ -62,7 +72,7 @@ def variance(epsilon: Fraction, *, printed: bool = False) -> Fraction:
 
 
 def rounded_bias(counts: Any, epsilon: Fraction) -> Values:
-    """Return the bias of rounded Laplace noise, clipped at nought.
+    """Return the bias of rounded Laplace noise, clipped at zero.
 
     >>> from fractions import Fraction
     >>> float(rounded_bias(np.array([0]), Fraction(4)).round(4)[0])
@@ -74,7 +84,7 @@ def rounded_bias(counts: Any, epsilon: Fraction) -> Values:
 
 
 def clipped_bias(counts: Any, law: DiscreteGaussian | DiscreteLaplace) -> Values:
-    """Return the bias of integer noise, clipped at nought.
+    """Return the bias of integer noise, clipped at zero.
 
     >>> float(clipped_bias(np.array([3]), DiscreteLaplace(2)).round(6)[0])
     0.214097
@@ -236,3 +246,75 @@ def anonymity_delta(epsilon: Fraction) -> float:
     0.6321
     """
     return -math.expm1(-float(epsilon))
+
+
+# --- bounds ---------------------------------------------------------------------------------------
+
+
+BOUNDS = ("theorem 2", "theorem 4", "theorem 7", "theorem 8", "theorem 9")
+
+
+def theorem_7(counts: Any, epsilon: Fraction, threshold: int) -> float:
+    """Return the bound on alpha of suppression."""
+    least, most = float(np.min(counts)), float(np.max(counts))
+    first, last = (float(each) for each in _below(np.array([least, most]), epsilon, threshold))
+    half = threshold / 2
+    return (most - least) * first + max(abs(half - least), abs(half - most)) * (first - last)
+
+
+def theorem_8(counts: Any, epsilon: Fraction, size: int) -> float:
+    """Return the bound on alpha of swapping."""
+    return 2 * size * float(np.ptp(counts)) / (math.exp(epsilon) + size - 1)
+
+
+def theorem_9(counts: Any, epsilon: Fraction) -> float:
+    """Return the bound on alpha of Laplace noise.
+
+    >>> from fractions import Fraction
+    >>> round(theorem_9([2, 50], Fraction(1, 2)), 4)
+    14.5567
+    """
+    return math.exp(-float(epsilon) * float(np.min(counts)) / 2) / 2 * float(np.ptp(counts))
+
+
+def laplace_alpha(counts: Any, epsilon: Fraction) -> float:
+    """Return alpha of Laplace noise exactly.
+
+    >>> from fractions import Fraction
+    >>> round(laplace_alpha([2, 50], Fraction(1, 2)), 6)
+    1.213054
+    """
+    rate = float(epsilon)
+    return (math.exp(-rate * float(np.min(counts)) / 2) - math.exp(-rate * float(np.max(counts)) / 2)) / rate
+
+
+def bounded(matrix: Any, epsilon: Fraction, threshold: int) -> dict[str, tuple[float, float]]:
+    """Return what each theorem is about, and what it says that is at most; Theorem 4 is an equation.
+
+    Parameters
+    ----------
+    matrix : array
+        Counts with a row for each combination of the other columns.
+    epsilon : Fraction
+    threshold : int
+    """
+    rows = np.asarray(matrix)
+    counts = rows.ravel()
+    size = rows.shape[1]
+    suppressed = suppression_bias(counts, epsilon, threshold, fill=threshold / 2)
+    swapped = swapping_bias(rows, epsilon)
+    below = _below(counts, epsilon, threshold)
+    cauchy = float(np.linalg.norm(threshold / 2 - counts) * np.linalg.norm(below))
+    deviation = np.abs(rows - rows.mean(axis=1, keepdims=True)).mean(axis=1)
+    fourth = size / (math.exp(epsilon) + size - 1) * size * float(deviation.sum())
+    return {
+        "theorem 2": (float(np.abs(suppressed).sum()), cauchy),
+        "theorem 4": (float(np.abs(swapped).sum()), fourth),
+        "theorem 7": (float(np.ptp(suppressed)), theorem_7(counts, epsilon, threshold)),
+        "theorem 8": (float(np.ptp(swapped)), theorem_8(counts, epsilon, size)),
+        "theorem 9": (laplace_alpha(counts, epsilon), theorem_9(counts, epsilon)),
+    }
+
+
+def _below(counts: Values, epsilon: Fraction, threshold: int) -> Values:
+    return np.asarray(Laplace(2 / epsilon).cdf(threshold - np.asarray(counts)))

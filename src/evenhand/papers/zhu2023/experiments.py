@@ -1,4 +1,7 @@
-"""The experiments of zhu2023 as trials: each is one experiment of the paper, with all its repetitions."""
+"""The experiments of zhu2023 as trials: each is one experiment of the paper, with all its repetitions.
+
+Beside them stand the same tables by the mechanisms that evenhand ships: exact noise, exact bias, exact delta.
+"""
 
 from __future__ import annotations
 
@@ -8,21 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand import release
 from evenhand.papers.trials import Trials
 from evenhand.papers.zhu2023 import draws, exact
-from evenhand.papers.zhu2023.bounds import bounded
 from evenhand.papers.zhu2023.data import BOUND, COLUMNS, DATA, QUASI, THRESHOLD, counted, people
-from evenhand.papers.zhu2023.printed import (
-    ANONYMITY,
-    EPSILONS,
-    GAUSSIAN,
-    LAPLACE,
-    SUPPRESSION,
-    SWAPPING,
-)
-from evenhand.papers.zhu2023.shipped import shipped
+from evenhand.papers.zhu2023.printed import ANONYMITY, EPSILONS, GAUSSIAN, LAPLACE, SUPPRESSION, SWAPPING
 from evenhand.privacy.laws import DiscreteGaussian
 from evenhand.privacy.randomness import SeededSource
+from evenhand.release.kanonymity.mechanisms import KAnonymity
+from evenhand.release.mechanisms.random_swapping import RandomSwapping
+from evenhand.release.mechanisms.suppression import Suppression
+from evenhand.release.mechanisms.swapping import Swapping
+from evenhand.release.postprocess.steps import Nonnegative
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,6 +47,7 @@ __all__ = [
     "THRESHOLDS",
     "experiment_trials",
     "figures_name",
+    "shipped",
     "tables_name",
 ]
 
@@ -105,9 +106,6 @@ def _source(*words: object) -> SeededSource:
 
 def _table(name: str, number: int) -> dict[str, Any]:
     """Return one experiment of a table: every mechanism at every epsilon."""
-    from evenhand.release.kanonymity.mechanisms import KAnonymity  # noqa: PLC0415 - compiles its kernels
-    from evenhand.release.mechanisms.random_swapping import RandomSwapping  # noqa: PLC0415 - when it is run
-
     histogram, everything = counted(name), _all_columns(name)
     counts: Any = np.asarray(histogram.counts)
     found: dict[str, dict[str, Numbers]] = {}
@@ -156,8 +154,6 @@ def _figure(name: str, number: int) -> dict[str, Any]:
 
 
 def _suppression(name: str, number: int) -> dict[str, dict[str, Numbers]]:
-    from evenhand.release.mechanisms.suppression import Suppression  # noqa: PLC0415 - when it is run
-
     histogram = counted(name)
     counts: Any = np.asarray(histogram.counts)
     found = {}
@@ -173,9 +169,6 @@ def _suppression(name: str, number: int) -> dict[str, dict[str, Numbers]]:
 
 def _swapping(name: str, number: int) -> dict[str, dict[str, Numbers]]:
     """Return the three readings of swapping by the share that is swapped, and the counterpart by epsilon."""
-    from evenhand.release.mechanisms.random_swapping import RandomSwapping  # noqa: PLC0415 - when it is run
-    from evenhand.release.mechanisms.swapping import Swapping  # noqa: PLC0415 - as above
-
     histogram = counted(name)
     source = _source("figures", name, number, "swapping")
     found: dict[str, dict[str, Numbers]] = {each: {} for each in (*READINGS, "epsilon")}
@@ -191,8 +184,6 @@ def _swapping(name: str, number: int) -> dict[str, dict[str, Numbers]]:
 
 def _anonymity(name: str, number: int) -> dict[str, dict[str, Numbers]]:
     """Return k-anonymity against the table it was made of, and a sample's against everybody."""
-    from evenhand.release.kanonymity.mechanisms import KAnonymity  # noqa: PLC0415 - compiles its kernels
-
     everything = _all_columns(name)
     found: dict[str, dict[str, Numbers]] = {}
     for k in THRESHOLDS:
@@ -217,7 +208,7 @@ def _exact(number: int) -> dict[str, Any]:
     bounds: dict[str, Any] = {}
     for text in EPSILONS:
         epsilon = Fraction(text)
-        bounds[text] = bounded(histogram.as_matrix(), epsilon, THRESHOLD)
+        bounds[text] = exact.bounded(histogram.as_matrix(), epsilon, THRESHOLD)
         deltas = _deltas(epsilon, histogram.as_matrix().shape[1])
         smaller = DiscreteGaussian(exact.variance(epsilon, printed=True))
         biases = exact.biases(histogram, epsilon, THRESHOLD)
@@ -264,4 +255,33 @@ def _deltas(epsilon: Fraction, size: int) -> dict[str, Numbers]:
             "delta": exact.anonymity_theorem(epsilon)[0],
             "exact delta": exact.anonymity_delta(epsilon),
         },
+    }
+
+
+# --- the mechanisms that evenhand ships -----------------------------------------------------------
+
+
+_UNIT = "replace one"
+
+
+def shipped(histogram: Histogram) -> dict[str, dict[str, dict[str, float]]]:
+    """Return delta, bias and alpha by mechanism and epsilon; noise is clipped at zero as in the paper."""
+    found: dict[str, dict[str, dict[str, float]]] = {}
+    for text in EPSILONS:
+        epsilon = Fraction(text)
+        for name, mechanism in _mechanisms(epsilon).items():
+            post = [Nonnegative()] if name in (LAPLACE, GAUSSIAN) else []
+            bias = mechanism.bias(histogram, post=post)
+            delta = mechanism.guarantee_for(histogram, epsilon=epsilon).delta
+            numbers = {"delta": float(delta), "l1": bias.l1, "alpha": bias.alpha}
+            found.setdefault(name, {})[text] = numbers
+    return found
+
+
+def _mechanisms(epsilon: Fraction) -> dict[str, Any]:
+    return {
+        LAPLACE: release.Laplace(epsilon=epsilon, unit=_UNIT),
+        GAUSSIAN: release.DiscreteGaussian(rho=1 / exact.variance(epsilon), unit=_UNIT),
+        SUPPRESSION: release.NoisySuppression(epsilon=epsilon, threshold=THRESHOLD),
+        SWAPPING: release.RandomSwapping(epsilon=epsilon),
     }

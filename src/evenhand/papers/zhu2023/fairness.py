@@ -12,8 +12,8 @@ import numpy as np
 from evenhand.papers.claims import AGREES, DIFFERS, Checked, Claim
 from evenhand.papers.zhu2023 import enumerated as listed
 from evenhand.papers.zhu2023 import exact
-from evenhand.papers.zhu2023.bounds import laplace_alpha, theorem_7, theorem_8, theorem_9
 from evenhand.papers.zhu2023.data import DATA
+from evenhand.papers.zhu2023.exact import laplace_alpha, theorem_7, theorem_8, theorem_9
 from evenhand.papers.zhu2023.experiments import EXACT
 
 if TYPE_CHECKING:

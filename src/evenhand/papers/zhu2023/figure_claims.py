@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.papers.claims import Checked, Claim
-from evenhand.papers.ghoukasian2024_local.matched import estimated
 from evenhand.papers.rules import alike, below, mostly
+from evenhand.papers.trials import estimate_mean
 from evenhand.papers.zhu2023.checks import accuracies, anonymity_at, suppression_at, swapping_at
 from evenhand.papers.zhu2023.classification import BASELINE, classification_name
 from evenhand.papers.zhu2023.data import DATA
@@ -90,7 +90,7 @@ def _relative(original: Runs, own: Runs) -> Runs:
 
 def _close(name: str, method: str, evidence: Evidence) -> Checked:
     found = [
-        estimated(_relative(*pair))
+        estimate_mean(_relative(*pair))
         for text in EPSILONS
         for pair in pairs(evidence, name, method, text, "error")
     ]
@@ -121,7 +121,7 @@ def _improved(name: str, evidence: Evidence) -> Checked:
     """Check that a sample's k-anonymity has smaller errors than everybody's at small epsilons."""
     small = EPSILONS[:2]
     found = [
-        estimated(original - own)
+        estimate_mean(original - own)
         for text in small
         for original, own in pairs(evidence, name, "k-anonymity", text, "error")
     ]
@@ -140,7 +140,7 @@ def _improved(name: str, evidence: Evidence) -> Checked:
 def _approaches(name: str, method: str, measure: str, evidence: Evidence) -> Checked:
     """Check that the distance to the original falls from each epsilon to the next."""
     found = [
-        estimated(np.abs(before - original) - np.abs(after - original))
+        estimate_mean(np.abs(before - original) - np.abs(after - original))
         for one, other in pairwise(EPSILONS)
         for (original, before), (_, after) in zip(
             pairs(evidence, name, method, one, measure),
@@ -156,7 +156,7 @@ def _approaches(name: str, method: str, measure: str, evidence: Evidence) -> Che
 
 def _comparable(name: str, evidence: Evidence) -> Checked:
     found = [
-        estimated(_relative(*pair))
+        estimate_mean(_relative(*pair))
         for method, text in product(_METHODS, EPSILONS)
         for pair in pairs(evidence, name, method, text, "alpha")
     ]
@@ -164,7 +164,7 @@ def _comparable(name: str, evidence: Evidence) -> Checked:
     parts = []
     for method in _METHODS:
         own = [
-            estimated(_relative(*pair)).value
+            estimate_mean(_relative(*pair)).value
             for text in EPSILONS
             for pair in pairs(evidence, name, method, text, "alpha")
         ]
@@ -179,7 +179,7 @@ def _comparable(name: str, evidence: Evidence) -> Checked:
 def _fairer(name: str, evidence: Evidence) -> Checked:
     return mostly(
         [
-            estimated(original - own)
+            estimate_mean(original - own)
             for text in EPSILONS
             for original, own in pairs(evidence, name, "k-anonymity", text, "alpha")
         ]
@@ -197,9 +197,9 @@ def _higher(name: str, evidence: Evidence) -> Checked:
             for own, other, text in product(_CLASSICAL, _COUNTERPARTS, EPSILONS)
         ]
 
-    checked = mostly([estimated(each - MUCH) for each in gaps("plain")])
-    more = mostly([estimated(each - MUCH) for each in gaps("areas")])
-    any_at_all = mostly([estimated(each) for each in gaps("plain")])
+    checked = mostly([estimate_mean(each - MUCH) for each in gaps("plain")])
+    more = mostly([estimate_mean(each - MUCH) for each in gaps("areas")])
+    any_at_all = mostly([estimate_mean(each) for each in gaps("plain")])
     why = (
         f"{checked.why} That is by more than {MUCH:g}; by anything at all: {_lowered(any_at_all.why)} "
         f"With the area as a further feature, by more than {MUCH:g}: {_lowered(more.why)}"
@@ -214,7 +214,7 @@ def _lowered(text: str) -> str:
 def _near(name: str, evidence: Evidence) -> Checked:
     base = accuracies(evidence, name, BASELINE, "")
     losses = [
-        estimated(base - accuracies(evidence, name, each, text))
+        estimate_mean(base - accuracies(evidence, name, each, text))
         for each, text in product(_CLASSICAL, EPSILONS)
     ]
     checked = below(losses, limit=NEAR)
@@ -230,7 +230,7 @@ def _nearer(name: str, evidence: Evidence) -> Checked:
 
     return mostly(
         [
-            estimated(away(other, text) - away(own, text))
+            estimate_mean(away(other, text) - away(own, text))
             for own, other, text in product(_CLASSICAL, _COUNTERPARTS, EPSILONS)
         ]
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from evenhand.papers.ghoukasian2024_local.matched import estimated
+from evenhand.papers.trials import estimate_mean
 from evenhand.papers.zhu2023.checks import accuracies, anonymity_at, suppression_at, swapping_at
 from evenhand.papers.zhu2023.classification import BASELINE, MAJORITY, ORIGINALS, classification_name
 from evenhand.papers.zhu2023.data import DATA
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from evenhand.papers.claims import Evidence
     from evenhand.study.results.estimates import Estimated
 
-__all__ = ["accuracy_figure", "curves_figure", "figures"]
+__all__ = ["accuracy_figure", "curves_figure", "draw_figures"]
 
 _LOOKS = {"0.5": ("p1", "circle"), "1": ("p2", "square"), "2": ("p3", "triangle-up"), "4": ("p4", "diamond")}
 _EDGE = "p-line"
@@ -48,7 +48,7 @@ class _Curve:
     faint: bool = False
 
 
-def figures(evidence: Evidence) -> list[Chart]:
+def draw_figures(evidence: Evidence) -> list[Chart]:
     """Return the figures of what was run, in the order of the paper."""
     drawn = []
     for name in DATA:
@@ -102,7 +102,7 @@ def _thresholds(evidence: Evidence, name: str, measure: str, read: Any) -> list[
     return [
         _Curve(
             line, None if line == ORIGINAL else line, THRESHOLDS,
-            [estimated(read(evidence, name, k, line, measure)) for k in THRESHOLDS],
+            [estimate_mean(read(evidence, name, k, line, measure)) for k in THRESHOLDS],
         )
         for line in (ORIGINAL, *EPSILONS)
     ]  # fmt: skip
@@ -112,12 +112,12 @@ def _shares(evidence: Evidence, name: str, measure: str) -> list[_Curve]:
     originals = [
         _Curve(
             reading, None, SHARES,
-            [estimated(swapping_at(evidence, name, reading, str(each), measure)) for each in SHARES],
+            [estimate_mean(swapping_at(evidence, name, reading, str(each), measure)) for each in SHARES],
             faint=place > 0,
         )
         for place, reading in enumerate(READINGS)
     ]  # fmt: skip
-    level = [estimated(swapping_at(evidence, name, "epsilon", text, measure)) for text in EPSILONS]
+    level = [estimate_mean(swapping_at(evidence, name, "epsilon", text, measure)) for text in EPSILONS]
     counterparts = [
         _Curve(text, text, SHARES, [each] * len(SHARES)) for text, each in zip(EPSILONS, level, strict=True)
     ]
@@ -192,7 +192,12 @@ def accuracy_figure(evidence: Evidence, name: str) -> Chart:
         for width in (panel_width(len(settings)), PHONE)
     ]
     rows = [
-        (setting, mechanism, text, estimated(accuracies(evidence, name, mechanism, text, setting=setting)))
+        (
+            setting,
+            mechanism,
+            text,
+            estimate_mean(accuracies(evidence, name, mechanism, text, setting=setting)),
+        )
         for setting in settings
         for mechanism, texts in _accuracy_rows()
         for text in texts
@@ -236,7 +241,7 @@ def _accuracies(evidence: Evidence, name: str, setting: str, title: str, width: 
     margins = Margins(132, 58, 14, 28)
     drawing = Drawing(width, margins.top + margins.bottom + len(rows) * _ROW, margins, grid="x")
     found = {
-        (mechanism, text): estimated(accuracies(evidence, name, mechanism, text, setting=setting))
+        (mechanism, text): estimate_mean(accuracies(evidence, name, mechanism, text, setting=setting))
         for mechanism, texts in rows
         for text in texts
     }

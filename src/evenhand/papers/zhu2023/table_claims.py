@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.papers.claims import AGREES, DIFFERS, Checked, Claim, unchecked
-from evenhand.papers.ghoukasian2024_local.matched import estimated
 from evenhand.papers.rules import fact, mostly, share
+from evenhand.papers.trials import estimate_mean
 from evenhand.papers.zhu2023.checks import exact_record, number_of, of_table
 from evenhand.papers.zhu2023.data import DATA
 from evenhand.papers.zhu2023.exact import anonymity_delta
@@ -180,7 +180,7 @@ def _listed(values: list[float]) -> str:
 def _lower(name: str, measure: str, evidence: Evidence) -> Checked:
     """Check that Laplace and the discrete Gaussian are below every counterpart."""
     differences = [
-        estimated(
+        estimate_mean(
             of_table(evidence, name, other, text, measure) - of_table(evidence, name, own, text, measure)
         )
         for own, other, text in product(_CLASSICAL, _COUNTERPARTS, EPSILONS)
@@ -207,7 +207,7 @@ def _lower_delta(evidence: Evidence) -> Checked:
 
 def _advantage(name: str, evidence: Evidence) -> Checked:
     differences = [
-        estimated(
+        estimate_mean(
             of_table(evidence, name, ANONYMITY, text, measure)
             - of_table(evidence, name, LAPLACE, text, measure)
         )
@@ -219,7 +219,7 @@ def _advantage(name: str, evidence: Evidence) -> Checked:
 def _rising(name: str, evidence: Evidence) -> Checked:
     """Check that the bias of k-anonymity rises with epsilon, as printed."""
     runs = [of_table(evidence, name, ANONYMITY, text, "l1") for text in EPSILONS]
-    return mostly([estimated(after - before) for before, after in pairwise(runs)])
+    return mostly([estimate_mean(after - before) for before, after in pairwise(runs)])
 
 
 def _same_order(evidence: Evidence) -> Checked:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from evenhand.papers.claims import UNCHECKED
-from evenhand.papers.ghoukasian2024_local.matched import estimated
-from evenhand.papers.tables import COLUMNS
+from evenhand.papers.tables import columns_of, table_row
+from evenhand.papers.trials import estimate_mean
 from evenhand.papers.zhu2023.checks import (
     accuracies,
     exact_record,
@@ -32,16 +32,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evenhand.papers.claims import Evidence
-    from evenhand.study.results.estimates import Estimated
 
     Row = dict[str, Any]
 
-__all__ = ["AS_PRINTED", "AS_SHIPPED", "EXACTLY", "side_by_side", "tables"]
+__all__ = ["AS_PRINTED", "AS_SHIPPED", "EXACTLY", "build_tables", "side_by_side"]
 
 AS_PRINTED, EXACTLY, AS_SHIPPED = "as in the paper", "exact", "as shipped"
 """What a row's strategy is: the paper's method, without randomness, and evenhand's own mechanism."""
 
-_DIGITS = 10
 _MEASURES = {"l1": "l1_bias", "alpha": "alpha"}
 _EXTRA = {
     SMALLER_NOISE: "the variance of the text; no printed numbers",
@@ -50,7 +48,10 @@ _EXTRA = {
 }
 
 
-def tables(evidence: Evidence) -> dict[str, dict[str, list[Any]]]:
+_row = partial(table_row, strategy=AS_PRINTED, shorten=lambda value: round(value, 10))
+
+
+def build_tables(evidence: Evidence) -> dict[str, dict[str, list[Any]]]:
     """Return tables 1 to 3, the numbers behind the figures, and the accuracies."""
     found: dict[str, list[Row]] = {}
     for name, source in DATA.items():
@@ -61,26 +62,7 @@ def tables(evidence: Evidence) -> dict[str, dict[str, list[Any]]]:
             found[f"figures-{name}"] = list(_figures(evidence, name))
         if classification_name(name) in evidence.trials:
             found[f"classification-{name}"] = list(_accuracies(evidence, name))
-    return {name: _columns(rows) for name, rows in found.items()}
-
-
-_BLANK = {"epsilon", "ours", "standard_error", "runs", "paper"}
-
-
-def _columns(rows: list[Row]) -> dict[str, list[Any]]:
-    return {column: [row.get(column, None if column in _BLANK else "") for row in rows] for column in COLUMNS}
-
-
-def _row(table: str, dataset: str, measure: str, ours: Estimated | float | None, **more: Any) -> Row:
-    found: Row = {
-        "table": table, "dataset": dataset, "mechanism": "none", "split": "none", "strategy": AS_PRINTED,
-        "measure": measure, "verdict": UNCHECKED, **more,
-    }  # fmt: skip
-    if ours is None or isinstance(ours, float):
-        return {**found, "ours": None if ours is None else round(ours, _DIGITS)}
-    error = ours.standard_error
-    numbers = {"ours": round(ours.value, _DIGITS), "runs": ours.runs}
-    return {**found, **numbers, "standard_error": None if error is None else round(error, _DIGITS)}
+    return {name: columns_of(rows) for name, rows in found.items()}
 
 
 # --- tables 1 to 3 --------------------------------------------------------------------------------
@@ -124,7 +106,7 @@ def _drawn(
 ) -> Row:
     place: Row = {"mechanism": mechanism, "epsilon": float(text)}
     if mechanism in _EXTRA:
-        mean = estimated(of_table(evidence, name, mechanism, text, measure))
+        mean = estimate_mean(of_table(evidence, name, mechanism, text, measure))
         return _row(table, name, word, mean, **place, note=_EXTRA[mechanism])
     checked = number_of(evidence, name, mechanism, text, measure)
     paper = printed_number(name, mechanism, text, measure)[1]
@@ -150,7 +132,7 @@ def _figures(evidence: Evidence, name: str) -> Iterator[Row]:
         for at, found in lines.items():
             for line in found:
                 for measure in ("error", "alpha"):
-                    mean = estimated(of_figure(evidence, name, method, at, line, measure))
+                    mean = estimate_mean(of_figure(evidence, name, method, at, line, measure))
                     yield _row(f"figures-{name}", name, measure, mean, **_place(method, at, line))
 
 
@@ -172,7 +154,7 @@ def _accuracies(evidence: Evidence, name: str) -> Iterator[Row]:
     for setting in SETTINGS:
         for mechanism, found in first[setting].items():
             for text in found:
-                mean = estimated(accuracies(evidence, name, mechanism, text, setting=setting))
+                mean = estimate_mean(accuracies(evidence, name, mechanism, text, setting=setting))
                 yield _row(
                     table, name, "acc", mean, mechanism=mechanism, epsilon=float(text) if text else None,
                     note="with the area as a feature" if setting == "areas" else "",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from evenhand._validate import one_of
 from evenhand.errors import EvenhandError
+from evenhand.report.html import render, write
 from evenhand.study.advise.advice import advise
 from evenhand.study.plan.plan import Plan
 from evenhand.study.results.base import ResultData
@@ -242,8 +243,6 @@ class Results(ResultData):
             The setting that the page is about, as in :meth:`setting`; by default it is found by rule.
         """
         asked = None if chosen is None else self.setting(chosen)
-        from evenhand.report.html import render, write  # noqa: PLC0415 - needs the extra report
-
         command = "" if path is None else self.command(Path(path).parent)
         page = self.plan.task.read(self, chosen=asked).page(command=command)
         if path is None:

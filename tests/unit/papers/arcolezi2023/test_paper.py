@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from evenhand.papers.arcolezi2023 import PAPER, checks, figures, published, tables
+from evenhand.papers.arcolezi2023 import PAPER, build_tables, checks, draw_figures, published
 from evenhand.papers.arcolezi2023.claims import CLAIMS, PRINTED
 from evenhand.papers.arcolezi2023.plans import DATA, EPSILONS, PROTOCOLS, plan_for, studies, subset
 from evenhand.papers.claims import Evidence
@@ -391,14 +391,14 @@ def test_the_spread_of_a_mean_over_protocols_is_that_of_the_published_runs():
 def test_every_study_has_a_table_and_two_figures(monkeypatch):
     """What was run must be in the documentation, under the paper's numbers."""
     monkeypatch.setattr(
-        "evenhand.papers.figures.measures_figure",
+        "evenhand.papers.arcolezi2023.measures_figure",
         lambda results, measures, **words: (len(measures), words["name"], words["caption"]),
     )
     small = made(as_in_the_paper("lsac"), epsilons=("0.25", "4"), seeds=2)
     part = Results(small.plan, small.facts, small.outcomes[:30])
     evidence = Evidence({"lsac": part, "lsac-subsets": small, "adult-searched": small})
-    found = tables(evidence)
-    drawn = figures(evidence)
+    found = build_tables(evidence)
+    drawn = draw_figures(evidence)
 
     assert set(found) == {"lsac", "lsac-subsets", "adult-searched"}
     assert set(found["lsac"]["measure"]) == {*PRINTED, "auc"}

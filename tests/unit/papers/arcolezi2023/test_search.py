@@ -1,15 +1,12 @@
 """The hyper-parameter search never sees test rows, and stays within the paper's space."""
 
-from importlib import import_module
-
 import numpy as np
 import pytest
 from sklearn.dummy import DummyClassifier
 
 from evenhand.errors import InvalidParameterError
-from evenhand.papers.arcolezi2023 import search
-from evenhand.papers.arcolezi2023.plans import studies
-from evenhand.papers.arcolezi2023.search import SPACE, Searched, draw, searched
+from evenhand.papers.arcolezi2023 import plans
+from evenhand.papers.arcolezi2023.plans import SPACE, Searched, draw, searched, studies
 from evenhand.study.tasks.base import Prepared
 from evenhand.study.tasks.shared.parts import parts
 from unit.papers._made_up import facts
@@ -30,7 +27,7 @@ def _prepared(monkeypatch):
     codes["ugpa"] = np.zeros(400, dtype=np.uint8)
     target = (draws.random(400) < 0.4).astype(np.uint8)
     made = Prepared(about, codes, target, codes["race1"])
-    monkeypatch.setattr(import_module("evenhand.study.run.prepare"), "prepare", lambda _plan: made)
+    monkeypatch.setattr(plans, "prepare", lambda _plan: made)
     return made
 
 
@@ -46,9 +43,9 @@ def test_draws_stay_within_the_paper_s_space():
 
 def test_test_rows_are_neither_learnt_from_nor_scored_on(prepared):
     """The paper's search scored on test rows, which makes its baseline look better than it is."""
-    learnt, target, held, truth = search._rows("lsac")
+    learnt, target, held, truth = plans._rows("lsac")
     rows = [matrix[:, 2:402].argmax(axis=1) for matrix in (learnt, held)]
-    plan = search.plan_for("lsac", seeds=1)
+    plan = plans.plan_for("lsac", seeds=1)
     ((train, test),) = parts(prepared.target, test=plan.task.test, seed=42)
 
     assert set(rows[0]) | set(rows[1]) == set(train.tolist())
@@ -62,7 +59,7 @@ def test_test_rows_are_neither_learnt_from_nor_scored_on(prepared):
 @pytest.mark.usefixtures("prepared")
 def test_the_best_score_wins_and_the_first_of_equals(monkeypatch):
     """A constant model scores one half whatever its parameters; one that cheats is found."""
-    monkeypatch.setattr(search, "_model", lambda *_: DummyClassifier(strategy="constant", constant=1))
+    monkeypatch.setattr(plans, "_model", lambda *_: DummyClassifier(strategy="constant", constant=1))
     first = searched("lsac", evaluations=4)
     searched.cache_clear()
     wanted = draw("lsac", 2)
@@ -70,7 +67,7 @@ def test_the_best_score_wins_and_the_first_of_equals(monkeypatch):
     def model(_name, parameters):
         return Knows() if parameters == wanted else DummyClassifier(strategy="constant", constant=1)
 
-    monkeypatch.setattr(search, "_model", model)
+    monkeypatch.setattr(plans, "_model", model)
     best = searched("lsac", evaluations=4)
 
     assert first == Searched(draw("lsac", 0), 0.5, 4)
@@ -94,7 +91,7 @@ class Knows:
 
 def test_the_model_is_the_paper_s_with_other_parameters():
     """Everything but the three hyper-parameters stays."""
-    model = search._model("lsac", {"max_depth": 4, "n_estimators": 50, "learning_rate": 0.1})
+    model = plans._model("lsac", {"max_depth": 4, "n_estimators": 50, "learning_rate": 0.1})
 
     assert (model.max_depth, model.n_estimators, model.random_state, model.objective) == (4, 50, 42, "binary")
 
@@ -107,7 +104,7 @@ def test_studies_with_a_search_have_names_and_parameters_of_their_own(monkeypatc
         asked.append((name, evaluations))
         return Searched({"max_depth": 4}, 0.7, evaluations)
 
-    monkeypatch.setattr(search, "searched", found)
+    monkeypatch.setattr(plans, "searched", found)
     (one,) = studies("quick", search=7)
     studies("quick", search=True)
 

@@ -22,7 +22,7 @@ from evenhand.papers.fioretto2021.printed import (
     EPSILONS,
     LANGUAGE_EPSILONS,
 )
-from evenhand.papers.fioretto2021.tables import tables
+from evenhand.papers.fioretto2021.tables import build_tables
 from evenhand.papers.paper import DESIGNS
 from evenhand.papers.reproduction import examined
 from unit.papers._made_up_decisions import UNION, evidence
@@ -433,7 +433,7 @@ def test_what_needs_no_records_has_its_verdict():
 
 def test_tables_have_the_papers_method_and_the_exact_number_in_rows_of_their_own():
     """Whoever compares must know which of the two a number is."""
-    made = tables(as_found())
+    made = build_tables(as_found())
     rows = [
         dict(zip(made["example-1"], cells, strict=True))
         for cells in zip(*made["example-1"].values(), strict=True)
@@ -454,8 +454,8 @@ def test_what_was_not_run_has_no_table():
     """A quick look has no draws of the allotment."""
     kept = {name: as_found().trials[name] for name in ("allotment", "language")}
 
-    assert list(tables(Evidence({}, None, kept))) == ["example-1", "allotment", "language"]
-    assert tables(Evidence({})) == {}
+    assert list(build_tables(Evidence({}, None, kept))) == ["example-1", "allotment", "language"]
+    assert build_tables(Evidence({})) == {}
 
 
 def test_everything_is_written(tmp_path):

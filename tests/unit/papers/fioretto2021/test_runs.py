@@ -13,7 +13,7 @@ from evenhand.decide.allotment.moments import allotment_bias
 from evenhand.decide.mitigate.linear import linear_proxy
 from evenhand.decide.mitigate.output import share_sensitivity_here
 from evenhand.errors import DataSetNotFoundError
-from evenhand.papers.fioretto2021 import allotment, data, draws, language, moments, proxies
+from evenhand.papers.fioretto2021 import allotment, data, draws, language
 from evenhand.privacy.laws import Laplace
 from evenhand.privacy.randomness import SeededSource
 from evenhand.release.postprocess.steps import Nonnegative, Shrink
@@ -31,10 +31,10 @@ def test_the_second_order_of_processed_counts_is_what_decide_computes(temperatur
     scale = Fraction(100)
     step = Shrink(temperature) if temperature else Nonnegative()
     theirs, _, _ = allotment_bias(Allotment(TABLE.weights), TABLE.counts, Laplace(scale), post=[step])
-    ours = moments.released_bias(TABLE, scale, temperature)
+    ours = allotment.released_bias(TABLE, scale, temperature)
 
     assert np.abs(ours - theirs).max() <= 1e-6 * np.ptp(theirs)
-    assert np.abs(ours - moments.released_bias(TABLE, 2 * scale, temperature)).max() > 0.1 * np.ptp(ours)
+    assert np.abs(ours - allotment.released_bias(TABLE, 2 * scale, temperature)).max() > 0.1 * np.ptp(ours)
 
 
 @pytest.mark.parametrize(("count", "temperature"), list(product((0, 3, 60), (0.0, 1.0, 40.0))))
@@ -44,7 +44,7 @@ def test_moments_of_processed_counts_are_integrals(count, temperature):
     noise = np.linspace(-160, 160, 400_001)
     mass = np.exp(-np.abs(noise) / b) / (2 * b) * (noise[1] - noise[0])
     values = draws.shrunken(count + noise, temperature)
-    mean, variance = moments.mean_and_variance(np.array([count]), Fraction(4), temperature)
+    mean, variance = allotment.mean_and_variance(np.array([count]), Fraction(4), temperature)
     expected = float((values * mass).sum())
 
     assert mean[0] == pytest.approx(expected, abs=1e-5)
@@ -57,27 +57,27 @@ def test_drawn_allotments_tend_to_their_exact_bias():
     drawn = draws.allotments(TABLE, epsilon, {"T": 3e5}, number, SeededSource(3))
     exact = {
         draws.PLAIN: allotment.exact_bias(TABLE, epsilon)[0],
-        draws.CLAMP: moments.released_bias(TABLE, 1 / epsilon),
-        "T": moments.released_bias(TABLE, 1 / epsilon, 3e5),
-        draws.PROXY: moments.proxy_bias(TABLE, epsilon),
+        draws.CLAMP: allotment.released_bias(TABLE, 1 / epsilon),
+        "T": allotment.released_bias(TABLE, 1 / epsilon, 3e5),
+        draws.PROXY: allotment.proxy_bias(TABLE, epsilon),
     }
     for way, bias in exact.items():
         off, size = drawn[way]
         error = 2 * size / number**0.5
 
         assert (np.abs(off - bias) <= 6 * error).all()
-    wrong = moments.released_bias(TABLE, 3 / epsilon)
+    wrong = allotment.released_bias(TABLE, 3 / epsilon)
     assert (np.abs(drawn[draws.CLAMP][0] - wrong) > 12 * drawn[draws.CLAMP][1] / number**0.5).any()
 
 
 def test_the_proxy_of_a_noisy_sum_has_the_known_bias():
     """2.355 per cent of each share where the scale is a tenth of the sum."""
-    assert moments.inverse_excess(0.1) == pytest.approx(0.01023551772066 * 100 - 1, rel=1e-9)
+    assert allotment.inverse_excess(0.1) == pytest.approx(0.01023551772066 * 100 - 1, rel=1e-9)
     ratio = 1 / 40
-    assert moments.inverse_excess(ratio) == pytest.approx(
-        moments.inverse_excess(ratio * (1 + 1e-9)), rel=1e-6
+    assert allotment.inverse_excess(ratio) == pytest.approx(
+        allotment.inverse_excess(ratio * (1 + 1e-9)), rel=1e-6
     )
-    bias = moments.proxy_bias(TABLE, Fraction(1, 100))
+    bias = allotment.proxy_bias(TABLE, Fraction(1, 100))
     remedy = linear_proxy(
         Allotment(TABLE.weights), {"x": TABLE.counts}, Laplace(100), unit="add or remove one", draws=10, rng=0
     )
@@ -89,12 +89,12 @@ def test_the_sensitivity_of_a_table_is_that_of_the_formula_sheet():
     """And Theorem 11 with the table's own sum covers it."""
     small = data.Districts(np.arange(3), np.array([5, 1, 4]), np.array([1, 2, 3]), np.ones(3, dtype=bool))
 
-    assert moments.sensitivity_as_it_is(small) == pytest.approx(0.21052631578947)
-    assert moments.sensitivity_as_it_is(TABLE) == pytest.approx(
+    assert allotment.sensitivity_as_it_is(small) == pytest.approx(0.21052631578947)
+    assert allotment.sensitivity_as_it_is(TABLE) == pytest.approx(
         share_sensitivity_here(TABLE.weights, TABLE.counts, "add or remove one")
     )
-    assert moments.output_sensitivity(small, 1.0) >= moments.sensitivity_as_it_is(small)
-    assert moments.output_sensitivity(small, 0.9) == pytest.approx(6 / (0.9 * 19))
+    assert allotment.output_sensitivity(small, 1.0) >= allotment.sensitivity_as_it_is(small)
+    assert allotment.output_sensitivity(small, 0.9) == pytest.approx(6 / (0.9 * 19))
 
 
 def test_a_record_of_an_allotment_has_every_number():
@@ -164,9 +164,9 @@ def test_noisy_ratios_have_the_mean_of_their_principal_value():
 
 def test_groups_are_of_about_equal_size_and_by_the_noisy_count(monkeypatch):
     """And the noise is that of epsilon."""
-    monkeypatch.setattr(proxies, "GROUPS", 3)
+    monkeypatch.setattr(language, "GROUPS", 3)
     table = made_up_areas("simulated")
-    members, noisy = proxies.grouped(table, Fraction(1), SeededSource(6))
+    members, noisy = language.grouped(table, Fraction(1), SeededSource(6))
 
     assert sorted(np.concatenate(members).tolist()) == list(range(66))
     assert {len(each) for each in members} == {22}
@@ -174,17 +174,17 @@ def test_groups_are_of_about_equal_size_and_by_the_noisy_count(monkeypatch):
     assert 0 < np.abs(noisy - table.sp).mean() < 3
 
 
-@pytest.mark.parametrize("model", proxies.MODELS)
+@pytest.mark.parametrize("model", language.MODELS)
 def test_a_linear_rule_separates_what_can_be_separated(model):
     """On true counts, whatever their scale; a group of one answer always gives it."""
     features = np.array([[1.0, 1e6, 5.0], [2.0, 1e6, 5.0], [8.0, 3e6, 5.0], [9.0, 3e6, 5.0]])
     answers = np.array([False, False, True, True])
-    weights, bias = proxies.linear_rule(features, answers, model)
+    weights, bias = language.linear_rule(features, answers, model)
 
     assert ((features @ weights + bias > 0) == answers).all()
     for alike in (answers & False, answers | True):
-        weights, bias = proxies.linear_rule(features, alike, model)
-        errors, turned, right = proxies.flips(features, alike, weights, bias, 5.0)
+        weights, bias = language.linear_rule(features, alike, model)
+        errors, turned, right = language.flips(features, alike, weights, bias, 5.0)
 
         assert not errors.any()
         assert not turned.any()
@@ -195,7 +195,7 @@ def test_a_linear_rule_errs_as_often_as_noise_turns_it():
     """Against a simulation, and against the answers of two rules."""
     features = np.array([[3.0, 1.0], [0.5, 2.0]])
     answers, weights, bias, number = np.array([True, True]), np.array([1.0, -2.0]), 0.2, 100_000
-    errors, turned, right = proxies.flips(features, answers, weights, bias, 1.5)
+    errors, turned, right = language.flips(features, answers, weights, bias, 1.5)
     noise = SeededSource(7).generator().laplace(0, 1.5, (number, 2, 2))
     yes = (((features + noise) @ weights + bias) > 0).mean(axis=0)
 

@@ -9,7 +9,7 @@ from evenhand.learn.parity.bounds import printed_bounds
 from evenhand.papers.claims import Evidence, judged
 from evenhand.papers.ghoukasian2024_central import bounds
 from evenhand.papers.ghoukasian2024_central.bounds import Case
-from evenhand.papers.ghoukasian2024_central.tables import tables
+from evenhand.papers.ghoukasian2024_central.tables import build_tables
 from evenhand.papers.ghoukasian2024_central.theory import THEORY, every_case, secret_sizes
 from evenhand.privacy.randomness import SeededSource
 
@@ -189,7 +189,7 @@ def test_a_stopped_run_has_no_verdict_on_the_sizes_it_did_not_reach(few):
 def test_the_table_has_measured_beside_bound(few):
     """Five rows for each case, those that are as printed with the verdict that they deserve."""
     record = bounds.bound_trials().compute(1)
-    found = tables(Evidence({}, None, {bounds.BOUNDS: {1: record}}))[bounds.BOUNDS]
+    found = build_tables(Evidence({}, None, {bounds.BOUNDS: {1: record}}))[bounds.BOUNDS]
     wrong = {
         note for note, verdict in zip(found["note"], found["verdict"], strict=True) if verdict == "differs"
     }

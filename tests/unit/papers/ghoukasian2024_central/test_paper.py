@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evenhand.papers.claims import Checked, Evidence, judged
-from evenhand.papers.ghoukasian2024_central import PAPER, checks
+from evenhand.papers.ghoukasian2024_central import PAPER, SIZES, checks
 from evenhand.papers.ghoukasian2024_central.accounting import (
     ACCOUNTING,
     AS_PRINTED,
@@ -16,7 +16,6 @@ from evenhand.papers.ghoukasian2024_central.accounting import (
 )
 from evenhand.papers.ghoukasian2024_central.claims import SECTION
 from evenhand.papers.ghoukasian2024_central.data import FILES, FIRST
-from evenhand.papers.ghoukasian2024_central.notes import SIZES
 from evenhand.papers.ghoukasian2024_central.printed import TABLES
 from evenhand.papers.ghoukasian2024_central.training import RANDOM, ZERO, training_name
 from evenhand.papers.paper import DESIGNS

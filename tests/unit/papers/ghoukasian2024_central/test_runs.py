@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from evenhand.errors import DataSetNotFoundError
-from evenhand.papers.ghoukasian2024_central import accounting, data, sgd, training
+from evenhand.papers.ghoukasian2024_central import accounting, data, training
 from evenhand.papers.ghoukasian2024_central.bounds import OWN
 from evenhand.papers.ghoukasian2024_central.printed import DELTA, TABLES
 from evenhand.privacy import accounting as product
@@ -143,8 +143,8 @@ def test_a_table_s_record_has_every_reading(monkeypatch):
         def delta(self, epsilon, *, unit):
             return Fraction(1)
 
-    monkeypatch.setattr(product, "SampledGaussian", Fake)
-    monkeypatch.setattr(product, "noise_for", lambda *_, **__: 2.0)
+    monkeypatch.setattr(accounting, "SampledGaussian", Fake)
+    monkeypatch.setattr(accounting, "noise_for", lambda *_, **__: 2.0)
     found = accounting.accounting_trials().compute(0)
 
     assert found["table"] == "table-3.1"
@@ -211,9 +211,9 @@ def test_starting_at_random_is_the_same_training_from_elsewhere(people, short):
             return SimpleNamespace(uniform=lambda *_, size: np.zeros(size))
 
     table, labels = short["table-3.1"], people.labels
-    random = sgd.from_random(people.features, labels, table, SeededSource(5))
-    zero = sgd.from_random(people.features, labels, table, Still(5))
-    ours = sgd.from_zero(people.features, labels, table, SeededSource(5))
+    random = training.from_random(people.features, labels, table, SeededSource(5))
+    zero = training.from_random(people.features, labels, table, Still(5))
+    ours = training.from_zero(people.features, labels, table, SeededSource(5))
 
     assert zero.coef_.tolist() == ours.coef_.tolist()
     assert zero.intercept_.tolist() == ours.intercept_.tolist()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evenhand.papers.claims import Evidence
-from evenhand.papers.ghoukasian2024_local import matched, projection
+from evenhand.papers.ghoukasian2024_local import projection
 from evenhand.papers.ghoukasian2024_local.against import AGAINST, ahead, ratios
 from evenhand.papers.ghoukasian2024_local.projection import (
     DIVERGENCES,
@@ -18,6 +18,7 @@ from evenhand.papers.ghoukasian2024_local.projection import (
     trial,
 )
 from evenhand.papers.ghoukasian2024_local.tables import TABLES, compared
+from evenhand.papers.trials import estimate_mean
 from unit.papers._made_up_local import PRINTED, WRONG, projection_records
 
 COMPAS, ADULT = SETS
@@ -120,8 +121,8 @@ def test_few_splits_leave_open_what_is_not_clear():
 def test_a_point_is_matched_on_the_mean_test_gap():
     """The curve's gap is its tolerance, so the matched tolerance is the target less the splits' mean."""
     records = projection_records(COMPAS, spread=0.002)
-    jitter = matched.of_none(records, "acc").mean() - PRINTED[COMPAS]["none"][0]
-    point = matched.matched_on_test(records, "sp", "kl", 0.2)
+    jitter = projection.of_none(records, "acc").mean() - PRINTED[COMPAS]["none"][0]
+    point = projection.matched_on_test(records, "sp", "kl", 0.2)
 
     assert point.gap.mean() == pytest.approx(0.2, abs=1e-12)
     assert point.tolerance == pytest.approx(np.full(10, 0.2 - jitter), abs=1e-12)
@@ -131,14 +132,14 @@ def test_a_point_is_matched_on_the_mean_test_gap():
 @pytest.mark.parametrize(("target", "tolerance"), [(0.9, 0.2553), (-0.1, 0.0)])
 def test_a_target_beyond_the_curve_takes_its_end(target, tolerance):
     """There is nothing further to extrapolate to."""
-    point = matched.matched_on_test(projection_records(COMPAS), "sp", "kl", target)
+    point = projection.matched_on_test(projection_records(COMPAS), "sp", "kl", target)
 
     assert point.tolerance == pytest.approx(np.full(10, tolerance))
 
 
 def test_the_last_crossing_counts_where_a_curve_is_not_monotone():
     """Mean equalised odds dips; the lightest intervention that has the gap is taken."""
-    left, part = matched._crossing(np.array([0.0, 0.3, 0.1, 0.3]), 0.2)
+    left, part = projection._crossing(np.array([0.0, 0.3, 0.1, 0.3]), 0.2)
 
     assert (left, part) == (2, pytest.approx(0.5))
 
@@ -146,11 +147,11 @@ def test_the_last_crossing_counts_where_a_curve_is_not_monotone():
 def test_a_point_is_chosen_on_training_rows_without_looking_at_test_rows():
     """Other test gaps must not move it."""
     records = projection_records(COMPAS)
-    before = matched.matched_on_training(records, "sp", "ce", "1")
+    before = projection.matched_on_training(records, "sp", "ce", "1")
     for record in records.values():
         curve = record["projection"]["sp"]["ce"]
         curve["test_sp"] = [9.0 for _ in curve["test_sp"]]
-    after = matched.matched_on_training(records, "sp", "ce", "1")
+    after = projection.matched_on_training(records, "sp", "ce", "1")
 
     assert after.tolerance == pytest.approx(before.tolerance)
     assert (after.gap == 9.0).all()
@@ -165,7 +166,7 @@ def test_no_training_gap_small_enough_takes_the_smallest():
     for record in records.values():
         record["opt"]["1"]["train"]["sp"] = -1.0
 
-    assert matched.matched_on_training(records, "sp", "kl", "1").tolerance == pytest.approx(np.zeros(10))
+    assert projection.matched_on_training(records, "sp", "kl", "1").tolerance == pytest.approx(np.zeros(10))
 
 
 def test_comparisons_are_pair_by_pair():
@@ -180,7 +181,7 @@ def test_comparisons_are_pair_by_pair():
 
 def test_one_split_has_no_interval():
     """One number has no spread."""
-    assert matched.estimated(np.array([0.5])).low is None
+    assert estimate_mean(np.array([0.5])).low is None
 
 
 # --- splits ---------------------------------------------------------------------------------------
@@ -219,7 +220,7 @@ def test_a_split_s_record_has_all_that_tables_need(people):
     curve = first["projection"]["sp"]["kl"]
     assert len(curve["tolerance"]) == 6
     assert curve["train_sp"][0] < first["none"]["train"]["sp"] - 0.05
-    assert matched.matched_on_test({0: first}, "sp", "kl", 0.1).acc.shape == (1,)
+    assert projection.matched_on_test({0: first}, "sp", "kl", 0.1).acc.shape == (1,)
     assert people.features[:, 1].tolist() == people.race.tolist()
 
 
@@ -230,10 +231,10 @@ def _numbers(record):
     return record
 
 
-def test_scores_are_handed_on():
+def test_scores_are_returned_as_given():
     """Fair Projection asks its estimator again at every tolerance; the model need not be."""
     scores = np.array([[0.2, 0.8]])
-    made = projection._handed_on()
+    made = projection._ScoresAsGiven()
 
     assert made.fit(scores).predict_proba(scores) is scores
 

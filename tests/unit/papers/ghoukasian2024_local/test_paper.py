@@ -12,6 +12,7 @@ import pytest
 
 from evenhand.papers.claims import Evidence
 from evenhand.papers.ghoukasian2024_local import PAPER, checks
+from evenhand.papers.ghoukasian2024_local.checks import correlation, predictions
 from evenhand.papers.ghoukasian2024_local.claims import FIGURE_CLAIMS
 from evenhand.papers.ghoukasian2024_local.data import BOTH, DATA, loaded, population
 from evenhand.papers.ghoukasian2024_local.mechanisms import MECHANISMS
@@ -27,7 +28,6 @@ from evenhand.papers.ghoukasian2024_local.plans import (
     studies,
     way_of,
 )
-from evenhand.papers.ghoukasian2024_local.prediction import correlation, predictions
 from evenhand.papers.ghoukasian2024_local.projection import SETS
 from evenhand.papers.paper import DESIGNS
 from evenhand.papers.reproduction import examined
@@ -354,8 +354,8 @@ def test_figures_stand_in_order_and_without_mechanisms_there_is_no_scatter(whole
     some = {name: whole[0][name] for name in ("lsac-income", "lsac-gender")}
     order = ["fig5.3", "fig5.4", "fig5.7", "fig5.8"]
 
-    assert [chart.name for chart in module.figures(Evidence(some))] == order
-    both = module.figures(Evidence(some, None, whole[1]))
+    assert [chart.name for chart in module.draw_figures(Evidence(some))] == order
+    both = module.draw_figures(Evidence(some, None, whole[1]))
     assert [chart.name for chart in both] == [*order, "sp_gap", "eo_gap"]
 
 

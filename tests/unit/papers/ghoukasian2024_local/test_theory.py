@@ -112,7 +112,7 @@ def test_data_unfairness_is_that_of_people():
 
 
 def test_a_value_that_nobody_reports_is_no_group():
-    """A column of noughts has no rate, and must not make the unfairness undefined."""
+    """A column of zeros has no rate, and must not make the unfairness undefined."""
     matrix = [[1.0, 0.0], [1.0, 0.0]]
 
     assert unfairness(matrix, (0.4, 0.6), (0.2, 0.5)).difference == 0

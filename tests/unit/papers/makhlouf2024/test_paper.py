@@ -2,7 +2,6 @@
 
 from collections import Counter
 from fractions import Fraction
-from importlib import import_module
 from types import SimpleNamespace
 
 import numpy as np
@@ -288,10 +287,10 @@ def test_the_mediator_is_read_from_the_rows(monkeypatch, first, verdict):
 @pytest.mark.parametrize(("adult", "verdict"), [(0.3, "agrees"), (0.05, "differs")])
 def test_dependence_is_read_from_the_rows(monkeypatch, adult, verdict):
     """Which of the two data sets has the more dependent attributes is a matter of its rows."""
-    monkeypatch.setattr(import_module("evenhand.study.run.prepare"), "prepare", lambda plan: plan.name)
+    monkeypatch.setattr("evenhand.papers.makhlouf2024.claims.prepare", lambda plan: plan.name)
     strength = {"makhlouf2024 compas-3": 0.1, "makhlouf2024 adult-27260": adult}
     monkeypatch.setattr(
-        "evenhand.study.profile.profiling.profile",
+        "evenhand.papers.makhlouf2024.claims.profile",
         lambda name: SimpleNamespace(
             among_sensitive=(SimpleNamespace(v=SimpleNamespace(value=strength[name])),)
         ),

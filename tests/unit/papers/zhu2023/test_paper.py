@@ -24,7 +24,7 @@ from evenhand.papers.zhu2023.printed import (
     PRINTED,
     SWAPPING,
 )
-from evenhand.papers.zhu2023.tables import side_by_side, tables
+from evenhand.papers.zhu2023.tables import build_tables, side_by_side
 from unit.papers._made_up_tables import EXPERIMENTS, evidence, table_record
 
 CLAIMS = tuple(claim for claim in PAPER.claims if claim.needs or claim.id == "repetitions")
@@ -62,7 +62,7 @@ def test_a_printed_number_knows_its_last_digit():
     assert printed_number("ma", GAUSSIAN, "4", "delta") == ("3E-4", 3e-4, pytest.approx(1e-4))
 
 
-def test_a_delta_that_is_printed_as_nought_is_nought():
+def test_a_delta_that_is_printed_as_zero_is_zero():
     """A unit of the last digit of 0 is 1, and every delta would agree with it."""
     record = evidence().trials[EXACT][0]
     for value, expected in ((0.0, "agrees"), (1e-9, "differs"), (0.9, "differs")):
@@ -252,7 +252,7 @@ def test_bounds_that_fail_on_a_table_are_seen():
 
 def test_tables_have_printed_drawn_and_exact_numbers():
     """The three stand beside each other for every mechanism and epsilon."""
-    made = tables(evidence())
+    made = build_tables(evidence())
     rows = [
         dict(zip(made["table-1"], cells, strict=True))
         for cells in zip(*made["table-1"].values(), strict=True)
@@ -277,8 +277,8 @@ def test_what_was_not_run_has_no_table():
     found = evidence()
     kept = {name: records for name, records in found.trials.items() if name in (EXACT, tables_name("tx"))}
 
-    assert list(tables(Evidence({}, None, kept))) == ["table-2"]
-    assert tables(Evidence({})) == {}
+    assert list(build_tables(Evidence({}, None, kept))) == ["table-2"]
+    assert build_tables(Evidence({})) == {}
 
 
 def test_a_table_can_be_read_side_by_side():

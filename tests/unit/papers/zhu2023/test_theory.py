@@ -10,8 +10,8 @@ import pytest
 from evenhand.papers.claims import Evidence
 from evenhand.papers.zhu2023 import enumerated as listed
 from evenhand.papers.zhu2023 import exact, fairness, theory
-from evenhand.papers.zhu2023.bounds import bounded
 from evenhand.papers.zhu2023.enumerated import hockey_stick, sampling_law, suppression_law, worst
+from evenhand.papers.zhu2023.exact import bounded
 from evenhand.papers.zhu2023.printed import EPSILONS
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Laplace
 

@@ -1,7 +1,6 @@
 """Results: frames, order, failures, files."""
 
 import dataclasses
-import sys
 import types
 
 import numpy as np
@@ -184,18 +183,23 @@ def test_a_stored_study_reads_back_the_same(results, tmp_path):
     assert again.missing == results.missing
 
 
+_RESULTS = "evenhand.study.results.results"
+
+
+def _render(page):
+    return f"<p>{page[1]}</p>"
+
+
 def test_report_and_advice_are_made_by_their_modules(results, monkeypatch, tmp_path):
     """Results hold no page and no advice of their own."""
-    html = types.ModuleType("html")
 
     def read(_task, results, *, chosen):
         return types.SimpleNamespace(page=lambda *, command: ("page", len(results), chosen, command))
 
     monkeypatch.setattr(type(results.plan.task), "read", read)
-    html.render = lambda page: f"<p>{page[1]}</p>"
-    html.write = lambda page, path: path.write_text(html.render(page))
-    monkeypatch.setattr("evenhand.study.results.results.advise", lambda results, **limits: limits)
-    monkeypatch.setitem(sys.modules, "evenhand.report.html", html)
+    monkeypatch.setattr(f"{_RESULTS}.render", _render)
+    monkeypatch.setattr(f"{_RESULTS}.write", lambda page, path: path.write_text(_render(page)))
+    monkeypatch.setattr(f"{_RESULTS}.advise", lambda results, **limits: limits)
 
     assert results.report() == "<p>8</p>"
     assert results.report(tmp_path / "report.html", chosen="grr 1") == tmp_path / "report.html"

@@ -8,7 +8,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from evenhand._validate import integer, one_of
-from evenhand.decide.language.parse import parse_weight
+from evenhand.decide.language.parse import parse, parse_weight
 from evenhand.decide.language.weights import Sum
 from evenhand.errors import InvalidParameterError, RuleError
 from evenhand.privacy.rational import as_text
@@ -304,8 +304,6 @@ class DecideTask(Task):
 
 
 def _parsed(text: object) -> Rule:
-    from evenhand.decide.language.parse import parse  # noqa: PLC0415 - only where a rule decides
-
     if not isinstance(text, str):
         _refuse("rule", "a formula over counts, such as 'sp/s > 0.05'", text)
     return parse(text)
