@@ -53,7 +53,7 @@ def assert_every_cell_is_there(mechanism, *, seed):
 def assert_bias_is_the_mean(mechanism, *, draws, seed):
     """The stated bias must be that of the releases: each cell within a normal bound of error rate ALPHA.
 
-    Where the variance is nought, nothing may move at all.
+    Where the variance is zero, nothing may move at all.
     """
     errors = releases(mechanism, table(), draws=draws, seed=seed) - np.ravel(COUNTS)
     bias = mechanism.bias(table(), draws=200, rng=seed + 1)

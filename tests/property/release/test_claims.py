@@ -138,7 +138,7 @@ def sampled_pair(people, rate, k):
 @pytest.mark.parametrize("k", [1, 3])
 @pytest.mark.parametrize("missed", ["1e-6", "1e-12", "1e-15", "1e-18"])
 def test_a_rate_near_one_has_a_delta_that_no_pair_of_tables_exceeds(missed, k):
-    """A ratio of two chances that are nought in floats is no number, and compares as if it were small."""
+    """A ratio of two chances that are zero in floats is no number, and compares as if it were small."""
     rate = 1 - Fraction(missed)
     for epsilon in (Fraction(0), Fraction(5), Fraction(60)):
         found = sampled_delta(epsilon, rate=rate, k=k, unit="replace one").delta

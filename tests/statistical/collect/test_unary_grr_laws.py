@@ -190,6 +190,6 @@ def test_people_answer_randomized_response_independently(k, kind):
 
     assert _pairs_pvalue(kept, grr.p) > ALPHA
     assert _pairs_pvalue(np.repeat(kept[::2], 2), grr.p) < ALPHA
-    step = (said.astype(int) - codes) % k  # nought, or one of the others evenly, whatever the code
+    step = (said.astype(int) - codes) % k  # zero, or one of the others evenly, whatever the code
 
     assert _pairs_pvalue(step == k - 1, grr.q) > ALPHA

@@ -99,7 +99,7 @@ def test_the_exact_delta_of_gaussian_noise(variance, epsilon, cells):
 def test_the_deltas_of_noisy_suppression(scale, bound):
     k, b = 5, _mp(scale)
 
-    def below(place):  # Pr[noise < place] of continuous noise, for places that are not above nought
+    def below(place):  # Pr[noise < place] of continuous noise, for places that are not above zero
         return mpmath.exp(place / b) / 2
 
     replaced = 1 - below(k - bound) * below(k - bound + 1)

@@ -322,7 +322,7 @@ def test_bars_start_at_nought_and_carry_their_number():
 
 
 @pytest.mark.parametrize(
-    "values", [(-0.2, 0.4), (-0.2, -0.4), (0.0, 0.0), ()], ids=["both", "below", "nought", "none"]
+    "values", [(-0.2, 0.4), (-0.2, -0.4), (0.0, 0.0), ()], ids=["both", "below", "zero", "none"]
 )
 def test_bars_of_either_sign_are_drawn(values):
     sound(bars_chart(GAP, [Bar(f"bar {value}", about(value, 0.01)) for value in values], **WORDS))

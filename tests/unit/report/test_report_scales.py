@@ -13,13 +13,13 @@ VALUES = st.floats(-1e6, 1e6, allow_nan=False)
 
 
 @given(st.lists(VALUES, min_size=1, max_size=20), st.integers(3, 10), st.booleans())
-def test_a_scale_holds_its_values_with_few_ticks(values, most, nought):
-    scale = Linear.over(values, pixels=200, most_ticks=most, from_zero=nought)
+def test_a_scale_holds_its_values_with_few_ticks(values, most, zero):
+    scale = Linear.over(values, pixels=200, most_ticks=most, from_zero=zero)
 
     assert scale.low <= min(values) <= max(values) <= scale.high
     assert 2 <= len(scale.ticks) <= most
     assert -1e-6 <= scale(min(values)) <= scale(max(values)) <= 200 + 1e-6
-    assert not (nought and scale.cut)
+    assert not (zero and scale.cut)
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def test_dots_have_their_numbers_and_the_first_their_names():
 
 
 def test_what_is_below_the_floor_stands_on_it_and_the_axis_says_so():
-    """A logarithmic axis has no nought."""
+    """A logarithmic axis has no zero."""
     chart = sound(spots_chart(ACROSS, UP, [Spot("a", 0.2, 0.3), Spot("b", 50, 1e-9)], **WORDS))
 
     assert "≤ 1" in words(chart.wide)

@@ -100,9 +100,9 @@ class Candidate:
     gap : Estimated
         Its gap in selection rates.
     change : Estimated
-        The change of accuracy against the unprotected runs, below nought where some is lost.
+        The change of accuracy against the unprotected runs, below zero where some is lost.
     gap_excess, loss_excess : float
-        How far the far end of the interval is beyond the limit; at most nought where it is met, or not set.
+        How far the far end of the interval is beyond the limit; at most zero where it is met, or not set.
     breaks : bool
         Whether a near end is beyond its limit too.
     """

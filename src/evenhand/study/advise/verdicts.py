@@ -133,7 +133,7 @@ def _estimate(results: ResultData, runs: Runs, level: float) -> Estimated:
 
 
 def _judged(found: Estimated, *, wanted: int) -> str:
-    """Return the verdict on a contrast that should lie above nought (1) or below it (-1)."""
+    """Return the verdict on a contrast that should lie above zero (1) or below it (-1)."""
     if not found.is_clear:
         return UNTOLD
     return HOLDS if (found.value > 0) == (wanted > 0) else HOLDS_NOT
@@ -187,7 +187,7 @@ def _reports(prediction: Prediction, results: ResultData, level: float) -> Check
         f"reported ones {_where(results, settings)}."
     )
     known = true[np.isfinite(true)]
-    if known.size and known.mean() <= NO_GAP:  # the size of a difference of noise is above nought
+    if known.size and known.mean() <= NO_GAP:  # the size of a difference of noise is above zero
         return Checked(prediction, UNTOLD, f"{sentence} The true gap is too small to shrink.", found)
     return _told(prediction, found, sentence, wanted=-1)
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from evenhand.schema.column import Rule
 
-__all__ = ["Draft", "Part", "drafted"]
+__all__ = ["Draft", "Part", "draft_column"]
 
 Part = Literal["target", "protected", "sensitive", "clear"]
 """What a column is for, which decides how fine its domain is."""
@@ -54,7 +54,7 @@ class Draft:
     binned: bool = False
 
 
-def drafted(frame: nw.DataFrame[Any], name: str, part: Part, *, bins_only: bool = False) -> Draft:
+def draft_column(frame: nw.DataFrame[Any], name: str, part: Part, *, bins_only: bool = False) -> Draft:
     """Return the draft of one column.
 
     Parameters
@@ -69,9 +69,9 @@ def drafted(frame: nw.DataFrame[Any], name: str, part: Part, *, bins_only: bool 
     --------
     >>> import pyarrow as pa
     >>> people = nw.from_native(pa.table({"id": list(range(40)), "sex": ["f", "m"] * 20}), eager_only=True)
-    >>> drafted(people, "sex", "protected").column.domain
+    >>> draft_column(people, "sex", "protected").column.domain
     Domain.categorical(['f', 'm'])
-    >>> drafted(people, "id", "clear").why_not
+    >>> draft_column(people, "id", "clear").why_not
     'numbers the rows, as identifiers do'
     """
     series = frame.get_column(name)
@@ -167,7 +167,7 @@ def _edges(numbers: nw.Series[Any], bins: int) -> tuple[float, ...]:
 def _marks(values: NDArray[np.float64], bins: int) -> NDArray[np.float64]:
     """Return fewer than `bins` different numbers with about as many people between any two of them.
 
-    A number that many share, as nought is among debts, counts once and the others are parted without it.
+    A number that many share, as zero is among debts, counts once and the others are parted without it.
     """
     even = np.quantile(values, np.linspace(0, 1, bins + 1)[1:-1])
     found, times = np.unique(even, return_counts=True)

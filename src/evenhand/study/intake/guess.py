@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from evenhand.schema.infer import open_frame
-from evenhand.study.intake.draft import FEW, drafted
+from evenhand.study.intake.draft import FEW, draft_column
 from evenhand.study.intake.setup import RoleOptions, column_named, columns_to_drop, value_of
 
 if TYPE_CHECKING:
@@ -155,7 +155,9 @@ def _domains(frame: nw.DataFrame[Any], opened: Opened, drop: set[str]) -> dict[s
     """Return the domain of every column that can be used."""
     if opened.schema is not None:
         return {column.name: column.domain for column in opened.schema if column.name not in drop}
-    drafts = {name: drafted(frame, name, "sensitive").column for name in opened.names if name not in drop}
+    drafts = {
+        name: draft_column(frame, name, "sensitive").column for name in opened.names if name not in drop
+    }
     return {name: column.domain for name, column in drafts.items() if column is not None}
 
 

@@ -10,7 +10,7 @@ from evenhand.errors import ColumnNotFoundError, SchemaError
 from evenhand.schema import Schema
 from evenhand.schema.infer import open_frame
 from evenhand.schema.text import listed
-from evenhand.study.intake.draft import drafted
+from evenhand.study.intake.draft import draft_column
 from evenhand.study.plan.plan import Plan
 from evenhand.study.tasks.collect.task import CollectTask
 
@@ -220,7 +220,7 @@ def _inferred(opened: Opened, parts: Mapping[str, Part], drop: Iterable[str], *,
     frame = open_frame(opened.frame)
     dropped = set(drop)
     drafts = {
-        name: drafted(frame, name, parts.get(name, "clear"), bins_only=bins_only)
+        name: draft_column(frame, name, parts.get(name, "clear"), bins_only=bins_only)
         for name in opened.names
         if name not in dropped
     }
@@ -360,7 +360,7 @@ def choices_of(opened: Opened, name: str, part: Part) -> tuple[str, ...]:
     """
     if opened.schema is not None:
         return tuple(opened.schema[name].domain.labels)
-    column = drafted(open_frame(opened.frame), name, part).column
+    column = draft_column(open_frame(opened.frame), name, part).column
     return () if column is None else tuple(column.domain.labels)
 
 

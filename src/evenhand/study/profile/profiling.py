@@ -79,7 +79,7 @@ class Profile:
         The largest difference between the shares of positive labels of two groups.
     order_is_clear : bool
         Whether the interval of :attr:`ahead` minus :attr:`behind`, corrected for how many pairs of groups
-        there are, excludes nought.
+        there are, excludes zero.
     sizes : mapping of str to int
         How many values each sensitive column has.
     among_sensitive : tuple of Dependence

@@ -11,9 +11,9 @@ Means of few repeats are ranked by chance as well. So the verdict on each settin
 does not hang on a difference that its paired interval does not tell from none:
 
 - A dominated setting is clearly so if one that dominates it has a smaller epsilon, or is better in a measure
-  by a paired difference whose interval excludes nought.
+  by a paired difference whose interval excludes zero.
 - An undominated setting is clearly so if it is better than each setting whose epsilon is no larger, in one
-  measure at least, by a paired difference whose interval excludes nought.
+  measure at least, by a paired difference whose interval excludes zero.
 
 Without intervals, as after a single repeat and for the ratio of selection rates, nothing is clear.
 Each interval has its own level; they are not corrected for how many pairs there are.

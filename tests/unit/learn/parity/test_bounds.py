@@ -95,7 +95,7 @@ def test_the_tail_of_two_noises_is_their_convolution(scale):
 @pytest.mark.parametrize("epsilon", [0.2, 1.0])
 @pytest.mark.parametrize("counts", [(3, 9), (20, 20), (150, 10)])
 def test_the_expected_error_of_a_rate_is_below_its_bound(epsilon, counts):
-    """Computed exactly, over all noise that matters, with counts held at nought as in the table."""
+    """Computed exactly, over all noise that matters, with counts held at zero as in the table."""
     noise = np.arange(-200, 201)
     mass = DiscreteLaplace(1 / epsilon).pmf(noise)
     n0, n1 = (np.maximum(count + noise, 0) for count in counts)

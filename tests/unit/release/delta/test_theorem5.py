@@ -50,7 +50,7 @@ def test_another_beta_is_searched_up_to_the_bound(epsilon, beta):
 
 
 def test_a_share_below_beta_without_a_bound_gives_one():
-    """The chance to stay below a smaller share than the mean tends to nought."""
+    """The chance to stay below a smaller share than the mean tends to zero."""
     assert theorem_5_delta(0.1, beta=0.5) == 1
     assert theorem_5_delta(0, beta=0.5) == 1
 

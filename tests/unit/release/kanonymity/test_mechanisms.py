@@ -205,7 +205,7 @@ def test_fewer_than_k_people_are_suppressed_without_an_error(mechanism):
     ids=repr,
 )
 def test_hostile_tables_are_published_like_any_other(mechanism, counts):
-    """Empty tables, one person, one huge cell and noise below nought: the outcome is a release."""
+    """Empty tables, one person, one huge cell and noise below zero: the outcome is a release."""
     release = mechanism.release(Histogram.of(counts, ONE), rng=3)
 
     assert 0 <= release.histogram.people <= sum(max(0, each) for each in counts)

@@ -69,7 +69,7 @@ def test_reports_are_compared_by_size_whichever_group_is_ahead(reported, verdict
     ("true", "told"), [(0.01, "too small to shrink"), (float("nan"), "no defined value in any repeat")]
 )
 def test_reports_of_labels_without_a_gap_tell_nothing(true, told):
-    """The size of a difference of noise is always above nought; what is not known is not small."""
+    """The size of a difference of noise is always above zero; what is not known is not small."""
     found = verdicts({"all": {"sp_gap": 0.3, "acc": 0.8, "true": true}})["reports"]
 
     assert found.verdict == UNTOLD
@@ -138,7 +138,7 @@ def test_combined_or_independent_at_a_large_epsilon(gap, strong, weak):
     [(0.3, None, HOLDS), (0.4, None, HOLDS_NOT), (0.2, None, HOLDS_NOT), (0.3, NOISY, UNTOLD)],
 )
 def test_alike_at_a_small_epsilon_needs_the_whole_interval_near_nought(gap, spread, verdict):
-    """An interval that merely includes nought shows no likeness."""
+    """An interval that merely includes zero shows no likeness."""
     runs = {setting("grr", 1, strategy="combined"): {"sp_gap": gap}}
     given = {} if spread is None else {"spread": spread}
 

@@ -7,7 +7,7 @@ import pytest
 
 from evenhand.schema import Domain
 from evenhand.schema.infer import round_edges
-from evenhand.study.intake.draft import drafted
+from evenhand.study.intake.draft import draft_column
 
 
 def _frame(values):
@@ -23,7 +23,7 @@ def _incomes(rows=5_000):
 def test_incomes_are_told_apart_although_a_few_are_very_large(part, most):
     """Otherwise nearly everybody is in the first bin, and the model goes by the other columns instead."""
     incomes = _incomes()
-    domain = drafted(_frame(incomes), "x", part).column.domain
+    domain = draft_column(_frame(incomes), "x", part).column.domain
 
     assert domain.kind == "binned"
     assert np.histogram(incomes, domain.edges)[0].max() <= most * len(incomes)
@@ -33,7 +33,7 @@ def test_incomes_are_told_apart_although_a_few_are_very_large(part, most):
 def test_no_inner_edge_is_the_number_of_a_person():
     """Otherwise the plan and the report print somebody's income."""
     incomes = _incomes()
-    domain = drafted(_frame(incomes), "x", "clear").column.domain
+    domain = draft_column(_frame(incomes), "x", "clear").column.domain
 
     assert not set(domain.edges) & set(incomes.tolist())
     assert all(len(f"{edge:.10g}".rstrip("0").replace(".", "")) <= 4 for edge in domain.edges[1:-1])
@@ -43,16 +43,16 @@ def test_numbers_that_are_spread_evenly_keep_bins_of_one_width():
     """Round bins of one width are what a person would declare."""
     heights = 150 + 50 * (np.arange(3_000) * 0.6180339 % 1)
 
-    domain = drafted(_frame(heights), "x", "sensitive").column.domain
+    domain = draft_column(_frame(heights), "x", "sensitive").column.domain
 
     assert domain.edges == round_edges(float(heights.min()), float(heights.max()), 10)
 
 
 def test_whole_numbers_that_many_share_keep_an_edge_there():
-    """Capital gains are nought for most: the others must not end in one bin."""
+    """Capital gains are zero for most: the others must not end in one bin."""
     gains = np.where(np.arange(4_000) % 10 < 8, 0, (np.arange(4_000) * 37) % 3_000 + 1)
     gains[0] = 100_000
-    domain = drafted(_frame(gains), "x", "sensitive").column.domain
+    domain = draft_column(_frame(gains), "x", "sensitive").column.domain
 
     assert np.histogram(gains, domain.edges)[0][1:].max() <= 200
     assert domain.edges[0] <= 0
@@ -63,7 +63,7 @@ def test_a_column_of_decimal_commas_says_so():
     """Otherwise a column of incomes is called free text, and nobody sees why it is missing."""
     texts = [f"{1000 + row},{row % 100:02d}" for row in range(500)]
 
-    draft = drafted(_frame(texts), "x", "clear")
+    draft = draft_column(_frame(texts), "x", "clear")
 
     assert draft.column is None
     assert draft.why_not == "holds numbers beside other texts, or numbers with decimal commas"
@@ -71,13 +71,13 @@ def test_a_column_of_decimal_commas_says_so():
 
 def test_free_text_is_not_taken_for_numbers():
     """A wrong reason sends somebody after a fault that is not there."""
-    draft = drafted(_frame([f"note {row}" for row in range(500)]), "x", "clear")
+    draft = draft_column(_frame([f"note {row}" for row in range(500)]), "x", "clear")
 
     assert draft.why_not == "holds too many different texts, as names and free text do"
 
 
 def test_a_number_in_the_clear_with_few_values_is_a_list():
     """Bins of three values would be an invention."""
-    assert drafted(_frame([0.5, 1.5, 2.5] * 20), "x", "clear").column.domain == Domain.categorical(
+    assert draft_column(_frame([0.5, 1.5, 2.5] * 20), "x", "clear").column.domain == Domain.categorical(
         [0.5, 1.5, 2.5], ordered=True
     )

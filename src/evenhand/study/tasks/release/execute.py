@@ -137,7 +137,7 @@ def _published(
     with timed(seconds, "bias"):
         lasting = [*weighing, *steps_of(_lasting(setting, task))]
         bias = mechanism.bias(histogram, post=lasting, draws=task.draws, rng=source.for_cell("bias"))
-    clamped = np.asarray(histogram.counts) - true  # nought unless a count is above the public bound
+    clamped = np.asarray(histogram.counts) - true  # zero unless a count is above the public bound
     claim = _claimed(_guarantee(mechanism, histogram, setting))
     claim["bias_exact"] = float(bias.exact)
     suppressed = made.unpublished
@@ -148,7 +148,7 @@ def _lasting(setting: Setting, task: ReleaseTask) -> tuple[str, ...]:
     """Return the steps that change what is expected of a count.
 
     To round up or down by chance does not, unless a step that bends follows, and to set negative counts to
-    nought does not where none is published; without such steps the bias has a formula more often.
+    zero does not where none is published; without such steps the bias has a formula more often.
     """
     straight = all(step in _STRAIGHT or step.startswith("sum_to=") for step in task.post)
     steps = tuple(step for step in task.post if step != "integral" or not straight)

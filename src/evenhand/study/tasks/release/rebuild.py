@@ -37,7 +37,7 @@ class Learnt:
 
 
 def rebuilt_people(published: NDArray[Any]) -> NDArray[np.int64]:
-    """Return how many people a published count stands for: the nearest whole number, and none below nought.
+    """Return how many people a published count stands for: the nearest whole number, and none below zero.
 
     >>> rebuilt_people(np.array([-3, 0.4, 2.5, 7])).tolist()
     [0, 0, 2, 7]

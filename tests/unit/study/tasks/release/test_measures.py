@@ -65,7 +65,7 @@ def test_errors_by_group_follow_the_axis_of_the_protected_column(axis):
 
 
 def test_a_group_of_nobody_has_no_error_per_person():
-    """A share of nobody is undefined, not nought."""
+    """A share of nobody is undefined, not zero."""
     true = np.array([[0, 0], [3, 1]])
     found = errors_by_group(true, true + 1, np.zeros((2, 2)), axis=0, labels=["a", "b"])
 
