@@ -6,6 +6,7 @@ import numpy as np
 
 from evenhand.study import CollectTask, DataSource, Plan
 from evenhand.study.results.intervals import means
+from evenhand.study.results.spreads import FEWEST_REPEATS
 from evenhand.study.run.whole import run
 from evenhand.study.tasks.measure import CLASSIFIER_MEASURES, CLASSIFIER_RATES
 
@@ -56,19 +57,17 @@ def pool_values(pool):
         ]
     for name, spread, (before, after) in columns:
         for arm, runs in zip(ARMS, (before, after, after - before), strict=True):
-            rule = spread or CLASSIFIER_RATES[name.partition(" ")[0]].spread_of(
-                protected=arm != "unprotected"
-            )
+            rule = spread or CLASSIFIER_RATES[name.partition(" ")[0]].spread_of(arm)
             yield name, arm, rule, runs[np.isfinite(runs)]
 
 
 def measure_coverage(values, *, repeats, spread, level=0.95, studies=STUDIES, seed=1):
-    """Return how often intervals from a few repeats hold the mean of all of them."""
+    """Return how often intervals from a few repeats hold the mean of all of them, where there is one."""
     rng = np.random.default_rng([seed, repeats])
     drawn = values[rng.integers(0, len(values), (studies, repeats))]
     found = means(drawn, level=level, spread=spread)
-    truth, slack = values.mean(), 1e-12
-    return float(((found.low <= truth + slack) & (truth - slack <= found.high)).mean())
+    truth, slack, shown = values.mean(), 1e-12, np.isfinite(found.low)
+    return float(((found.low <= truth + slack) & (truth - slack <= found.high))[shown].mean())
 
 
 def cover_cells(folder, *, learners=tuple(LEARNERS), sizes=SIZES, repeats=(3, 5, 10, 20)):
@@ -80,7 +79,7 @@ def cover_cells(folder, *, learners=tuple(LEARNERS), sizes=SIZES, repeats=(3, 5,
                 for name, arm, spread, values in pool_values(run_pool(folder, learner, size, file)):
                     if spread == "none" or len(values) < 200 or np.ptp(values) < 1e-9:
                         continue
-                    for few in repeats:
+                    for few in (each for each in repeats if each >= FEWEST_REPEATS.get(spread, 0)):
                         both = [measure_coverage(values, repeats=few, spread=each) for each in (spread, None)]
                         cells.setdefault((learner, size, few, name, arm, spread), []).append(both)
     return {key: tuple(np.mean(found, axis=0)) for key, found in cells.items()}

@@ -5,16 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from evenhand.study.results.spreads import FEWEST_REPEATS
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evenhand.study.plan.cells import Setting
     from evenhand.study.results.estimates import Estimated
 
-__all__ = ["LEVEL", "Rival", "clearly", "groups_by_sign", "strict"]
+__all__ = ["ENOUGH_REPEATS", "LEVEL", "Rival", "clearly", "groups_by_sign", "strict"]
 
 LEVEL = 0.95
 """Of every interval on a page that stands alone."""
+
+ENOUGH_REPEATS = max(FEWEST_REPEATS.values())
+"""From how many repeats on the change of one group's selection or accuracy has an interval."""
 
 
 def strict(comparisons: int) -> float:

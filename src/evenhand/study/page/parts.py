@@ -157,7 +157,9 @@ def people_in_a_test(reading: Reading, shown: Sequence[str]) -> str:
     ]
     hidden = len(reading.groups) - len(shown)
     more = f" Not drawn: {counted(hidden, 'smaller group')}." if hidden else ""
-    return f"Changes are in points; the scales differ. People in a test, on average: {listed(people)}.{more}"
+    few = f" {reading.few_repeats_words}" if reading.few_repeats_words else ""
+    tested = f"People in a test, on average: {listed(people)}."
+    return f"Changes are in points; the scales differ. {tested}{more}{few}"
 
 
 def few_people(reading: Reading, rest: str = "") -> tuple[Note, ...]:

@@ -19,7 +19,7 @@ from evenhand._notes import Note as Remark
 from evenhand.errors import InvalidParameterError
 from evenhand.report.page import KeyNumber, Note, Page
 from evenhand.report.words import epsilon_of, epsilon_words
-from evenhand.study.page.comparing import LEVEL, strict
+from evenhand.study.page.comparing import ENOUGH_REPEATS, LEVEL, strict
 from evenhand.study.page.wording import change, counted, group_name, listed, plain, points
 from evenhand.study.plan.cells import Setting
 from evenhand.study.results.estimates import estimate, estimated, group_change, group_estimate, paired_change
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from evenhand.report.page import Section
     from evenhand.study.results.base import ResultData
     from evenhand.study.results.estimates import Estimated
+    from evenhand.study.results.spreads import Spread
     from evenhand.study.store.outcome import Outcome
-    from evenhand.study.tasks.measure import Spread
 
     Runs = NDArray[np.float64]
 
@@ -237,6 +237,13 @@ class Reading:
         )
         return [f"{start} {covered[0]}", *covered[1:]]
 
+    def group_rates_lines(self) -> list[str]:
+        """Return which rates of groups have no interval, for pages that show them; none with one repeat."""
+        if self.repeats == 1:
+            return []
+        same = "A rate of a group that is the same in all repeats has no interval."
+        return [f"{same} {self.few_repeats_words}".rstrip()]
+
     def scope_line(self, what: str) -> str:
         """Return what was tested, and that nothing is said about other data."""
         tested = listed([epsilon_of(epsilon) for epsilon in self.epsilons], most=10)
@@ -261,6 +268,17 @@ class Reading:
     def repeats_words(self) -> str:
         """Over what means and intervals are, such as ``"5 repeats"``."""
         return counted(self.repeats, "repeat")
+
+    @cached_property
+    def few_repeats_words(self) -> str:
+        """Why changes of groups have no interval; empty where there are enough repeats, or only one."""
+        done = max((self.moved(group, "selection").runs for group in self.groups), default=0)
+        if not 1 < done < ENOUGH_REPEATS:
+            return ""
+        return (
+            f"With fewer than {ENOUGH_REPEATS} repeats the change of one group's selection or accuracy has "
+            f"no interval: run {ENOUGH_REPEATS} repeats or more."
+        )
 
     @cached_property
     def protected(self) -> tuple[Setting, ...]:
@@ -369,7 +387,7 @@ class Reading:
         """Return the same for a rate of a group."""
         runs = [self.group_runs(setting, group, rate) for setting in (BASELINE, self.chosen)]
         known = self.task.group_number(rate)
-        spreads = [known.spread_of(protected=protected) for protected in (False, True)]
+        spreads = (known.spread_of("unprotected"), known.spread_of("protected"))
         return self._pair(*runs, within=known.limits, spreads=spreads)
 
     def _pair(

@@ -11,7 +11,7 @@ from evenhand.measure.intervals import check_level
 from evenhand.study.plan.cells import Setting
 from evenhand.study.results.intervals import check_kind, kind_words, means_of
 from evenhand.study.results.measure_names import ALIASES, measure_named
-from evenhand.study.results.spreads import NO_INTERVAL
+from evenhand.study.results.spreads import why_no_interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from evenhand.study.results.base import ResultData
     from evenhand.study.results.intervals import Kind
-    from evenhand.study.tasks.measure import Spread
+    from evenhand.study.results.spreads import Spread
 
 __all__ = [
     "Estimated",
@@ -159,7 +159,7 @@ def group_estimate(
         kind=kind,
         owner=owner,
         within=described.limits,
-        spread=described.spread_of(protected=setting != _UNPROTECTED),
+        spread=described.spread_of("unprotected" if setting == _UNPROTECTED else "protected"),
     )
 
 
@@ -184,7 +184,7 @@ def group_change(
         kind=kind,
         owner=owner,
         within=described.change_limits,
-        spread=described.spread_of(protected=True),
+        spread=described.spread_of("change"),
     )
 
 
@@ -226,17 +226,15 @@ def estimated(
     value, error, low, high = (float(each) for each in found[:4])
     runs = int(found.runs)
     left_out = len(values) - runs
-    has_limits = spread != "none" or kind == "student"
-    note = note_of(runs, left_out, error=error, has_limits=has_limits)
-    if runs > 1 and not has_limits:
-        return Estimated(value, None, None, runs, left_out, level, kind, error, note)
-    if runs < 2:
-        return Estimated(value, None, None, runs, left_out, level, kind, None, note)
+    why = "" if kind == "student" else why_no_interval(spread, runs, error=error)
+    note = note_of(runs, left_out, error=error, why=why)
+    if runs < 2 or why:
+        return Estimated(value, None, None, runs, left_out, level, kind, error if runs > 1 else None, note)
     return Estimated(value, low, high, runs, left_out, level, kind, error, note)
 
 
-def note_of(runs: int, left_out: int, *, error: float, has_limits: bool = True) -> str:
-    """Return what a reader must know about a mean of so many runs."""
+def note_of(runs: int, left_out: int, *, error: float, why: str = "") -> str:
+    """Return what a reader must know about a mean of so many runs; `why` says why it has no interval."""
     if not runs:
         return "It has no defined value in any repeat."
     notes = []
@@ -244,8 +242,8 @@ def note_of(runs: int, left_out: int, *, error: float, has_limits: bool = True) 
         notes.append("There is a single repeat, so nothing is known about the spread: no interval.")
     elif error == 0:
         notes.append("All repeats gave the same value.")
-    if runs > 1 and not has_limits:
-        notes.append(NO_INTERVAL)
+    if why:
+        notes.append(why)
     if left_out:
         total = runs + left_out
         notes.append(f"{left_out} of {total} repeats have no value (not run, failed or undefined).")

@@ -12,12 +12,12 @@ deviation :math:`s`:
           \bar x {}^{+ u}_{- l} \; t \, s \sqrt{\tfrac{1}{n} + c} \; \text{(corrected)}
 
 ``"seeds"``, the default, is Student's interval with halves that are longer by :math:`l` and :math:`u`, for
-repeats of skewed values: see :mod:`evenhand.study.results.spreads`. It covers the choice of rows for training
-and test, and what the model and the mechanism draw. It does not cover which people are in the data. Repeats
-share most of their rows, so as a statement about new data from the same population it is too short;
-``"corrected"`` [1]_ is wider to make up for that, by a rule of thumb, where :math:`c` is test rows per
-training row of one repeat. ``"student"`` is the plain interval of the literature, by which reproductions
-judge; it holds the mean of skewed values less often than it says.
+repeats of skewed values: see :mod:`evenhand.study.results.spreads`, which also says what has no interval. It
+covers the choice of rows for training and test, and what the model and the mechanism draw. It does not cover
+which people are in the data. Repeats share most of their rows, so as a statement about new data from the same
+population it is too short; ``"corrected"`` [1]_ is wider to make up for that, by a rule of thumb, where
+:math:`c` is test rows per training row of one repeat. ``"student"`` is the plain interval of the literature,
+by which reproductions judge; it holds the mean of skewed values less often than it says.
 
 References
 ----------
@@ -36,8 +36,8 @@ from evenhand.study.results.spreads import lean, stretches
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from evenhand.study.results.spreads import Spread
     from evenhand.study.tasks.base import Task
-    from evenhand.study.tasks.measure import Spread
 
 __all__ = ["Kind", "Means", "check_kind", "kind_words", "means", "means_of"]
 
@@ -97,7 +97,7 @@ def means(
     """Return the mean over the last axis of what is defined, with its interval.
 
     Values that are not finite are left out. Without any value the mean is NaN; with fewer than two the
-    standard error and the limits are NaN.
+    standard error and the limits are NaN. So are the limits where a spread has no interval.
 
     Parameters
     ----------
@@ -125,8 +125,7 @@ def means(
         quantile = stdtrit(freedom, 0.5 + level / 2)
         below = above = quantile * error
     if spread is not None:
-        longer = stretches(
-            spread, runs, lean(deviations, runs), np.asarray(quantile / stdtrit(freedom, _USUAL))
-        )
+        growth = np.asarray(quantile / stdtrit(freedom, _USUAL))
+        longer = stretches(spread, runs, lean(deviations, runs), growth, varies=highest > lowest)
         below, above = below * longer[0], above * longer[1]
     return Means(value, error, value - below, value + above, runs)

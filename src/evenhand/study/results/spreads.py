@@ -16,9 +16,12 @@ where :math:`m_k` are its central moments, the upper half is :math:`t \, s / \sq
 and at least a fifth of :math:`w`; the lower half is the same with :math:`-g`. The form is that of Johnson's
 correction of t for skewness [1]_, which shifts limits by more where the lean and :math:`t` are larger. The
 numbers :math:`w`, :math:`a`, :math:`b` depend on :math:`n` and on what is measured, and were chosen so that
-95 % intervals hold the mean over many more repeats on the same rows between 94 and 97 times in 100, for 5
-repeats or more. The accuracies of two groups differ so much from each other that what is enough for one of
-them is more than enough for the other. ``docs/interval-coverage.md`` has what was measured.
+95 % intervals hold the mean over many more repeats on the same rows between 94 and 97 times in 100 on
+average over files, for 5 repeats or more. Where no such numbers were found there is no interval: for the
+ratio of selection rates and the false positive rate of a group with any number of repeats, and for the change
+of one group's accuracy or selection with fewer than 7, because what is enough for one group is then too much
+for the other. Nor is there one for a rate of one group that is the same in all repeats: it is often 0 in most
+repeats and not in all. ``docs/interval-coverage.md`` has what was measured.
 
 References
 ----------
@@ -28,24 +31,51 @@ References
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evenhand.study.tasks.measure import Spread
-
     Numbers = NDArray[np.float64]
 
-__all__ = ["NO_INTERVAL", "lean", "stretches"]
+__all__ = ["FEWEST_REPEATS", "NO_INTERVAL", "Arm", "Spread", "lean", "stretches", "why_no_interval"]
+
+Arm = Literal["unprotected", "protected", "change"]
+"""What is averaged: a value without protection, one with it, or the difference of the two."""
+
+Spread = Literal[
+    "even", "tailed", "group", "none",
+    "selection, unprotected", "selection, protected", "selection, change",
+    "tpr, unprotected", "tpr, protected", "tpr, change",
+    "accuracy, protected", "accuracy, change", "precision",
+]  # fmt: skip
+"""``"even"``: gaps, differences, and the base rate of a group. ``"tailed"``: accuracy and its
+like. ``"group"``: the share of a group that a method of learning changes. ``"none"``: the ratio of selection
+rates and the false positive rate of a group, which have no interval. The others: a rate of one group."""
 
 NO_INTERVAL = (
     "No interval: the mean hangs on rare repeats far from all others, so that a few repeats do not tell how "
     "far off it may be."
 )
 """What a reader is told where none is shown."""
+
+FEWEST_REPEATS: dict[str, int] = {"accuracy, change": 7, "selection, change": 7}
+"""With how many repeats an interval begins, where that is more than two."""
+
+_OFTEN_CONSTANT = (
+    "selection, unprotected", "selection, protected", "tpr, unprotected", "tpr, protected",
+    "accuracy, protected", "precision",
+)  # fmt: skip
+
+_SAME_IN_ALL = "No interval: repeats that all gave the same value do not tell how often others differ."
+
+_TOO_FEW = (
+    "No interval: the change of one group hangs on rare repeats far from all others, which fewer than "
+    "{least} repeats often miss. Run the study with {least} repeats or more."
+)
+"""What a reader is told where more repeats would give one."""
 
 _TABLE: dict[str, tuple[tuple[float, float, float, float], ...]] = {
     "even": (
@@ -57,7 +87,7 @@ _TABLE: dict[str, tuple[tuple[float, float, float, float], ...]] = {
     ),
     "tailed": (
         (3, 1.5, 4.0, 0.8),
-        (5, 1.5, 4.0, 1.2),
+        (5, 1.45, 4.0, 1.2),
         (7, 1.1, 3.0, 0.6),
         (10, 1.03, 2.0, 0.3),
         (20, 1.0, 1.0, 0.0),
@@ -70,15 +100,84 @@ _TABLE: dict[str, tuple[tuple[float, float, float, float], ...]] = {
         (20, 1.1, 1.0, 0.0),
         (40, 1.0, 0.6, 0.0),
     ),
+    "selection, unprotected": (
+        (3, 1.3, 4.0, 0.6),
+        (5, 1.45, 4.0, 1.2),
+        (7, 1.05, 2.0, 0.0),
+        (10, 1.05, 1.0, 0.0),
+        (20, 1.0, 0.5, 0.0),
+    ),
+    "selection, protected": (
+        (3, 1.2, 3.0, 0.3),
+        (5, 1.2, 4.0, 0.9),
+        (7, 1.0, 3.0, 0.6),
+        (10, 0.9, 4.0, 0.15),
+        (20, 0.95, 3.0, 0.15),
+        (40, 1.0, 0.6, 0.0),
+    ),
+    "selection, change": (
+        (7, 1.0, 4.0, 0.3),
+        (10, 1.0, 3.0, 0.0),
+        (20, 1.1, 0.3, 0.0),
+        (40, 1.0, 0.5, 0.0),
+    ),
+    "tpr, unprotected": (
+        (3, 1.0, 4.0, 0.0),
+        (5, 1.5, 3.0, 1.2),
+        (7, 1.1, 0.5, 0.3),
+        (10, 1.05, 1.0, 0.0),
+        (40, 1.0, 0.6, 0.0),
+    ),
+    "tpr, protected": (
+        (3, 0.9, 4.0, 0.0),
+        (5, 1.1, 2.0, 0.6),
+        (7, 1.0, 1.0, 0.3),
+        (10, 0.9, 2.0, 0.3),
+        (20, 1.0, 0.5, 0.0),
+    ),
+    "tpr, change": (
+        (3, 1.2, 0.5, 0.0),
+        (5, 1.0, 3.0, 0.3),
+        (7, 1.1, 0.0, 0.0),
+        (10, 1.1, 0.0, 0.3),
+        (20, 1.0, 0.5, 0.0),
+    ),
+    "accuracy, protected": (
+        (3, 1.5, 4.0, 0.9),
+        (5, 1.3, 4.0, 0.9),
+        (7, 1.1, 4.0, 0.6),
+        (10, 1.15, 0.5, 0.3),
+        (20, 1.1, 0.3, 0.2),
+        (40, 1.0, 0.5, 0.0),
+    ),
+    "accuracy, change": (
+        (7, 1.3, 1.0, 0.6),
+        (10, 1.32, 0.0, 0.2),
+        (20, 1.15, 0.5, 0.0),
+        (40, 1.0, 0.6, 0.0),
+    ),
 }
+_TABLE["precision"] = _TABLE["even"]
 """Rows of n, w, a and b; between two rows they are interpolated by 1/n, beyond the ends they stay."""
 
 _LEAST = 0.2
 _TINY = np.finfo(np.float64).tiny
 
 
+def why_no_interval(spread: Spread, runs: int, *, error: float) -> str:
+    """Return why values with a standard error have no interval, or an empty text if they have one."""
+    if runs < 2:
+        return ""
+    if spread == "none":
+        return NO_INTERVAL
+    if error == 0 and spread in _OFTEN_CONSTANT:
+        return _SAME_IN_ALL
+    least = FEWEST_REPEATS.get(spread, 0)
+    return _TOO_FEW.format(least=least) if runs < least else ""
+
+
 def lean(deviations: Numbers, runs: NDArray[np.intp]) -> Numbers:
-    """Return to which side values lean, from -1 (one far below the others) to 1; nought for two values.
+    """Return to which side values lean, from -1 (one far below the others) to 1; zero for two values.
 
     >>> values = np.array([[1.0, 1.0, 1.0, 5.0], [1.0, 2.0, 3.0, 4.0]])
     >>> lean(values - values.mean(axis=1, keepdims=True), np.array([4, 4])).round(6).tolist()
@@ -91,7 +190,7 @@ def lean(deviations: Numbers, runs: NDArray[np.intp]) -> Numbers:
 
 
 def stretches(
-    spread: Spread, runs: NDArray[np.intp], lean: Numbers, growth: Numbers
+    spread: Spread, runs: NDArray[np.intp], lean: Numbers, growth: Numbers, *, varies: NDArray[np.bool_]
 ) -> tuple[Numbers, Numbers]:
     """Return by how much the lower and the upper half of Student's interval are longer.
 
@@ -104,16 +203,20 @@ def stretches(
         To which side they lean.
     growth : array
         The quantile of t over that of the level 0.95.
+    varies : array of bool
+        Whether the values differ from each other.
     """
     if spread == "none":
         none = np.full(np.shape(lean), np.nan)
         return none, none
+    shown = (runs >= FEWEST_REPEATS.get(spread, 0)) & (varies | (spread not in _OFTEN_CONSTANT))
+    enough = np.where(shown, 1.0, np.nan)
     rows = np.array(_TABLE[spread])[::-1]
     at = 1 / np.maximum(runs, 1)
     width, tail, other = (np.interp(at, 1 / rows[:, 0], rows[:, column]) for column in (1, 2, 3))
     tail, other = growth * tail, other / np.maximum(growth, 1.0)
     below, above = (
-        np.maximum(width + tail * np.maximum(side, 0) - other * np.maximum(-side, 0), _LEAST * width)
+        enough * np.maximum(width + tail * np.maximum(side, 0) - other * np.maximum(-side, 0), _LEAST * width)
         for side in (-lean, lean)
     )
     return below, above

@@ -13,6 +13,7 @@ from evenhand.study.results.estimates import note_of
 from evenhand.study.results.frames import setting_columns
 from evenhand.study.results.intervals import Means, check_kind, means_of
 from evenhand.study.results.measure_names import measure_named
+from evenhand.study.results.spreads import why_no_interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -104,7 +105,9 @@ def long_columns(summary: Summary) -> dict[str, Any]:
             int(runs),
             summary.repeats - int(runs),
             error=float(error),
-            has_limits=summary.task.measure(name).spread != "none" or summary.kind == "student",
+            why=""
+            if summary.kind == "student"
+            else why_no_interval(summary.task.measure(name).spread, int(runs), error=float(error)),
         )
         for runs, error, name in zip(value[4], value[1], measures, strict=True)
     ]

@@ -16,15 +16,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["CLASSIFIER_MEASURES", "CLASSIFIER_RATES", "PEOPLE", "Measure", "Spread", "count_of", "share_of"]
+    from evenhand.study.results.spreads import Arm, Spread
+
+__all__ = ["CLASSIFIER_MEASURES", "CLASSIFIER_RATES", "PEOPLE", "Measure", "count_of", "share_of"]
 
 PEOPLE = "people"
 """The number of people of a group in the test rows."""
-
-Spread = Literal["even", "tailed", "group", "none"]
-"""``"even"``: gaps, differences, and the precision and base rate of a group. ``"tailed"``: accuracy and its
-like, and how often a group is selected. ``"group"``: the accuracy of one group. ``"none"``: the ratio of
-selection rates and the false positive rate of a group, which have no interval."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +40,8 @@ class Measure:
         How it is spread over repeats, by which its interval reaches.
     signed : bool
         Whether both sides of "no disparity" are a disparity.
+    rate : {"", "selection", "tpr", "accuracy"}
+        The rate of one group that it is, if its spread depends on what is averaged.
 
     Examples
     --------
@@ -56,6 +55,7 @@ class Measure:
     better: Literal["higher", "lower"] | float = "lower"
     spread: Spread = "even"
     signed: bool = False
+    rate: Literal["", "selection", "tpr", "accuracy"] = ""
 
     @property
     def limits(self) -> tuple[float, float]:
@@ -83,12 +83,18 @@ class Measure:
             return values
         return -np.abs(values if self.better == "lower" else values - self.better)
 
-    def spread_of(self, *, protected: bool) -> Spread:
-        """Return how a rate of one group is spread over repeats.
+    def spread_of(self, arm: Arm) -> Spread:
+        """Return how a number of one group is spread over repeats, by which its interval reaches.
 
-        The draws of a mechanism are what spreads the accuracy of a group unevenly.
+        The draws of a mechanism spread the accuracy and the selection of a group unevenly, and a difference
+        of two arms in another way than either.
+
+        >>> CLASSIFIER_RATES["accuracy"].spread_of("change"), CLASSIFIER_RATES["fpr"].spread_of("change")
+        ('accuracy, change', 'none')
         """
-        return "even" if self.spread == "group" and not protected else self.spread
+        if self.rate and (self.rate != "accuracy" or arm != "unprotected"):
+            return f"{self.rate}, {arm}"  # type: ignore[return-value]
+        return "even" if self.spread == "group" and arm == "unprotected" else self.spread
 
 
 def share_of(words: str, *, spread: Spread = "even") -> Measure:
@@ -138,15 +144,13 @@ CLASSIFIER_MEASURES: Mapping[str, Measure] = {
 }
 """What every cell measures in which a classifier is tested."""
 
-_RATE_SPREADS: dict[str, Spread] = {
-    "accuracy": "group",
-    "selection": "tailed",
-    "tpr": "tailed",
-    "fpr": "none",
-}
-
 CLASSIFIER_RATES: Mapping[str, Measure] = {
-    **{name: share_of(name, spread=_RATE_SPREADS.get(name, "even")) for name in RATES},
+    **{name: share_of(name) for name in RATES},
+    "selection": Measure("selection", high=1.0, rate="selection"),
+    "tpr": Measure("tpr", high=1.0, rate="tpr"),
+    "fpr": share_of("fpr", spread="none"),
+    "precision": share_of("precision", spread="precision"),
+    "accuracy": Measure("accuracy", high=1.0, rate="accuracy"),
     PEOPLE: count_of("people in the test rows"),
 }
 """What is known of each group where a classifier is tested."""

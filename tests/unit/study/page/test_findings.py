@@ -63,19 +63,28 @@ ACCURACY = [
 @pytest.mark.parametrize(("after", "words"), ACCURACY)
 def test_what_it_costs_is_said_by_who_loses(after, words):
     """ "Everyone pays" while one group gains would hide who pays, which is the question."""
-    first = answers(made(against(BEFORE, after)))[0]
+    first = answers(made(against(BEFORE, after), repeats=7))[0]
 
     assert headline(first) == words
 
 
+def test_a_loss_of_all_does_not_say_who_pays_with_few_repeats():
+    """The change of one group has no interval then, so that it is neither clear nor unclear."""
+    results = made(against(BEFORE, two(0.3, 0.6, accuracy=(0.74, 0.77))), repeats=6)
+    first = answers(results)[0]
+
+    assert headline(first) == "Accuracy falls:"
+    assert first.endswith("; no group's own change has an interval, which takes 7 repeats or more.")
+
+
 def test_a_loss_of_all_that_is_no_group_s_is_said_so():
     """With few people in each group the sum may be clear and no part of it."""
-    swing = {0: 0.03, 1: -0.03, 2: 0.02, 3: -0.03, 4: 0.01}
+    swing = {0: 0.03, 1: -0.03, 2: 0.02, 3: -0.03, 4: 0.01, 5: -0.02, 6: 0.02}
 
     def rates(where):
         return two(0.3, 0.6, accuracy=(0.79, 0.81)) if where.is_protected else BEFORE
 
-    plain = made(rates)
+    plain = made(rates, repeats=7)
     outcomes = []
     for each in plain.outcomes:
         if each.cell.setting.is_protected:
@@ -90,19 +99,27 @@ def test_a_loss_of_all_that_is_no_group_s_is_said_so():
 
 
 def test_groups_that_do_not_move_clearly_are_named_with_their_interval():
-    first = answers(made(against(BEFORE, two(0.3, 0.6, accuracy=(0.77, 0.82)))))[0]
+    first = answers(made(against(BEFORE, two(0.3, 0.6, accuracy=(0.77, 0.82))), repeats=7))[0]
 
     assert re.search(r"; not clear for men [+−]0\.\d \(−\d\.\d to \+\d\.\d\)\.$", first)
 
 
+def test_a_group_without_an_interval_is_not_called_unclear():
+    results = made(against(BEFORE, two(0.3, 0.6, accuracy=(0.77, 0.82))), repeats=7)
+    results.outcomes[0].groups[MEN]["accuracy"] = float("nan")
+    first = answers(type(results)(results.plan, results.facts, results.outcomes))[0]
+
+    assert first.endswith("; without an interval for men.")
+
+
 def test_who_wins_and_who_loses_stand_beside_each_other():
-    first = answers(made(against(BEFORE, two(0.3, 0.6, accuracy=(0.75, 0.84)))))[0]
+    first = answers(made(against(BEFORE, two(0.3, 0.6, accuracy=(0.75, 0.84))), repeats=7))[0]
 
     assert re.search(r"; women loses \d\.\d points .* and men gains \d\.\d points ", first)
 
 
 def test_no_change_in_any_repeat_is_not_called_unclear():
-    first, second, _ = answers(made(against(BEFORE, BEFORE), noise=0))
+    first, second, _ = answers(made(against(BEFORE, BEFORE), noise=0, repeats=7))
 
     assert headline(first) == "No cost in accuracy:"
     assert headline(second) == "The gap between men and women does not change:"
@@ -119,7 +136,7 @@ def test_many_groups_without_a_clear_change_are_counted():
             for place, group in enumerate(groups)
         }
 
-    first = answers(made(rates, groups=groups))[0]
+    first = answers(made(rates, groups=groups, repeats=7))[0]
 
     assert headline(first) == "group 0 pays in accuracy:"
     assert first.endswith("; not clear for the 5 other groups.")
@@ -149,10 +166,33 @@ def test_what_happens_to_the_gap_is_said_by_its_interval(before, after, words):
 
 def test_a_gap_that_closes_for_one_group_alone_says_who_moved():
     """A gap that narrows because men lose is another finding than one that narrows because women gain."""
-    second = answers(made(against(BEFORE, two(0.30, 0.55))))[1]
+    second = answers(made(against(BEFORE, two(0.30, 0.55)), repeats=7))[1]
 
     assert re.search(r"share of women predicted hired = yes does not clearly move, [+−]?0\.\d \(", second)
     assert re.search(r", and that of men falls by \d\.\d \(\d\.\d to \d\.\d\)\.", second)
+
+
+def test_who_moved_is_told_without_an_interval_where_there_are_few_repeats():
+    """ "Does not clearly move" would be a finding from an interval that there is not."""
+    second = answers(made(against(BEFORE, two(0.30, 0.55)), repeats=6))[1]
+
+    assert re.search(
+        r"; on average the share of women predicted hired = yes changes by [+−]?0\.\d and that of men by "
+        r"−4\.\d, without an interval, which takes 7 repeats or more\.$",
+        second,
+    )
+    assert "clearly move" not in second
+
+
+def test_a_group_with_fewer_repeats_than_the_other_is_told_without_an_interval():
+    results = made(against(BEFORE, two(0.30, 0.55)), repeats=7)
+    for each in results.outcomes:
+        if each.cell.repeat == 0:
+            each.groups[MEN]["selection"] = float("nan")
+    second = answers(type(results)(results.plan, results.facts, results.outcomes))[1]
+
+    assert re.search(r"share of women predicted hired = yes does not clearly move, [+−]?0\.\d \(", second)
+    assert re.search(r", and that of men changes by −4\.\d, without an interval\.$", second)
 
 
 def test_swapped_groups_give_the_mirrored_sentence():
@@ -207,7 +247,7 @@ def test_means_and_their_change_are_of_the_same_repeats():
 def test_a_group_that_loses_much_is_not_said_to_pay_a_little():
     """A small group may lose ten points while everybody together loses one."""
     after = two(0.3, 0.6, accuracy=(0.7, 0.81))
-    results = made(against(BEFORE, after))
+    results = made(against(BEFORE, after), repeats=7)
     for each in results.outcomes:
         each.measures["acc"] = 0.8 + 0.001 * each.cell.repeat if each.cell.setting.is_protected else 0.81
     first = answers(type(results)(results.plan, results.facts, results.outcomes))[0]
@@ -302,7 +342,7 @@ def test_a_group_without_a_rate_is_not_known_to_have_moved():
 
 def test_numbers_in_sentences_are_those_of_the_cells():
     """A sentence that says another number than the table is worse than none."""
-    results = made(against(BEFORE, two(0.33, 0.57, accuracy=(0.79, 0.81))))
+    results = made(against(BEFORE, two(0.33, 0.57, accuracy=(0.79, 0.81))), repeats=7)
     grr = CollectReading.of(results).chosen
     first, second, _ = answers(results)
     before, after = measured(results, NOTHING, "acc"), measured(results, grr, "acc")
@@ -315,7 +355,7 @@ def test_numbers_in_sentences_are_those_of_the_cells():
     for group, verb, sign in ((WOMEN, "rises", 1), (MEN, "falls", -1)):
         at = results.arrays.groups.index(group), results.arrays.rates.index("selection")
         runs = [results.arrays.of_groups[results.place(each), :, at[0], at[1]] for each in (NOTHING, grr)]
-        moved = interval(sign * (runs[1] - runs[0]), level=0.975, spread="tailed")
+        moved = interval(sign * (runs[1] - runs[0]), level=0.975, spread="selection, change")
         assert "{} by {:.1f} ({:.1f} to {:.1f})".format(verb, *(100 * each for each in moved)) in second
 
 
@@ -330,7 +370,7 @@ def test_numbers_in_sentences_follow_the_cells():
 
 def test_small_but_clear_changes_do_not_look_like_none():
     """0.0 (0.0 to 0.0) beside the word "loss" reads as a mistake."""
-    results = made(against(BEFORE, two(0.3, 0.6, accuracy=(0.7998, 0.8198))), noise=0.00002)
+    results = made(against(BEFORE, two(0.3, 0.6, accuracy=(0.7998, 0.8198))), noise=0.00002, repeats=7)
     first = answers(results)[0]
 
     assert re.search(r"a loss of 0\.0\d+ points \(0\.0\d+ to 0\.0\d+\)\.$", first)

@@ -66,7 +66,7 @@ def along(accuracy=lambda where: 0.8, gap=lambda where: 0.3, **options):
         ),
         (
             lambda where: 0.825 if where.epsilon == 4 and where.mechanism == "grr" else 0.80,
-            "Every setting below ε = 4 costs accuracy; from there on 5 of 8 clearly do",
+            "Every setting below ε = 4 costs accuracy; from there on 6 of 8 clearly do",
         ),
         (
             lambda where: 0.80 if where.mechanism == "grr" else 0.825,
@@ -262,7 +262,14 @@ MOVES = [
 
 @pytest.mark.parametrize(("after", "words"), MOVES)
 def test_who_moved_is_named_by_the_interval_of_each_group(after, words):
-    assert moved_heading(CollectReading.of(made(against(BEFORE, after)))) == words
+    assert moved_heading(CollectReading.of(made(against(BEFORE, after), repeats=7))) == words
+
+
+@pytest.mark.parametrize("repeats", [2, 6])
+def test_who_moved_cannot_be_told_by_few_repeats(repeats):
+    results = made(against(BEFORE, two(0.33, 0.57, accuracy=(0.78, 0.80))), repeats=repeats)
+
+    assert moved_heading(CollectReading.of(results)) == "Fewer than 7 repeats cannot tell who moved"
 
 
 def many(lost, count=6):
@@ -280,7 +287,7 @@ def many(lost, count=6):
             for place, group in enumerate(groups)
         }
 
-    return made(rates, groups=groups)
+    return made(rates, groups=groups, repeats=7)
 
 
 def test_many_groups_are_counted():

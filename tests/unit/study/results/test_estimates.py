@@ -161,14 +161,22 @@ def test_a_measure_has_the_interval_of_its_spread_wherever_it_is_shown(name, spr
     assert value.low != means(after, level=0.95).low
 
 
-@pytest.mark.parametrize("protected", [True, False])
-def test_a_rate_of_a_group_has_the_interval_of_its_spread(protected):
+@pytest.mark.parametrize("arm", ["unprotected", "protected", "change"])
+def test_a_rate_of_a_group_has_the_interval_of_its_spread(arm):
     """Only the accuracy of a group, and whom a method changes, are spread by what a mechanism draws."""
     names = ("selection", "tpr", "fpr", "precision", "base_rate", "people", "accuracy", "promoted")
-    spreads = [LEARN_RATES[name].spread_of(protected=protected) for name in names]
+    spreads = [LEARN_RATES[name].spread_of(arm) for name in names]
 
-    own = "group" if protected else "even"
-    assert spreads == ["tailed", "tailed", "none", "even", "even", "even", own, own]
+    own = ["even", "even"] if arm == "unprotected" else [f"accuracy, {arm}", "group"]
+    assert spreads == [f"selection, {arm}", f"tpr, {arm}", "none", "precision", "even", "even", *own]
+
+
+def test_the_change_of_one_group_says_how_many_repeats_it_needs():
+    results = study({NOTHING: {"acc": [0.5] * 5}, grr(1): {"acc": [0.5] * 5}})
+    found = group_change(results, grr(1), "men", "selection")
+
+    assert (found.low, found.high) == (None, None)
+    assert found.note.endswith("Run the study with 7 repeats or more.")
 
 
 def test_a_measure_has_two_names(results):

@@ -1,7 +1,9 @@
 """Means over repeats and what their intervals cover."""
 
 import math
+import re
 import statistics
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ from scipy import stats
 
 from evenhand.errors import InvalidParameterError
 from evenhand.study.results.intervals import check_kind, kind_words, means, means_of
+from evenhand.study.results.spreads import _TABLE, FEWEST_REPEATS, why_no_interval
 from evenhand.study.tasks.collect.task import CollectTask
 
 RUNS = [0.31, 0.28, 0.35, 0.30, 0.29]
@@ -127,10 +130,10 @@ def test_the_stretch_of_five_repeats_is_the_printed_formula():
 
     assert -1 < lean < 0
     assert float(found.value - found.low) == pytest.approx(
-        (1.5 + 4 * growth * -lean) * float(plain.value - plain.low), rel=1e-9
+        (1.45 + 4 * growth * -lean) * float(plain.value - plain.low), rel=1e-9
     )
     assert float(found.high - found.value) == pytest.approx(
-        max(1.5 + 1.2 / growth * lean, 0.3) * float(plain.high - plain.value), rel=1e-9
+        max(1.45 + 1.2 / growth * lean, 0.29) * float(plain.high - plain.value), rel=1e-9
     )
 
 
@@ -143,8 +146,65 @@ def test_many_repeats_need_little_stretch():
         assert float(found.high - found.low) == pytest.approx(float(plain.high - plain.low), rel=0.01)
 
 
+@pytest.mark.parametrize("spread", ["accuracy, change", "selection, change"])
+def test_the_change_of_one_group_has_an_interval_from_seven_repeats_on(spread):
+    """Fewer often miss the repeats that matter, and no rule held both groups."""
+    six, seven = (means(np.sin(np.arange(n)), level=0.95, spread=spread) for n in (6, 7))
+
+    assert np.isnan([six.low, six.high]).all()
+    assert six.standard_error > 0
+    assert seven.low < seven.value < seven.high
+    assert "7 repeats or more" in why_no_interval(spread, 6, error=0.1)
+    assert why_no_interval(spread, 7, error=0.1) == ""
+
+
+@pytest.mark.parametrize(
+    ("spread", "shown"), [("tpr, protected", False), ("tpr, change", True), ("even", True)]
+)
+def test_a_rate_that_is_the_same_in_all_repeats_has_no_interval(spread, shown):
+    """It is often 0 in most repeats and not in all: an interval of width 0 would miss its mean."""
+    found = means(np.zeros(5), level=0.95, spread=spread)
+
+    assert (not np.isnan([found.low, found.high]).any()) is shown
+    assert (why_no_interval(spread, 5, error=0.0) == "") is shown
+
+
 def test_a_ratio_has_a_mean_and_a_standard_error_and_no_limits():
     found = means(np.array(RUNS), level=0.95, spread="none")
 
     assert np.isnan([found.low, found.high]).all()
     assert float(found.standard_error) > 0
+
+
+# --- the page on coverage -------------------------------------------------------------------------
+
+PAGE = Path(__file__).parents[4] / "docs" / "interval-coverage.md"
+
+
+def printed_rule():
+    """Return the numbers of the tables of the page: by spread, then by how many repeats."""
+    found = {}
+    for table in re.findall(
+        r"((?:^\| repeats.*\n)(?:^\|.*\n)+)", PAGE.read_text("utf-8"), flags=re.MULTILINE
+    ):
+        head, _, *rows = ([cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines())
+        for row in rows:
+            for title, cell in zip(head[1:], row[1:], strict=True):
+                found.setdefault(title, {})[int(row[0].split()[0])] = cell
+    return found
+
+
+def test_the_page_prints_the_numbers_of_the_rule():
+    """Who checks an interval by hand has only the page."""
+    page = printed_rule()
+    titles = {
+        "tailed": "accuracy and its like: $w$, $a$, $b$",
+        "even": "gaps and differences, precision of a group",
+        **{name: name.replace("tpr", "true positive rate") for name in _TABLE if ", " in name},
+    }
+
+    assert set(titles.values()) == set(page)
+    for name, title in titles.items():
+        rows = {n: tuple(map(float, text.split(", "))) for n, text in page[title].items() if ", " in text}
+        assert rows == {int(n): numbers for n, *rest in _TABLE[name] for numbers in (tuple(rest),)}, name
+        assert all((page[title][n] == "none") == (n < FEWEST_REPEATS.get(name, 0)) for n in page[title])

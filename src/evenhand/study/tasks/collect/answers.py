@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from evenhand.study.page.comparing import groups_by_sign
+from evenhand.study.page.comparing import ENOUGH_REPEATS, groups_by_sign
 from evenhand.study.page.reading import ACCURACY, BASELINE, GAP
 from evenhand.study.page.wording import amount, change, is_exactly_zero, listed, outcome_name, percent, points
 
@@ -84,12 +84,25 @@ def _exceptions(reading: CollectReading) -> str:
     if winners:
         return _group_words(reading, (*losers, *winners))
     if not losers:
+        return _no_losers(reading)
+    others = {group: reading.moved(group, "accuracy") for group in reading.groups if group not in losers}
+    unclear = [
+        f"{reading.named(group)} {change(moved)}" for group, moved in others.items() if moved.has_interval
+    ]
+    bare = [reading.named(group) for group, moved in others.items() if not moved.has_interval]
+    said = _few_or_counted("not clear for", unclear) if unclear else ""
+    return f"{said}{_few_or_counted('without an interval for', bare)}" if bare else said
+
+
+def _few_or_counted(words: str, groups: list[str]) -> str:
+    return f"; {words} {', '.join(groups) if len(groups) < 4 else f'the {len(groups)} other groups'}"
+
+
+def _no_losers(reading: CollectReading) -> str:
+    """Return that no group's change is clear, or that none has an interval."""
+    if any(reading.moved(group, "accuracy").has_interval for group in reading.groups):
         return "; no group's own change is clear"
-    others = [group for group in reading.groups if group not in losers]
-    moved = ", ".join(f"{reading.named(group)} {_shown(reading, group)}" for group in others[:3])
-    return (
-        f"; not clear for {moved}" if len(others) < 4 else f"; not clear for the {len(others)} other groups"
-    )
+    return f"; no group's own change has an interval, which takes {ENOUGH_REPEATS} repeats or more"
 
 
 def _apart_from_that(reading: CollectReading) -> str:
@@ -105,11 +118,6 @@ def _group_words(reading: CollectReading, groups: tuple[str, ...]) -> str:
         for moved in (reading.moved(group, "accuracy"),)
     ]
     return f"; {listed(words)}"
-
-
-def _shown(reading: CollectReading, group: str) -> str:
-    moved = reading.moved(group, "accuracy")
-    return change(moved) if moved.has_interval else "(no interval)"
 
 
 def losing(reading: CollectReading, rate: str = "accuracy") -> list[str]:
@@ -223,6 +231,12 @@ def _verb(moved: Estimated, apart_after: Estimated) -> str:
 def _who(reading: CollectReading, word: str = ", as ") -> str:
     """Return how the two groups moved, each by the test of its own change, after a word that links it."""
     low, high = (reading.moved(group, "selection") for group in (reading.low, reading.high))
+    if all(_lacks_repeats(each) for each in (low, high)):
+        first = f"on average the share of {reading.named(reading.low)} predicted {_outcome(reading)}"
+        return (
+            f"; {first} changes by {change(low)} and that of {reading.named(reading.high)} by {change(high)}"
+            f", without an interval, which takes {ENOUGH_REPEATS} repeats or more"
+        )
     if not any(each.is_clear or is_exactly_zero(each) or not each.has_interval for each in (low, high)):
         return (
             f"; neither group's share predicted {_outcome(reading)} clearly moves by itself, "
@@ -232,11 +246,18 @@ def _who(reading: CollectReading, word: str = ", as ") -> str:
     return f"{first}, and that of {reading.named(reading.high)} {_movement(high)}"
 
 
+def _lacks_repeats(moved: Estimated) -> bool:
+    """Return whether a change has no interval because more repeats are needed for one."""
+    return math.isfinite(moved.value) and not moved.has_interval
+
+
 def _movement(moved: Estimated) -> str:
     if not math.isfinite(moved.value):
         return "is not known"
     if is_exactly_zero(moved):
         return "does not move"
+    if _lacks_repeats(moved):
+        return f"changes by {change(moved)}, without an interval"
     if not moved.is_clear:
         return f"does not clearly move, {change(moved)}"
     return f"{'rises' if moved.value > 0 else 'falls'} by {amount(moved, unit='')}"

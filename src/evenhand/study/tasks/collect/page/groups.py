@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from evenhand.report.charts import bars_chart
 from evenhand.report.marks import Axis, Bar
 from evenhand.report.page import Note, Section
+from evenhand.study.page.comparing import ENOUGH_REPEATS
 from evenhand.study.page.parts import caption, few_people, people_in_a_test, rates_chart, shown_groups
 from evenhand.study.page.reading import BASELINE, CHANGE
 from evenhand.study.page.wording import amount, change, counted, listed, mark, outcome_name, points
@@ -64,6 +65,8 @@ def moved_heading(reading: CollectReading) -> str:
     """Return who is selected more or less often, and who loses accuracy, as a heading."""
     groups = reading.groups
     if not any(reading.moved(group, "selection").has_interval for group in groups):
+        if reading.few_repeats_words:
+            return f"Fewer than {ENOUGH_REPEATS} repeats cannot tell who moved"
         return "Who moved cannot be told without intervals"
     up, down = gaining(reading, "selection"), losing(reading, "selection")
     if not up and not down:

@@ -115,7 +115,7 @@ class CollectPage(CollectReading):
             "are widened for how many there are. Among the many numbers of the table some are bold by "
             "chance.",
         )
-        said += [self.scope_line("one model"), self.UNCLEAR]
+        said += [*self.group_rates_lines(), self.scope_line("one model"), self.UNCLEAR]
         if any(self.change(measure).left_out for measure in (ACCURACY, GAP)):
             said.append("Some repeats of the setting have no value and are left out of its means.")
         if min(self.results.facts.sizes, default=0) < 100:

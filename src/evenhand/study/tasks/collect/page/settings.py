@@ -143,7 +143,7 @@ def table_section(reading: CollectReading) -> Section:
         header=header,
         rows=[_row(reading, setting, pair) for setting in order],
         numeric=[False, False, *[True] * (len(header) - 2)],
-        caption=small_print(reading, _BOLD),
+        caption=small_print(reading, f"{_BOLD} {reading.few_repeats_words}".rstrip()),
         sunk=0,
         chosen=1,
         fold=fold_rows(len(order)),

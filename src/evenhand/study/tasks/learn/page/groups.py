@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from evenhand.report.page import Section, Table
-from evenhand.study.page.comparing import groups_by_sign
+from evenhand.study.page.comparing import ENOUGH_REPEATS, groups_by_sign
 from evenhand.study.page.parts import (
     caption,
     cell_text,
@@ -55,7 +55,8 @@ def changes_heading(reading: LearnReading) -> str:
     """Return who is predicted positive more or less often, as far as it is clear."""
     found = {group: reading.moved(group, "selection") for group in reading.groups}
     if not any(value.has_interval for value in found.values()):
-        return f"One repeat cannot tell whose predictions {reading.name()} changes"
+        few = f"Fewer than {ENOUGH_REPEATS} repeats" if reading.few_repeats_words else "One repeat"
+        return f"{few} cannot tell whose predictions {reading.name()} changes"
     up, down = groups_by_sign(found)
     parts = [
         f"selected {word} often: {reading.names(groups)}"

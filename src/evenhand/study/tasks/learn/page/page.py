@@ -136,6 +136,7 @@ class LearnPage(LearnReading):
                 "They cover which rows train and test, noise and coins, and not which people are in the "
                 "data; repeats share rows."
             ),
+            *self.group_rates_lines(),
             self.scope_line("one family of classifiers"),
             self.UNCLEAR,
             "Equal selection rates say nothing about equal error rates, nor about whether labels are just.",

@@ -132,7 +132,7 @@ def test_the_table_has_what_equal_rates_show_beside_the_gap_and_the_bounds():
 
 
 def test_who_moves_is_told_by_group_and_in_every_way():
-    section = sections(page_of(made(usual)))["changes"]
+    section = sections(page_of(made(usual, repeats=7)))["changes"]
     [table] = section.tables
 
     assert (
@@ -150,10 +150,31 @@ def test_groups_that_do_not_move_are_not_said_to():
         people = {"f": of_group(0.3, 20.0), "m": of_group(0.3 + 0.0001 * repeat)}
         return usual(setting, repeat)[0], people
 
-    section = sections(page_of(made(still)))["changes"]
+    section = sections(page_of(made(still, repeats=7)))["changes"]
 
     assert section.heading == "No group's selection rate clearly changes with Fermi + parity at ε = 1"
     assert "Few people: on average a test has 20 of sex = f" in section.notes[0].text
+
+
+@pytest.mark.parametrize(("repeats", "few"), [(1, "One repeat"), (2, "Fewer than 7 repeats")])
+def test_few_repeats_do_not_tell_whose_predictions_change(repeats, few):
+    """The change of one group has no interval then, and what gives one is said."""
+    section = sections(page_of(made(usual, repeats=repeats), chosen="fermi+parity 1"))["changes"]
+
+    assert section.heading == f"{few} cannot tell whose predictions Fermi + parity at ε = 1 changes"
+    assert ("has no interval: run 7 repeats or more." in section.charts[0].caption) == (repeats > 1)
+
+
+def test_repeats_that_failed_do_not_count_among_those_of_a_change():
+    """A plan of seven repeats of which five are done is not a study of one repeat, and has no interval."""
+
+    def some(setting, repeat):
+        return usual(setting, repeat) if repeat < 5 else None
+
+    page = page_of(made(some, repeats=7), chosen="fermi+parity 1")
+
+    assert sections(page)["changes"].heading.startswith("Fewer than 7 repeats cannot tell whose predictions")
+    assert any("has no interval: run 7 repeats or more." in line for line in page.limits)
 
 
 def test_many_groups_are_cut_to_the_largest():
@@ -274,12 +295,14 @@ def test_intervals_of_changes_hold_what_is_possible_only():
     def jumping(setting, repeat):
         numbers, people = usual(setting, repeat)
         wild = float(repeat == 1) if setting.is_protected else 0.5
-        return {**numbers, "acc": wild}, {**people, "f": of_group(wild)}
+        turned = float(repeat % 2 == setting.is_protected)
+        return {**numbers, "acc": wild}, {**people, "f": of_group(turned)}
 
-    reading = LearnReading.of(made(jumping))
+    change = LearnReading.of(made(jumping)).change("acc")
+    moved = LearnReading.of(made(jumping, repeats=7)).moved("f", "selection")
 
-    assert (reading.change("acc").low, reading.change("acc").high) == (-1.0, 1.0)
-    assert (reading.moved("f", "selection").low, reading.moved("f", "selection").high) == (-1.0, 1.0)
+    assert (change.low, change.high) == (-1.0, 1.0)
+    assert (moved.low, moved.high) == (-1.0, 1.0)
 
 
 @pytest.mark.parametrize(("rate", "whom"), [(0.0, "nobody"), (1.0, "everybody")])
