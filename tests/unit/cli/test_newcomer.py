@@ -191,7 +191,7 @@ def test_values_that_differ_by_blanks_and_words_for_missing_are_pointed_out(call
     [
         ("demo", "[evenhand-demo]"),
         ("audit collect", "[study]"),
-        ("audit learn", "Runs of each setting. [5]"),
+        ("audit learn", "Runs of each setting. [10]"),
         ("advise", "[advice]"),
         ("advise", "Runs of each setting. [8]"),
         ("datasets", "Only the names."),

@@ -40,7 +40,6 @@ class LearnReading(Reading):
     """Results of a study of classifiers with the setting that a page is about; the baseline is plain."""
 
     must_be = ""
-    more_repeats = "five times or more"
 
     def by_rule(self) -> Setting:
         """Return the setting that the rule at the head of the module finds."""

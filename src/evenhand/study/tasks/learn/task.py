@@ -85,7 +85,6 @@ class LearnTask(Task):
     epochs: int | None
 
     kind: ClassVar[str] = "learn"
-    default_repeats: ClassVar[int] = 5
     key_measures: ClassVar[tuple[str, ...]] = ("acc", "sp_gap", "fair_gap", "bound")
     packages: ClassVar[tuple[str, ...]] = ("dp-accounting",)
 

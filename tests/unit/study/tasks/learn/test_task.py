@@ -96,7 +96,7 @@ def test_a_plan_file_holds_all_of_it(task):
     plan = Plan(task=task)
 
     assert Plan.from_toml(plan.to_toml()) == plan
-    assert plan.repeats == 5
+    assert plan.repeats == 10
 
 
 def test_a_field_that_is_wrong_is_named_by_its_place():
