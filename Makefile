@@ -25,7 +25,7 @@ test-figures: $(VENV)/.test  ## the large samples that every change must pass as
 	$(BIN)/python -m pytest -n auto -m figures
 
 test-kills: $(VENV)/.test  ## stop a study by force at fifty moments, and resume it
-	$(BIN)/python -m pytest -m nightly tests/attacks/test_study_kills.py
+	$(BIN)/python -m pytest -m nightly tests/attacks/study/test_kills.py
 
 test-slow: $(VENV)/.test  ## the slow comparisons with other libraries
 	$(BIN)/python -m pytest -n auto -m slow

@@ -50,6 +50,15 @@ def test_make_help_lists_every_command(root):
     assert [each for each in phony if f"make {each} " not in shown] == []
 
 
+def test_every_path_in_the_makefile_exists(root):
+    """A moved file must not be found missing by the slowest command."""
+    makefile = (root / "Makefile").read_text(encoding="utf-8")
+    named = set(re.findall(r"\b(?:tests|tools|docs|benchmarks)/[\w/]+\.(?:py|toml)", makefile))
+
+    assert named
+    assert sorted(path for path in named if not (root / path).is_file()) == []
+
+
 def test_an_old_python_gets_one_clear_line(root):
     """The check itself must be readable by an old Python, so it is run with its version changed."""
     source = (root / "tools" / "check_python.py").read_text(encoding="utf-8")
