@@ -20,8 +20,8 @@ __all__ = [
     "Claim",
     "ClaimRow",
     "Evidence",
-    "judged",
-    "unchecked",
+    "cannot_check",
+    "judge_claims",
 ]
 
 Verdict = Literal["agrees", "differs", "cannot be checked"]
@@ -145,7 +145,7 @@ class Claim:
         """Return the claim's row: checked, or why it cannot be."""
         known = (*evidence.studies, *evidence.trials)
         missing = [name for name in self.needs if name not in known]
-        found = unchecked(f"Not run: {', '.join(missing)}.") if missing else self.check(evidence)
+        found = cannot_check(f"Not run: {', '.join(missing)}.") if missing else self.check(evidence)
         ours = found.ours
         return ClaimRow(
             id=self.id,
@@ -162,15 +162,15 @@ class Claim:
         )
 
 
-def unchecked(why: str, *, ours: Estimated | None = None, paper: str = "") -> Checked:
+def cannot_check(why: str, *, ours: Estimated | None = None, paper: str = "") -> Checked:
     """Return that there is no verdict, and why.
 
-    >>> unchecked("The authors' code is not there.").verdict
+    >>> cannot_check("The authors' code is not there.").verdict
     'cannot be checked'
     """
     return Checked(UNCHECKED, why, ours, paper)
 
 
-def judged(claims: Sequence[Claim], evidence: Evidence) -> tuple[ClaimRow, ...]:
+def judge_claims(claims: Sequence[Claim], evidence: Evidence) -> tuple[ClaimRow, ...]:
     """Return the row of every claim, in their order."""
     return tuple(claim.judge(evidence) for claim in claims)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from evenhand.study.plan.cells import Setting
 
-__all__ = ["Published", "published_columns"]
+__all__ = ["Published", "read_published_columns"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,7 @@ class Published:
         return float(known.std(ddof=1)) if len(known) > 1 else None
 
 
-def published_columns(stem: str, *, numbers: tuple[str, ...]) -> dict[str, Any] | None:
+def read_published_columns(stem: str, *, numbers: tuple[str, ...]) -> dict[str, Any] | None:
     """Return a table that the authors published as columns, or None if it is not on this machine.
 
     Parameters

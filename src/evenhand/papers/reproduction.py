@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand._validate import one_of
 from evenhand.errors import DataSetNotFoundError, InvalidParameterError, UnwritableFileError
-from evenhand.papers.claims import AGREES, DIFFERS, UNCHECKED, Evidence, judged
+from evenhand.papers.claims import AGREES, DIFFERS, UNCHECKED, Evidence, judge_claims
 from evenhand.papers.figures import svg_file
 from evenhand.papers.paper import DESIGNS, paper_named
 from evenhand.papers.tables import claims_columns, markdown, write_table
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from evenhand.study.plan.plan import Plan
     from evenhand.study.run.events import Event
 
-__all__ = ["Reproduction", "examine", "examined", "reproduce"]
+__all__ = ["Reproduction", "build_reproduction", "examine", "reproduce"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,8 +173,8 @@ def reproduce(
         If the folder holds other studies, or finished cells and `resume` is False.
     """
     paper = paper_named(name)
-    chosen = _design(design, full=full)
-    studies, trials = _chosen(paper.studies(chosen, search=search), paper.trials(chosen), only)
+    chosen = _check_design(design, full=full)
+    studies, trials = _choose_studies(paper.studies(chosen, search=search), paper.trials(chosen), only)
     token = cancel or Cancel()
     found: dict[str, Results] = {}
     records: dict[str, dict[int, dict[str, Any]]] = {}
@@ -186,7 +186,7 @@ def reproduce(
             if token.requested:
                 break
             try:
-                found[study.name] = _run(study, out, workers, tell, resume=resume, cancel=token)
+                found[study.name] = _run_study(study, out, workers, tell, resume=resume, cancel=token)
             except DataSetNotFoundError as error:
                 missing[study.name] = str(error)
         for each in trials:
@@ -196,7 +196,7 @@ def reproduce(
             except DataSetNotFoundError as error:
                 missing[each.name] = str(error)
         tell.end(cancelled=token.requested)
-    return examined(paper, chosen, found, missing=missing, trials=records)
+    return build_reproduction(paper, chosen, found, missing=missing, trials=records)
 
 
 def examine(name: str, out: str | PathLike[str], *, design: str = "reduced") -> Reproduction:
@@ -212,17 +212,17 @@ def examine(name: str, out: str | PathLike[str], *, design: str = "reduced") -> 
         What the folder is taken to be; cells beyond it are left out.
     """
     paper = paper_named(name)
-    chosen = _design(design, full=False)
+    chosen = _check_design(design, full=False)
     found = {}
     for study in paper.studies(chosen):
-        results = _stored(study, Path(out) / study.name)
+        results = _load_results(study, Path(out) / study.name)
         if results is not None:
             found[study.name] = results
-    trials = {each.name: each.stored(Path(out) / each.name) for each in paper.trials(chosen)}
-    return examined(paper, chosen, found, trials=trials)
+    trials = {each.name: each.load_records(Path(out) / each.name) for each in paper.trials(chosen)}
+    return build_reproduction(paper, chosen, found, trials=trials)
 
 
-def _stored(study: Study, folder: Path) -> Results | None:
+def _load_results(study: Study, folder: Path) -> Results | None:
     """Return the finished cells of a study, or None if there are none."""
     wanted = {cell.id for cell in study.plan.cells()}
     places = (
@@ -243,7 +243,7 @@ def _stored(study: Study, folder: Path) -> Results | None:
     return None if facts is None else Results(study.plan, facts, outcomes)
 
 
-def examined(
+def build_reproduction(
     paper: Paper,
     design: str,
     studies: Mapping[str, Results],
@@ -259,7 +259,7 @@ def examined(
         paper=paper,
         design=design,
         studies=finished,
-        claims=judged(paper.claims, evidence),
+        claims=judge_claims(paper.claims, evidence),
         tables=paper.tables(evidence),
         figures=tuple(paper.figures(evidence)),
         missing=missing or {},
@@ -267,7 +267,7 @@ def examined(
     )
 
 
-def _design(design: str | None, *, full: bool) -> str:
+def _check_design(design: str | None, *, full: bool) -> str:
     if design is None:
         return "full" if full else "quick"
     if full and design != "full":
@@ -276,7 +276,7 @@ def _design(design: str | None, *, full: bool) -> str:
     return one_of("design", design, DESIGNS, owner="reproduce")
 
 
-def _chosen(
+def _choose_studies(
     studies: tuple[Study, ...], trials: tuple[Trials, ...], only: str | Sequence[str] | None
 ) -> tuple[tuple[Study, ...], tuple[Trials, ...]]:
     if only is None:
@@ -293,7 +293,7 @@ def _chosen(
 # --- running --------------------------------------------------------------------------------------
 
 
-def _run(
+def _run_study(
     study: Study,
     out: str | PathLike[str] | None,
     workers: int | None,

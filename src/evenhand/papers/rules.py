@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.papers.claims import AGREES, DIFFERS, UNCHECKED, Checked, unchecked
+from evenhand.papers.claims import AGREES, DIFFERS, UNCHECKED, Checked, cannot_check
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -106,7 +106,7 @@ def quoted(
     text = f"{'~' if about else ''}{paper:.{decimals}f}".replace("-", "\N{MINUS SIGN}")
     error = _error(ours, spread)
     if error is None:
-        return unchecked(_ALONE, ours=ours, paper=text)
+        return cannot_check(_ALONE, ours=ours, paper=text)
     reach = _ERRORS * error + 0.5 * 10.0**-decimals + SLACK
     return _within(ours, paper, reach, text)
 
@@ -124,11 +124,11 @@ def published_mean(ours: Estimated, theirs: NDArray[np.float64], *, same_seeds: 
     """
     known = theirs[np.isfinite(theirs)]
     if len(known) < 2 or not ours.runs:
-        return unchecked("There are no two published runs to compare with.", ours=ours)
+        return cannot_check("There are no two published runs to compare with.", ours=ours)
     like = theirs[: ours.runs + ours.left_out] if same_seeds else known
     like = like[np.isfinite(like)]
     if not len(like):
-        return unchecked("There is no published run of the seeds that we ran.", ours=ours)
+        return cannot_check("There is no published run of the seeds that we ran.", ours=ours)
     paper = float(like.mean())
     reach = _ERRORS * float(known.std(ddof=1)) / math.sqrt(ours.runs) + SLACK
     return _within(ours, paper, reach, number_text(paper))
@@ -137,7 +137,7 @@ def published_mean(ours: Estimated, theirs: NDArray[np.float64], *, same_seeds: 
 def same(ours: Estimated, paper: float, *, decimals: int = _DECIMALS) -> Checked:
     """Check a result that has no randomness left: it must be the same to so many decimals."""
     if not math.isfinite(ours.value):
-        return unchecked("There is no value of ours.", ours=ours, paper=number_text(paper))
+        return cannot_check("There is no value of ours.", ours=ours, paper=number_text(paper))
     return _within(ours, paper, 0.5 * 10.0**-decimals, number_text(paper))
 
 
@@ -161,7 +161,7 @@ def mostly(differences: Sequence[Estimated], *, what: str = "comparisons") -> Ch
     """
     known = [each for each in differences if each.runs and math.isfinite(each.value)]
     if not known:
-        return unchecked("No comparison has a value.")
+        return cannot_check("No comparison has a value.")
     number = len(known)
     above = sum(each.low is not None and each.low > 0 for each in known)
     below = sum(each.high is not None and each.high < 0 for each in known)
@@ -203,7 +203,7 @@ def alike(differences: Sequence[Estimated], *, margin: float = MARGIN, what: str
     """
     known = [each for each in differences if each.runs and math.isfinite(each.value)]
     if not known:
-        return unchecked("No comparison has a value.")
+        return cannot_check("No comparison has a value.")
     number = len(known)
     within = sum(
         each.low is not None and each.high is not None and -margin <= each.low and each.high <= margin
@@ -229,7 +229,7 @@ def share(parts: Sequence[Checked], *, least: float = SHARE, what: str = "values
     """
     known = [each for each in parts if each.verdict != UNCHECKED]
     if not known:
-        return unchecked(f"None of the {what} can be compared.")
+        return cannot_check(f"None of the {what} can be compared.")
     good = sum(each.verdict == AGREES for each in known)
     why = f"{good} of {len(known)} {what} agree ({good / len(known):.1%})".replace("%", " %")
     return Checked(AGREES if good >= least * len(known) else DIFFERS, f"{why}.")

@@ -57,7 +57,7 @@ class Trials:
     compute: Callable[[int], Mapping[str, Any]] = field(repr=False)
     label: str = "trial"
 
-    def stored(self, folder: str | PathLike[str]) -> dict[int, dict[str, Any]]:
+    def load_records(self, folder: str | PathLike[str]) -> dict[int, dict[str, Any]]:
         """Return the records that are finished, by their number.
 
         Raises
@@ -91,7 +91,7 @@ class Trials:
         cancel : Cancel, optional
             Asked before each trial.
         """
-        found = {} if folder is None else self.stored(folder)
+        found = {} if folder is None else self.load_records(folder)
         tell(Started(done=len(found), failed=0, total=self.number))
         for number in range(self.number):
             if cancel is not None and cancel.requested:

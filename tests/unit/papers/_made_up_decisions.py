@@ -53,10 +53,10 @@ def _temperatures(epsilon):
 
 def standing_in(monkeypatch):
     """Let every module of the paper read the invented tables, and draw little."""
-    monkeypatch.setattr(fioretto2021_allotment, "districts", made_up_districts)
-    monkeypatch.setattr(fioretto2021_trials, "districts", made_up_districts)
+    monkeypatch.setattr(fioretto2021_allotment, "load_districts", made_up_districts)
+    monkeypatch.setattr(fioretto2021_trials, "load_districts", made_up_districts)
     for module in (fioretto2021_trials, fioretto2021_language):
-        monkeypatch.setattr(module, "areas", made_up_areas)
+        monkeypatch.setattr(module, "load_areas", made_up_areas)
     for module in (fioretto2021_allotment, fioretto2021_trials):
         monkeypatch.setattr(module, "temperatures", _temperatures)
     monkeypatch.setattr(fioretto2021_trials, "PART", 40)

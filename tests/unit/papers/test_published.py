@@ -5,7 +5,7 @@ import gzip
 import numpy as np
 import pytest
 
-from evenhand.papers.published import Published, published_columns
+from evenhand.papers.published import Published, read_published_columns
 from evenhand.study.plan.cells import Setting
 
 TABLE = b"name,score\na,0.5\nb,\n"
@@ -16,7 +16,7 @@ def test_a_table_is_read_packed_or_plain(end, pack, monkeypatch, tmp_path):
     """People keep it either way."""
     (tmp_path / f"runs{end}").write_bytes(pack(TABLE))
     monkeypatch.setenv("EVENHAND_DATA", str(tmp_path))
-    found = published_columns("runs", numbers=("score",))
+    found = read_published_columns("runs", numbers=("score",))
 
     assert found["name"].tolist() == ["a", "b"]
     np.testing.assert_array_equal(found["score"], [0.5, np.nan])
@@ -27,7 +27,7 @@ def test_without_the_file_there_is_none(monkeypatch, tmp_path):
     monkeypatch.setenv("EVENHAND_DATA", str(tmp_path))
     monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
 
-    assert published_columns("runs", numbers=()) is None
+    assert read_published_columns("runs", numbers=()) is None
 
 
 def test_a_spread_needs_two_runs():

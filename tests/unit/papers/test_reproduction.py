@@ -161,10 +161,10 @@ def test_data_that_are_not_to_be_had_leave_the_other_studies(monkeypatch):
     def lost(*_, **__):
         raise DataSetNotFoundError("Data set 'lsac' is not on this machine.")
 
-    real = papers.reproduction._run
+    real = papers.reproduction._run_study
     monkeypatch.setattr(
         reproduction,
-        "_run",
+        "_run_study",
         lambda study, *rest, **more: (lost if study.name == "lost" else real)(study, *rest, **more),
     )
     found = reproduce("made2026", full=True, workers=1, progress=False)
@@ -178,7 +178,9 @@ def test_a_study_without_parts_is_refused():
     """Nothing can be said about nothing."""
     study = SimpleNamespace(name="none", plan=PLAN, parts=tuple)
     with pytest.raises(InvalidParameterError, match="at least one plan"):
-        reproduction._run(study, None, 1, reproduction._Together(print, 0), resume=False, cancel=Cancel())
+        reproduction._run_study(
+            study, None, 1, reproduction._Together(print, 0), resume=False, cancel=Cancel()
+        )
 
 
 def test_some_studies_of_a_design_can_be_run_alone():

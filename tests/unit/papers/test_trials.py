@@ -34,7 +34,7 @@ def test_a_finished_trial_is_not_computed_again(tmp_path):
 
     assert more.run(tmp_path / "squares") == {place: {"square": place**2} for place in range(4)}
     assert computed == [2, 3]
-    assert first.stored(tmp_path / "squares") == {0: {"square": 0}, 1: {"square": 1}}
+    assert first.load_records(tmp_path / "squares") == {0: {"square": 0}, 1: {"square": 1}}
 
 
 def test_without_a_folder_nothing_is_kept(tmp_path):
@@ -43,7 +43,7 @@ def test_without_a_folder_nothing_is_kept(tmp_path):
 
     assert len(trials.run(None)) == 3
     assert computed == [0, 1, 2]
-    assert trials.stored(tmp_path) == {}
+    assert trials.load_records(tmp_path) == {}
 
 
 def test_every_trial_is_told():
@@ -62,7 +62,7 @@ def test_a_cancelled_run_keeps_what_is_finished(tmp_path):
     found = trials.run(tmp_path, tell=lambda event: event.done and cancel.request(), cancel=cancel)
 
     assert list(found) == [0]
-    assert list(trials.stored(tmp_path)) == [0]
+    assert list(trials.load_records(tmp_path)) == [0]
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_a_file_of_something_else_is_refused(tmp_path, text):
     (tmp_path / "00.json").write_text(text, encoding="utf-8")
 
     with pytest.raises(StudyStoreError, match=r"00\.json of squares is damaged"):
-        counted()[0].stored(tmp_path)
+        counted()[0].load_records(tmp_path)
 
 
 # --- in a reproduction ----------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from evenhand.papers.arcolezi2023.claims import CLAIMS, TITLES
 from evenhand.papers.arcolezi2023.plans import MEASURES, PROTOCOLS, studies
 from evenhand.papers.figures import measures_figure
 from evenhand.papers.paper import Paper
-from evenhand.papers.published import Published, published_columns
+from evenhand.papers.published import Published, read_published_columns
 from evenhand.papers.tables import means_table
 from evenhand.study.plan.cells import UNPROTECTED, Setting
 from evenhand.study.tasks.shared.report_settings import report_setting
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from evenhand.study.results.results import Results
 
 
-__all__ = ["PAPER", "published"]
+__all__ = ["PAPER", "load_published"]
 
 DESIGN_NOTES = {
     "quick": "LSAC only, three epsilons, three seeds; 129 cells, a few minutes on two cores.",
@@ -100,9 +100,9 @@ _FIGURES = {
 }  # fmt: skip
 
 
-def published() -> Published | None:
+def load_published() -> Published | None:
     """Return the runs on Adult that the authors published, or None if the file is not on this machine."""
-    columns = published_columns(_STEM, numbers=("epsilon", "seed", *_NAMES.values()))
+    columns = read_published_columns(_STEM, numbers=("epsilon", "seed", *_NAMES.values()))
     if columns is None:
         return None
     parameters = {each.name.upper(): each.parameters for each in PROTOCOLS}
@@ -177,7 +177,7 @@ PAPER = Paper(
     claims=CLAIMS,
     tables=build_tables,
     figures=draw_figures,
-    published=published,
+    published=load_published,
     designs=DESIGN_NOTES,
     departures=DEPARTURES,
 )

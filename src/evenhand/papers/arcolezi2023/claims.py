@@ -10,7 +10,7 @@ from evenhand.collect import GRR, SS
 from evenhand.collect.joint.split import split_budget
 from evenhand.papers.arcolezi2023 import checks
 from evenhand.papers.arcolezi2023.checks import FAIRNESS, LOW_PRIVACY, UTILITY
-from evenhand.papers.claims import AGREES, DIFFERS, UNCHECKED, Checked, Claim, unchecked
+from evenhand.papers.claims import AGREES, DIFFERS, UNCHECKED, Checked, Claim, cannot_check
 from evenhand.papers.rules import MARGIN, alike, below, fact, mostly, quoted, share
 from evenhand.papers.tables import checked_mean
 from evenhand.study.plan.cells import Setting
@@ -96,7 +96,7 @@ def _number(
         results = evidence.studies[study]
         settings = checks.chosen(results, keep=_first) if protected else [Setting()]
         if not settings:
-            return unchecked("This design has no epsilon of 0.25.")
+            return cannot_check("This design has no epsilon of 0.25.")
         spread = checks.average_spread(evidence.published, study, settings, measure)
         ours = checks.average(results, settings, measure)
         return quoted(ours, paper, decimals=_decimals(paper), spread=spread, about=protected)
@@ -113,7 +113,7 @@ def _loss(measure: str, title: str) -> Claim:
         results = evidence.studies[ADULT]
         settings = checks.chosen(results, keep=_first)
         if not settings:
-            return unchecked("This design has no epsilon of 0.25.")
+            return cannot_check("This design has no epsilon of 0.25.")
         spread = checks.average_spread(evidence.published, ADULT, settings, measure, loss=True)
         ours = checks.average_loss(results, settings, measure)
         return quoted(ours, 0.01, decimals=2, spread=spread, about=True)
@@ -137,7 +137,7 @@ def _protocols(evidence: Evidence) -> Checked:
 
 def _table(evidence: Evidence, *, protected: bool) -> Checked:
     if evidence.published is None:
-        return unchecked("The published table is not on this machine.")
+        return cannot_check("The published table is not on this machine.")
     results = evidence.studies[ADULT]
     parts = [
         checked_mean(results, setting, measure, study=ADULT, published=evidence.published)
@@ -221,7 +221,7 @@ def _not_back(evidence: Evidence) -> Checked:
         return Checked(AGREES, f"Not back within {MARGIN:g}: {', '.join(away)}.")
     if all(each.verdict == AGREES for each in found.values()):
         return Checked(DIFFERS, f"All four are back within {MARGIN:g}.")
-    return unchecked("None is clearly away, and the intervals are too wide to say that all are back.")
+    return cannot_check("None is clearly away, and the intervals are too wide to say that all are back.")
 
 
 def _binary(_: Evidence) -> Checked:
@@ -278,14 +278,16 @@ def _not_fairer(study: str) -> Claim:
 
 
 def _searched(_: Evidence) -> Checked:
-    return unchecked(
+    return cannot_check(
         "The search scored on test rows and its package is not among ours; the values found are used as "
         "they are. reproduce(..., search=True) searches on validation rows."
     )
 
 
 def _environment(_: Evidence) -> Checked:
-    return unchecked("It concerns other papers (central DP, gradient perturbation), of which nothing is run.")
+    return cannot_check(
+        "It concerns other papers (central DP, gradient perturbation), of which nothing is run."
+    )
 
 
 def _turned(each: Estimated) -> Estimated:

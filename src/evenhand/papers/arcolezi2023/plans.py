@@ -37,12 +37,12 @@ __all__ = [
     "SEEDS",
     "SPACE",
     "SPLITS",
-    "Searched",
-    "draw",
+    "SearchResult",
+    "draw_parameters",
+    "draw_subset",
     "plan_for",
-    "searched",
+    "search_parameters",
     "studies",
-    "subset",
     "subset_plans",
 ]
 
@@ -146,7 +146,7 @@ def studies(design: str, *, search: bool | int = False) -> tuple[Study, ...]:
         base = name.removesuffix("-subsets")
         parameters = None
         if search:
-            parameters = searched(base, evaluations=100 if search is True else search).parameters
+            parameters = search_parameters(base, evaluations=100 if search is True else search).parameters
         plan = plan_for(base, epsilons=epsilons, seeds=seeds, parameters=parameters)
         parts = partial(subset_plans, base, plan) if base != name else None
         found.append(Study(f"{name}-searched" if search else name, plan, parts))
@@ -186,7 +186,7 @@ def plan_for(
     )
 
 
-def subset(others: Sequence[str], seed: int) -> tuple[str, ...]:
+def draw_subset(others: Sequence[str], seed: int) -> tuple[str, ...]:
     """Return the attributes that a run of appendix A makes sensitive besides the protected one.
 
     How many is uniform from 1 to all, which ones are drawn without replacement. The draw depends on the seed
@@ -194,7 +194,7 @@ def subset(others: Sequence[str], seed: int) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> subset(["age", "race", "country"], 3) == subset(["age", "race", "country"], 3)
+    >>> draw_subset(["age", "race", "country"], 3) == draw_subset(["age", "race", "country"], 3)
     True
     """
     words = [int(word) for word in SeededSource(seed).for_cell("arcolezi2023 subset").words(len(others) + 1)]
@@ -209,7 +209,7 @@ def subset_plans(name: str, plan: Plan) -> tuple[Plan, ...]:
     protected = str(schema.protected)
     return tuple(
         plan.with_(
-            schema=schema.with_roles(sensitive=(protected, *subset(DATA[name].others, seed))),
+            schema=schema.with_roles(sensitive=(protected, *draw_subset(DATA[name].others, seed))),
             repeats=1,
             seed=plan.seed + seed,
             name=f"{plan.name} subsets {seed}",
@@ -229,7 +229,7 @@ _VALIDATION = 0.2
 
 
 @dataclass(frozen=True)
-class Searched:
+class SearchResult:
     """What a search found.
 
     Parameters
@@ -248,7 +248,7 @@ class Searched:
 
 
 @cache
-def searched(name: str, *, evaluations: int = 100) -> Searched:
+def search_parameters(name: str, *, evaluations: int = 100) -> SearchResult:
     """Return the best of so many hyper-parameters, drawn uniformly from :data:`SPACE`.
 
     The test rows of the paper's split (random state 42) are set aside. A fifth of the training rows is for
@@ -260,24 +260,25 @@ def searched(name: str, *, evaluations: int = 100) -> Searched:
     name : {"lsac", "adult", "acs_coverage"}
     evaluations : int, default 100
     """
-    owner = "searched"
+    owner = "search_parameters"
     one_of("name", name, tuple(DATA), owner=owner)
     evaluations = integer("evaluations", evaluations, owner=owner, low=1, high=10_000)
     learnt, target, held, truth = _rows(name)
-    best: Searched | None = None
+    best: SearchResult | None = None
     for number in range(evaluations):
-        parameters = draw(name, number)
+        parameters = draw_parameters(name, number)
         model = _model(name, parameters).fit(learnt, target)
         score = float(balanced_accuracy_score(truth, model.predict(held)))
         if best is None or score > best.score:
-            best = Searched(parameters, score, evaluations)
-    return best or Searched({}, 0.0, 0)
+            best = SearchResult(parameters, score, evaluations)
+    return best or SearchResult({}, 0.0, 0)
 
 
-def draw(name: str, number: int) -> dict[str, Any]:
+def draw_parameters(name: str, number: int) -> dict[str, Any]:
     """Return the hyper-parameters of one trial; they depend on the data set and the trial's number alone.
 
-    >>> sorted(draw("lsac", 0)), draw("lsac", 0) == draw("lsac", 0), draw("lsac", 0) == draw("lsac", 1)
+    >>> first = draw_parameters("lsac", 0)
+    >>> sorted(first), first == draw_parameters("lsac", 0), first == draw_parameters("lsac", 1)
     (['learning_rate', 'max_depth', 'n_estimators'], True, False)
     """
     words = SeededSource(_SEED).for_cell(f"arcolezi2023 search {name} {number}").words(len(SPACE))

@@ -25,7 +25,7 @@ from scipy.special import expi
 from evenhand.decide.allotment.allotment import Allotment
 from evenhand.decide.allotment.moments import allotment_bias, total_not_positive
 from evenhand.decide.bounds_curvature import allotment_trace, second_order_bias
-from evenhand.papers.fioretto2021.data import TABLES, districts
+from evenhand.papers.fioretto2021.data import TABLES, load_districts
 from evenhand.papers.fioretto2021.draws import CLAMP, PLAIN, PROXY
 from evenhand.papers.fioretto2021.printed import BUDGET, EPSILONS, LEAST
 from evenhand.privacy.laws import Laplace
@@ -54,8 +54,8 @@ __all__ = [
     "output_sensitivity",
     "proxy_bias",
     "released_bias",
+    "round_significant",
     "sensitivity_as_it_is",
-    "significant",
     "temperatures",
 ]
 
@@ -175,10 +175,10 @@ SHOWN = (PLAIN, CLAMP, EVENEST, BEST, PROXY)
 """Whose biases are kept for every district of New York."""
 
 
-def significant(values: Any, digits: int = 7) -> Any:
+def round_significant(values: Any, digits: int = 7) -> Any:
     """Return numbers with so many significant digits.
 
-    >>> significant([0.123456789, 12345678.9])
+    >>> round_significant([0.123456789, 12345678.9])
     [0.1234568, 12345680.0]
     """
     return [float(f"{each:.{digits}g}") for each in np.asarray(values, dtype=float).tolist()]
@@ -209,14 +209,14 @@ def _chance(table: Districts, epsilon: Fraction) -> float:
 def allotment_record(number: int) -> dict[str, Any]:
     """Return everything about one of the tables."""
     name = list(TABLES)[number]
-    table = districts(name)
+    table = load_districts(name)
     chosen = table.chosen
     found: dict[str, Any] = {}
     for text in EPSILONS:
         biases, error = _biases(table, text)
         found[text] = {
             "summary": {way: _summary(bias, chosen) for way, bias in biases.items()},
-            "bias": {way: significant(biases[way][chosen]) for way in SHOWN},
+            "bias": {way: round_significant(biases[way][chosen]) for way in SHOWN},
             "error": _errors(table, Fraction(text)),
             "bound": error,
             "not positive": _chance(table, Fraction(text)),

@@ -11,9 +11,9 @@ from evenhand.papers.claims import Checked, Claim
 from evenhand.papers.fioretto2021.allotment import BEST, EVENEST, OUTPUT, STRENGTHS
 from evenhand.papers.fioretto2021.checks import (
     allotment,
+    as_text,
     biases,
     drawn_errors,
-    listed,
     of_allotment,
     verdict,
 )
@@ -78,7 +78,7 @@ def _without_clamping(evidence: Evidence) -> Checked:
 def _grows(evidence: Evidence) -> Checked:
     found = _all(evidence, CLAMP, "alpha, New York")
     falls = all(one > other for one, other in pairwise(found))
-    return verdict(falls, f"Alpha of New York is {listed(found)} at epsilon = {', '.join(EPSILONS)}.")
+    return verdict(falls, f"Alpha of New York is {as_text(found)} at epsilon = {', '.join(EPSILONS)}.")
 
 
 def _worse(evidence: Evidence) -> Checked:
@@ -86,7 +86,7 @@ def _worse(evidence: Evidence) -> Checked:
     agree = sum(clamped > plain for plain, clamped in pairs)
     why = (
         f"Alpha is larger with the clamp at {agree} of {len(pairs)} epsilons, "
-        f"{listed([c / p for p, c in pairs], ',.0f')} times."
+        f"{as_text([c / p for p, c in pairs], ',.0f')} times."
     )
     return verdict(2 * agree > len(pairs), why)
 
@@ -98,8 +98,8 @@ def _dramatic(evidence: Evidence) -> Checked:
     factors = [p / q for p, q in zip(_all(evidence, PLAIN), _all(evidence, PROXY), strict=True)]
     clamped = [p / q for p, q in zip(_all(evidence, CLAMP), _all(evidence, PROXY), strict=True)]
     why = (
-        f"Alpha falls by a factor of {listed(factors, ',.0f')} at epsilon = {', '.join(EPSILONS)}; against "
-        f"clamped counts by {listed(clamped, ',.0f')}."
+        f"Alpha falls by a factor of {as_text(factors, ',.0f')} at epsilon = {', '.join(EPSILONS)}; against "
+        f"clamped counts by {as_text(clamped, ',.0f')}."
     )
     return verdict(min(factors) >= DRAMATIC, why)
 
@@ -108,7 +108,7 @@ def _perfect(evidence: Evidence) -> Checked:
     found = _all(evidence, PROXY)
     why = (
         "Only if the sum is exact, and so public. With noise on it, as in appendix B.3, every share has a "
-        f"bias of P_i (Z E[1/Z~] - 1), upwards, and alpha is {listed(found)}: small, and not 0."
+        f"bias of P_i (Z E[1/Z~] - 1), upwards, and alpha is {as_text(found)}: small, and not 0."
     )
     return verdict(max(found) == 0, why, paper="0")
 
@@ -126,7 +126,7 @@ def _similar(evidence: Evidence) -> Checked:
     ]
     found = alike(changes, margin=SIMILAR, what="epsilons")
     why = (
-        f"{found.why} Its mean absolute error is {listed([1 + each.value for each in changes])} times that "
+        f"{found.why} Its mean absolute error is {as_text([1 + each.value for each in changes])} times that "
         "of noisy counts: half of epsilon is left for the counts, so that their noise is twice as wide."
     )
     return Checked(found.verdict, why, found.ours)
@@ -171,7 +171,7 @@ def _little(evidence: Evidence) -> Checked:
     changes = [
         1 - p / q for p, q in zip(_all(evidence, _strength(STRENGTHS[0])), _all(evidence, CLAMP), strict=True)
     ]
-    why = f"At T = {STRENGTHS[0]} b^2 alpha falls by {listed([100 * each for each in changes])} per cent."
+    why = f"At T = {STRENGTHS[0]} b^2 alpha falls by {as_text([100 * each for each in changes])} per cent."
     return verdict(all(0 < each < SIMILAR for each in changes), why)
 
 
@@ -179,7 +179,7 @@ def _large(evidence: Evidence) -> Checked:
     factors = [
         p / q for p, q in zip(_all(evidence, _strength(STRENGTHS[-1])), _all(evidence, CLAMP), strict=True)
     ]
-    why = f"At T = {STRENGTHS[-1]:g} b^2 alpha is {listed(factors)} times that of the clamp."
+    why = f"At T = {STRENGTHS[-1]:g} b^2 alpha is {as_text(factors)} times that of the clamp."
     return verdict(min(factors) > 1, why)
 
 
@@ -208,8 +208,8 @@ def _optimal(evidence: Evidence) -> Checked:
         for text in EPSILONS
     )
     why = (
-        f"With T* of (32) alpha falls at {agree} of {len(pairs)} epsilons: {listed([b for _, b in pairs])} "
-        f"where the clamp has {listed([c for c, _ in pairs])}. T* evens out counts and lowers them all; at "
+        f"With T* of (32) alpha falls at {agree} of {len(pairs)} epsilons: {as_text([b for _, b in pairs])} "
+        f"where the clamp has {as_text([c for c, _ in pairs])}. T* evens out counts and lowers them all; at "
         f"epsilon = 0.1 it moves ${moved[1]:,.0f} between districts, the clamp ${moved[0]:,.0f}. The "
         "temperature with the smallest alpha of counts, which needs no data either, lowers the "
         f"allotment's at {even}."
@@ -230,7 +230,7 @@ def _needs_data(evidence: Evidence) -> Checked:
     found = [allotment(evidence)["epsilons"][text]["temperatures"][BEST] for text in EPSILONS]
     why = (
         "The extremes of (32) are over all counts from the bound on, not over the data: T* depends on the "
-        f"noise alone and is {listed(found, ',.1f')} at epsilon = {', '.join(EPSILONS)}. What needs data "
+        f"noise alone and is {as_text(found, ',.1f')} at epsilon = {', '.join(EPSILONS)}. What needs data "
         "is the best T for one allotment."
     )
     return verdict(agrees=False, why=why)

@@ -33,21 +33,21 @@ __all__ = [
     "ALLOWED",
     "allotment",
     "area_errors",
+    "as_text",
     "biases",
     "by_truth",
+    "check_amount",
+    "check_number",
     "county_draws",
     "dollars",
     "drawn_alpha",
     "drawn_biases",
     "drawn_errors",
     "language",
-    "listed",
     "margins",
-    "money",
-    "number",
     "of_allotment",
     "of_proxies",
-    "ranked",
+    "rank_correlation",
     "verdict",
     "wrong_shares",
 ]
@@ -137,10 +137,10 @@ def margins(record: Mapping[str, Any]) -> Values:
     return np.asarray(np.minimum(many, little) - 1.0)
 
 
-def ranked(first: Any, second: Any) -> float:
+def rank_correlation(first: Any, second: Any) -> float:
     """Return the rank correlation, ties sharing their rank.
 
-    >>> round(ranked([1, 2, 3], [9, 4, 1]), 9)
+    >>> round(rank_correlation([1, 2, 3], [9, 4, 1]), 9)
     -1.0
     """
     return float(np.corrcoef(rankdata(first), rankdata(second))[0, 1])
@@ -167,10 +167,10 @@ def verdict(agrees: bool, why: str, *, paper: str = "", ours: float | None = Non
     return Checked(AGREES if agrees else DIFFERS, why, None if ours is None else Estimated(ours), paper)
 
 
-def number(ours: float, paper: str, *, why: str = "") -> Checked:
+def check_number(ours: float, paper: str, *, why: str = "") -> Checked:
     """Check a number against the printed one: it must round to it.
 
-    >>> number(0.00305, "0.003").verdict, number(0.0035001, "0.003").verdict
+    >>> check_number(0.00305, "0.003").verdict, check_number(0.0035001, "0.003").verdict
     ('agrees', 'differs')
     """
     unit = 10.0 ** -len(paper.partition(".")[2])
@@ -179,7 +179,7 @@ def number(ours: float, paper: str, *, why: str = "") -> Checked:
     return Checked(AGREES if off <= unit / 2 * (1 + 1e-9) else DIFFERS, told, None, paper, float(paper))
 
 
-def money(ours: float, paper: float, *, why: str = "") -> Checked:
+def check_amount(ours: float, paper: float, *, why: str = "") -> Checked:
     """Check an amount in dollars: it may be off by :data:`ALLOWED` of the printed one."""
     off = ours / paper - 1
     signed = f"{off:+.1%}".replace("-", "\N{MINUS SIGN}").replace("%", " %")
@@ -196,10 +196,10 @@ def dollars(amount: float) -> str:
     return f"${amount:,.1f}".removesuffix(".0")
 
 
-def listed(values: Iterable[Any], form: str = ".3g") -> str:
+def as_text(values: Iterable[Any], form: str = ".3g") -> str:
     """Return numbers one after another.
 
-    >>> listed([0.5, 2.0])
+    >>> as_text([0.5, 2.0])
     '0.5, 2'
     """
     texts = [f"{each:{form}}" for each in values]

@@ -14,7 +14,7 @@ from evenhand.datasets.entries.counties import covered
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["AREAS", "RULE", "STATE", "TABLES", "YEAR", "Areas", "Districts", "areas", "districts"]
+__all__ = ["AREAS", "RULE", "STATE", "TABLES", "YEAR", "Areas", "Districts", "load_areas", "load_districts"]
 
 STATE = "NEW YORK"
 """The state whose districts are in the figures."""
@@ -95,7 +95,7 @@ class Areas:
 
 
 @lru_cache(maxsize=3)
-def districts(name: str) -> Districts:
+def load_districts(name: str) -> Districts:
     """Return the entities of one of :data:`TABLES`."""
     if name == "poverty":
         frame, column = datasets.load("title1", version="saipe", year=YEAR).frame, "poverty_5_17"
@@ -118,7 +118,7 @@ def districts(name: str) -> Districts:
 
 
 @lru_cache(maxsize=2)
-def areas(name: str) -> Areas:
+def load_areas(name: str) -> Areas:
     """Return the entities of one of :data:`AREAS`."""
     frame = datasets.load("section203", version=name).frame
     s, sp, spe = (np.asarray(frame[column], dtype=np.int64) for column in ("s", "sp", "spe"))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
-__all__ = ["CLAMP", "PLAIN", "PROXY", "allotments", "counties", "rule_errors", "shrunken"]
+__all__ = ["CLAMP", "PLAIN", "PROXY", "draw_allotments", "draw_counties", "draw_rule_errors", "shrink_counts"]
 
 PLAIN, CLAMP, PROXY = "plain", "clamp", "proxy"
 """Ways to allot: noisy counts as they are, clamped at 0, and the linear proxy."""
@@ -30,17 +30,17 @@ PLAIN, CLAMP, PROXY = "plain", "clamp", "proxy"
 _CHUNK = 100
 
 
-def shrunken(counts: Values, temperature: float) -> Values:
+def shrink_counts(counts: Values, temperature: float) -> Values:
     """Return counts after the three steps of section 7.3.
 
-    >>> shrunken(np.array([-2.0, 0.5, 9.0]), 1.0).tolist()
+    >>> shrink_counts(np.array([-2.0, 0.5, 9.0]), 1.0).tolist()
     [0.0, 0.0, 8.9]
     """
     clamped = np.maximum(counts, 0.0)
     return np.maximum(clamped - temperature / (clamped + 1.0), 0.0)
 
 
-def allotments(
+def draw_allotments(
     table: Districts,
     epsilon: Fraction,
     temperatures: Mapping[str, float],
@@ -69,7 +69,7 @@ def allotments(
         noisy = table.counts + noise
         clamped = np.maximum(noisy, 0.0)
         counts = {PLAIN: noisy, CLAMP: clamped}
-        counts |= {name: shrunken(clamped, value) for name, value in temperatures.items()}
+        counts |= {name: shrink_counts(clamped, value) for name, value in temperatures.items()}
         for name, each in counts.items():
             weighed = each * weights
             _add(sums, name, weighed / weighed.sum(axis=1, keepdims=True) - true)
@@ -82,7 +82,7 @@ def _add(sums: dict[str, Any], name: str, errors: Values) -> None:
     sums[name] = off + errors.sum(axis=0), size + np.abs(errors).sum(axis=0)
 
 
-def rule_errors(table: Areas, epsilon: Fraction, repetitions: int, source: SeededSource) -> Any:
+def draw_rule_errors(table: Areas, epsilon: Fraction, repetitions: int, source: SeededSource) -> Any:
     """Return how often noise turned the language rule's answer round, for each area.
 
     Ratios are computed as they stand, so that two negative counts have a positive ratio.
@@ -99,7 +99,9 @@ def rule_errors(table: Areas, epsilon: Fraction, repetitions: int, source: Seede
     return wrong
 
 
-def counties(counts: Any, epsilon: Fraction, repetitions: int, source: SeededSource) -> tuple[Values, Values]:
+def draw_counties(
+    counts: Any, epsilon: Fraction, repetitions: int, source: SeededSource
+) -> tuple[Values, Values]:
     """Return mean and variance of noisy ratios x / y, for rows of x and y."""
     pairs = np.asarray(counts, dtype=float)
     noise = Laplace(1 / epsilon).draw(size=(repetitions, *pairs.shape), source=source)

@@ -20,8 +20,8 @@ from evenhand.decide.bounds import composed_error
 from evenhand.decide.exact.linear_law import laplace_sum_tail
 from evenhand.decide.exact.rule_probability import rule_probability
 from evenhand.decide.language.terms import count, ratio
-from evenhand.papers.fioretto2021.allotment import significant
-from evenhand.papers.fioretto2021.data import AREAS, areas
+from evenhand.papers.fioretto2021.allotment import round_significant
+from evenhand.papers.fioretto2021.data import AREAS, load_areas
 from evenhand.papers.fioretto2021.printed import GROUPS, LANGUAGE_EPSILONS
 from evenhand.privacy.laws import Laplace
 from evenhand.privacy.randomness import SeededSource
@@ -42,7 +42,7 @@ __all__ = [
     "TOUCHES",
     "WHOLE",
     "flips",
-    "grouped",
+    "group_areas",
     "language_record",
     "linear_rule",
     "part_errors",
@@ -78,7 +78,7 @@ def parts() -> dict[str, Rule]:
 @lru_cache(maxsize=64)
 def part_errors(name: str, epsilon: str, touches: str = "1") -> dict[str, Values]:
     """Return how often noise turns the rule and each part round, one probability for each area."""
-    table = areas(name)
+    table = load_areas(name)
     laws = dict.fromkeys(("s", "sp", "spe"), Laplace(int(touches) / Fraction(epsilon)))
     found, truth = {}, {}
     for part, rule in parts().items():
@@ -97,7 +97,7 @@ def part_errors(name: str, epsilon: str, touches: str = "1") -> dict[str, Values
 def language_record(number: int) -> dict[str, Any]:
     """Return everything about one of the tables of areas."""
     name = list(AREAS)[number]
-    table = areas(name)
+    table = load_areas(name)
     return {
         "name": name,
         "areas": len(table.s),
@@ -108,7 +108,9 @@ def language_record(number: int) -> dict[str, Any]:
         "truth": {part: rule.holds(table.columns).tolist() for part, rule in parts().items()},
         "errors": {
             touches: {
-                text: {part: significant(each) for part, each in part_errors(name, text, touches).items()}
+                text: {
+                    part: round_significant(each) for part, each in part_errors(name, text, touches).items()
+                }
                 for text in LANGUAGE_EPSILONS
             }
             for touches in TOUCHES
@@ -129,7 +131,9 @@ TABLE = "simulated"
 _SEED = 2021
 
 
-def grouped(table: Areas, epsilon: Fraction, source: SeededSource) -> tuple[list[NDArray[np.int64]], Values]:
+def group_areas(
+    table: Areas, epsilon: Fraction, source: SeededSource
+) -> tuple[list[NDArray[np.int64]], Values]:
     """Return the areas of each group, by their noisy number with limited English, and that number."""
     noisy = table.sp + Laplace(1 / epsilon).draw(size=len(table.sp), source=source)
     return list(np.array_split(np.argsort(noisy, kind="stable"), GROUPS)), noisy
@@ -190,12 +194,12 @@ def flips(
 
 def proxies_record(number: int) -> dict[str, Any]:
     """Return alpha and accuracy of the rule and its proxies in each group, for one drawing of the groups."""
-    table = areas(TABLE)
+    table = load_areas(TABLE)
     features = np.column_stack([table.spe, table.sp, table.s]).astype(float)
     found: dict[str, Any] = {}
     for text in LANGUAGE_EPSILONS:
         epsilon = Fraction(text)
-        members, noisy = grouped(table, epsilon, SeededSource(_SEED, cell=f"proxies/{number}/{text}"))
+        members, noisy = group_areas(table, epsilon, SeededSource(_SEED, cell=f"proxies/{number}/{text}"))
         own = part_errors(TABLE, text)[WHOLE]
         rows = []
         for inside in members:

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.papers.claims import Checked, Claim, unchecked
+from evenhand.papers.claims import Checked, Claim, cannot_check
 from evenhand.papers.fioretto2021.allotment import inverse_excess
 from evenhand.papers.fioretto2021.checks import (
     area_errors,
+    as_text,
     by_truth,
     county_draws,
     language,
-    listed,
     margins,
     of_proxies,
-    ranked,
+    rank_correlation,
     verdict,
     wrong_shares,
 )
@@ -68,25 +68,25 @@ def _disparities(evidence: Evidence) -> Checked:
     found = [float(np.ptp(_entitled(evidence, text)[0])) for text in LANGUAGE_EPSILONS]
     wide = sum(each > WIDE for each in found)
     why = (
-        f"Among the covered of the 187 determined counties alpha is {listed(found)} at epsilon = "
+        f"Among the covered of the 187 determined counties alpha is {as_text(found)} at epsilon = "
         f"{', '.join(LANGUAGE_EPSILONS)}, more than {WIDE} at {wide} of {len(found)}."
     )
     return verdict(2 * wide > len(found), why)
 
 
 def _correlated(evidence: Evidence) -> Checked:
-    found = [ranked(*_entitled(evidence, text)) for text in LANGUAGE_EPSILONS]
+    found = [rank_correlation(*_entitled(evidence, text)) for text in LANGUAGE_EPSILONS]
     record = language(evidence)
     inside = np.asarray(record["covered"], dtype=bool)
     s, sp, spe = (np.asarray(record[column], dtype=float)[inside] for column in ("s", "sp", "spe"))
     people = np.minimum(np.maximum(sp - 0.05 * s, sp - 10_000), spe - 0.0131 * sp)
-    counted = [ranked(_entitled(evidence, text)[0], people) for text in LANGUAGE_EPSILONS]
+    counted = [rank_correlation(_entitled(evidence, text)[0], people) for text in LANGUAGE_EPSILONS]
     strong = sum(each < -STRONG for each in found)
     why = (
         "The rank correlation of error and distance, as a part of the threshold, is "
-        f"{listed(found, '.2f')} at epsilon = {', '.join(LANGUAGE_EPSILONS)}: beyond {STRONG} at {strong} "
+        f"{as_text(found, '.2f')} at epsilon = {', '.join(LANGUAGE_EPSILONS)}: beyond {STRONG} at {strong} "
         f"of {len(found)}. With the distance in people, which is what noise must overcome, it is "
-        f"{listed(counted, '.2f')}."
+        f"{as_text(counted, '.2f')}."
     )
     return verdict(2 * strong > len(found), why)
 
@@ -122,7 +122,7 @@ def _ratio_bias(evidence: Evidence) -> Checked:
         sizes = [abs(each) for each in found]
         agree += sizes == sorted(sizes, reverse=True)
         drawn = np.abs(county_draws(evidence, text, "mean") - [each.ratio for each in COUNTIES]).mean(axis=0)
-        said.append(f"{listed(found, '.2g')} (a mean of 10,000 draws is off by {listed(drawn, '.2g')})")
+        said.append(f"{as_text(found, '.2g')} (a mean of 10,000 draws is off by {as_text(drawn, '.2g')})")
     why = (
         f"As principal values, the only ones there are, the biases of Loving, Terrell and Union are "
         f"{'; '.join(said)} at epsilon = {', '.join(LANGUAGE_EPSILONS)}."
@@ -136,8 +136,8 @@ def _expectation(evidence: Evidence) -> Checked:
     why = (
         "A noisy denominator has a density at 0, so that the mean of 1 / y is infinite: there is a "
         "principal value only. The denominator of Loving is negative with probability "
-        f"{listed(near, '.2g')} at epsilon = {', '.join(LANGUAGE_EPSILONS)}; means of 10,000 draws of its "
-        f"ratio scatter by {listed(spread, '.2g')}."
+        f"{as_text(near, '.2g')} at epsilon = {', '.join(LANGUAGE_EPSILONS)}; means of 10,000 draws of its "
+        f"ratio scatter by {as_text(spread, '.2g')}."
     )
     return verdict(agrees=False, why=why)
 
@@ -148,7 +148,7 @@ def _variance(evidence: Evidence) -> Checked:
     for text in LANGUAGE_EPSILONS:
         middle = np.median(county_draws(evidence, text, "variance"), axis=0)
         agree += bool(middle[0] == middle.max())
-        said.append(listed(middle, ".2g"))
+        said.append(as_text(middle, ".2g"))
     why = (
         f"In the median of our experiments the variance of 10,000 draws is {'; '.join(said)} for the three "
         f"counties at epsilon = {', '.join(LANGUAGE_EPSILONS)}. The variance of the ratio itself is "
@@ -203,7 +203,7 @@ def _truths(
                 )
                 said.append(f"{name}: {told}")
     if not number:
-        return unchecked(f"No table has {_FEWEST} areas with these truth values.")
+        return cannot_check(f"No table has {_FEWEST} areas with these truth values.")
     why = (
         f"So it is in {agree} of {number} tables and epsilons. Mean errors at epsilon = "
         f"{LANGUAGE_EPSILONS[1]}, with the number of counties: {'; '.join(said)}."
@@ -247,7 +247,7 @@ def _nontrivial(evidence: Evidence) -> Checked:
         for text in LANGUAGE_EPSILONS
     ]
     why = (
-        f"The largest error of the rule is {listed(found)} at epsilon = {', '.join(LANGUAGE_EPSILONS)}. One "
+        f"The largest error of the rule is {as_text(found)} at epsilon = {', '.join(LANGUAGE_EPSILONS)}. One "
         "threshold errs at most half of the time; two that must both hold need not."
     )
     return verdict(max(found) < _HALF, why)
@@ -263,9 +263,9 @@ def _touches(evidence: Evidence) -> Checked:
     why = (
         "The sensitivity is not given. A person may be in x^s, x^sp and x^spe at once, so that noise of "
         "scale 1 / epsilon promises 3 epsilon. The mean error of the determined counties is "
-        f"{listed(found['1'])} with it, and {listed(found['3'])} with 3 / epsilon, which promises epsilon."
+        f"{as_text(found['1'])} with it, and {as_text(found['3'])} with 3 / epsilon, which promises epsilon."
     )
-    return unchecked(why)
+    return cannot_check(why)
 
 
 def _simulated(evidence: Evidence) -> Checked:
@@ -327,7 +327,9 @@ def _size(evidence: Evidence) -> Checked:
     found = []
     for text in LANGUAGE_EPSILONS:
         alphas = of_proxies(evidence, text, ORIGINAL, "alpha")
-        found.append(estimate_mean(np.array([-ranked(np.arange(alphas.shape[1]), each) for each in alphas])))
+        found.append(
+            estimate_mean(np.array([-rank_correlation(np.arange(alphas.shape[1]), each) for each in alphas]))
+        )
     checked = mostly(found, what="epsilons")
     why = f"{checked.why} Minus the rank correlation of group and alpha, for the rule itself."
     return Checked(checked.verdict, why, checked.ours)

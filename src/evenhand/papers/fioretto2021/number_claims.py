@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.papers.claims import Checked, Claim, unchecked
+from evenhand.papers.claims import Checked, Claim, cannot_check
 from evenhand.papers.fioretto2021.allotment import AS_PRINTED
 from evenhand.papers.fioretto2021.checks import (
     allotment,
+    as_text,
+    check_amount,
+    check_number,
     dollars,
     drawn_alpha,
     language,
-    listed,
-    money,
-    number,
     of_allotment,
     verdict,
 )
@@ -69,19 +69,19 @@ def _counties(evidence: Evidence) -> Checked:
         f"The file with all areas is not to be had; {areas} determined counties are. The table of population "
         "estimates has 3,129 counties of the states with a Hispanic person."
     )
-    return unchecked(why, paper=f"{LANGUAGE_COUNTIES:,}")
+    return cannot_check(why, paper=f"{LANGUAGE_COUNTIES:,}")
 
 
 def _ratios(_: Evidence) -> Checked:
     found = [round(each.ratio, 4) for each in COUNTIES]
-    why = f"As fractions they are {listed(found, '.4f')}."
+    why = f"As fractions they are {as_text(found, '.4f')}."
     return verdict(found == [0.05, 0.05, 0.0484], why, paper="0.05, 0.05, 0.0484")
 
 
 def _union(evidence: Evidence) -> Checked:
     record = language(evidence)
     if _UNION not in record["names"]:
-        return unchecked("The county is not in the table of determined areas.", paper="160/3305")
+        return cannot_check("The county is not in the table of determined areas.", paper="160/3305")
     place = record["names"].index(_UNION)
     sp, s, covered = (record[column][place] for column in ("sp", "s", "covered"))
     why = (
@@ -95,7 +95,7 @@ def _union(evidence: Evidence) -> Checked:
 def _citizens(evidence: Evidence) -> Checked:
     record = language(evidence)
     if _UNION not in record["names"]:
-        return unchecked("The county is not in the table of determined areas.")
+        return cannot_check("The county is not in the table of determined areas.")
     s = record["s"][record["names"].index(_UNION)]
     why = (
         f"The 3,305 of Union county are all its voting-age citizens ({s:,} in the published file), as in the "
@@ -116,7 +116,7 @@ def _bound(epsilon: str, evidence: Evidence) -> Checked:
     if epsilon == "0.1":
         other = of_allotment(evidence, INFERRED, AS_PRINTED, "alpha")
         why += f" The printed number is that of epsilon = {INFERRED}, {other:.3g}."
-    return number(ours, BOUNDS[epsilon], why=why)
+    return check_number(ours, BOUNDS[epsilon], why=why)
 
 
 def _exact(evidence: Evidence) -> Checked:
@@ -126,7 +126,7 @@ def _exact(evidence: Evidence) -> Checked:
     ]
     lost = [of_allotment(evidence, text, PLAIN, "most lost") for text in BOUNDS]
     why = (
-        f"Exactly alpha is {listed([each[1] for each in pairs])}, {pairs[0][0] / pairs[0][1]:,.0f} times "
+        f"Exactly alpha is {as_text([each[1] for each in pairs])}, {pairs[0][0] / pairs[0][1]:,.0f} times "
         "less: the factor n in (4g) takes a sum of products for a product of sums. No district of New "
         f"York loses more than ${lost[0]:,.2f} at epsilon = 0.001, and ${lost[-1]:.3f} at 0.1, by the "
         "formula's curvature."
@@ -159,7 +159,7 @@ def _average(epsilon: str, evidence: Evidence) -> Checked:
         f"${formula:,.0f}. The printed amounts fall with epsilon as the mean absolute error does, which "
         f"is ${error:,.0f}."
     )
-    return money(ours, float(AVERAGE[epsilon]), why=why)
+    return check_amount(ours, float(AVERAGE[epsilon]), why=why)
 
 
 def _consistent(_: Evidence) -> Checked:
@@ -168,8 +168,8 @@ def _consistent(_: Evidence) -> Checked:
     steps = [amounts[0] / amounts[1], amounts[1] / amounts[2]]
     falls = [bounds[0] / bounds[1], bounds[1] / bounds[2]]
     why = (
-        f"From one epsilon to the next the bounds fall by {listed(falls)} and the dollars by "
-        f"{listed(steps)}: the first with the square of epsilon and the second with epsilon itself, so "
+        f"From one epsilon to the next the bounds fall by {as_text(falls)} and the dollars by "
+        f"{as_text(steps)}: the first with the square of epsilon and the second with epsilon itself, so "
         "that neither amounts to the other. Both third numbers fit an epsilon of 0.05, not 0.1: a fifth "
         "of 0.01's dollars and a twenty-fifth of its bound."
     )
@@ -187,7 +187,7 @@ def _most_lost(evidence: Evidence) -> Checked:
         words: [of_allotment(evidence, text, way, "most lost", name=name) for text in EPSILONS]
         for words, (name, way) in ways.items()
     }
-    near = [money(each, MOST_LOST).verdict == "agrees" for each in found["all districts, clamped"]]
+    near = [check_amount(each, MOST_LOST).verdict == "agrees" for each in found["all districts, clamped"]]
     told = "; ".join(
         f"{words} {', '.join(f'${each:,.{0 if each >= 100 else 2}f}' for each in values)}"
         for words, values in found.items()

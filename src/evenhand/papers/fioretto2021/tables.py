@@ -11,12 +11,12 @@ from evenhand.papers.fioretto2021.allotment import AS_PRINTED, OUTPUT, SECOND, S
 from evenhand.papers.fioretto2021.checks import (
     allotment,
     area_errors,
+    check_amount,
+    check_number,
     county_draws,
     drawn_biases,
     drawn_errors,
     language,
-    money,
-    number,
     of_allotment,
     of_proxies,
 )
@@ -92,7 +92,7 @@ def _example(evidence: Evidence) -> Iterator[Row]:
     """Yield the numbers of Example 1 and section 4: printed, by the paper's formula, and exact."""
     for text in EPSILONS:
         ours = of_allotment(evidence, text, AS_PRINTED, "alpha")
-        checked = number(ours, BOUNDS[text]) if text in BOUNDS else None
+        checked = check_number(ours, BOUNDS[text]) if text in BOUNDS else None
         yield _row(
             "students", "alpha", ours, epsilon=float(text), strategy=METHOD,
             note="(4g) with its factor n; no 1/2 is lost", **_against(checked),
@@ -100,7 +100,7 @@ def _example(evidence: Evidence) -> Iterator[Row]:
         yield _row("students", "alpha", of_allotment(evidence, text, PLAIN, "alpha"), epsilon=float(text))
     for text in EPSILONS:
         ours = of_allotment(evidence, text, CLAMP, "average")
-        checked = money(ours, float(AVERAGE[text])) if text in AVERAGE else None
+        checked = check_amount(ours, float(AVERAGE[text])) if text in AVERAGE else None
         yield _row(
             "students", "average misallocation, USD", ours, epsilon=float(text), mechanism=CLAMP,
             strategy=METHOD, note="mean absolute bias times the budget, clamped at 0", **_against(checked),

@@ -19,7 +19,7 @@ from evenhand.decide.bounds_curvature import (
     second_order_bias,
 )
 from evenhand.papers.claims import Checked, Claim
-from evenhand.papers.fioretto2021.checks import listed, verdict
+from evenhand.papers.fioretto2021.checks import as_text, verdict
 from evenhand.privacy.laws import Laplace
 from evenhand.release import postprocess
 
@@ -80,8 +80,8 @@ def _factor(_: Evidence) -> Checked:
     trace = allotment_trace(_WEIGHTS, _COUNTS)
     printed, right = (second_order_bias(trace, Laplace(_SCALE), as_printed=each) for each in (True, False))
     why = (
-        f"For counts {_COUNTS}, weights {_WEIGHTS} and noise of scale 2 the bias is {listed(true)} "
-        f"exactly, {listed(right)} by half the variance times the trace, and {listed(printed)} by (4g): "
+        f"For counts {_COUNTS}, weights {_WEIGHTS} and noise of scale 2 the bias is {as_text(true)} "
+        f"exactly, {as_text(right)} by half the variance times the trace, and {as_text(printed)} by (4g): "
         "(4f) takes a sum of products for a product of sums, and is n times too large."
     )
     return verdict(bool(np.allclose(printed, true, rtol=0.1)), why)
@@ -162,7 +162,7 @@ def _different(_: Evidence) -> Checked:
 
 def _corollary_5(_: Evidence) -> Checked:
     traces = ratio_trace([4, 30], [80, 600])
-    why = f"Of 4/80 and 30/600, which are equal, the traces are {listed(traces)}: small places curve more."
+    why = f"Of 4/80 and 30/600, which are equal, the traces are {as_text(traces)}: small places curve more."
     return verdict(float(np.ptp(traces)) > 0, why)
 
 

@@ -13,10 +13,10 @@ from evenhand.papers.fioretto2021.allotment import (
     BEST,
     EVENEST,
     allotment_record,
-    significant,
+    round_significant,
     temperatures,
 )
-from evenhand.papers.fioretto2021.data import areas, districts
+from evenhand.papers.fioretto2021.data import load_areas, load_districts
 from evenhand.papers.fioretto2021.language import language_record, proxies_record
 from evenhand.papers.fioretto2021.printed import (
     COUNTIES,
@@ -69,14 +69,16 @@ def _source(*words: object) -> SeededSource:
 
 def _draws(name: str, number: int) -> dict[str, Any]:
     """Return mean errors of shares over some repetitions: those of New York, and alphas of all."""
-    table = districts(name)
+    table = load_districts(name)
     found: dict[str, Any] = {}
     for text in EPSILONS:
         chosen = {each: temperatures(text)[each] for each in (EVENEST, BEST)}
-        drawn = draws.allotments(table, Fraction(text), chosen, PART, _source("draws", name, number, text))
+        drawn = draws.draw_allotments(
+            table, Fraction(text), chosen, PART, _source("draws", name, number, text)
+        )
         found[text] = {
             way: {
-                "bias": significant(off[table.chosen]),
+                "bias": round_significant(off[table.chosen]),
                 "alpha": float(np.ptp(off)),
                 "error": float(size.mean()),
                 "error, New York": float(size[table.chosen].mean()),
@@ -88,9 +90,11 @@ def _draws(name: str, number: int) -> dict[str, Any]:
 
 def _language_draws(name: str, number: int) -> dict[str, Any]:
     """Return how often the rule was wrong over some repetitions, for each area."""
-    table = areas(name)
+    table = load_areas(name)
     found = {
-        text: draws.rule_errors(table, Fraction(text), PART, _source("rule", name, number, text)).tolist()
+        text: draws.draw_rule_errors(
+            table, Fraction(text), PART, _source("rule", name, number, text)
+        ).tolist()
         for text in LANGUAGE_EPSILONS
     }
     return {"repetitions": PART, "wrong": found}
@@ -102,6 +106,6 @@ def _counties(number: int) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for text in LANGUAGE_EPSILONS:
         source = _source("counties", number, text)
-        mean, variance = draws.counties(pairs, Fraction(text), REPETITIONS, source)
+        mean, variance = draws.draw_counties(pairs, Fraction(text), REPETITIONS, source)
         found[text] = {"mean": mean.tolist(), "variance": variance.tolist()}
     return {"epsilons": found}

@@ -121,7 +121,7 @@ def person_epsilon(delta: Callable[[float], float], *, rows: int = 2, most: floa
     return rows * high
 
 
-def _accounted(table: Table, reading: Reading) -> dict[str, Any]:
+def _account_reading(table: Table, reading: Reading) -> dict[str, Any]:
     mechanism = SampledGaussian(table.multiplier, reading.sampling, reading.steps)
     found: dict[str, Any] = {
         "sampling": float(reading.sampling),
@@ -152,7 +152,7 @@ def _trial(number: int) -> dict[str, Any]:
         "table": name,
         "noise": table.multiplier,
         "target": table.training_epsilon,
-        "readings": {each.name: _accounted(table, each) for each in every},
+        "readings": {each.name: _account_reading(table, each) for each in every},
         "needed": needed,
     }
 

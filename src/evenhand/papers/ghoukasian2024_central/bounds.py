@@ -33,10 +33,10 @@ __all__ = [
     "bound_trials",
     "cases",
     "expected_bound",
-    "flipped",
+    "flip_decisions",
     "noisy_rates",
     "printed_bound",
-    "simulated",
+    "simulate_bounds",
 ]
 
 BOUNDS = "bounds"
@@ -134,24 +134,26 @@ def noisy_rates(
     return found[0], found[1]
 
 
-def flipped(case: Case, first: Numbers, second: Numbers) -> tuple[Numbers, Numbers]:
+def flip_decisions(case: Case, first: Numbers, second: Numbers) -> tuple[Numbers, Numbers]:
     """Return the gap and the share of changed decisions, summed over groups, after Algorithm 2.
 
     Examples
     --------
     With the true rates the gap is gone and as many decisions change as they were apart:
 
-    >>> gap, changed = flipped(Case(1, 1, 1.0, 0.6, 0.3), np.array([0.6]), np.array([0.3]))
+    >>> gap, changed = flip_decisions(Case(1, 1, 1.0, 0.6, 0.3), np.array([0.6]), np.array([0.3]))
     >>> bool(gap[0] < 1e-12), round(float(changed[0]), 12)
     (True, 0.3)
     """
     down, up = first >= second, first < second
-    alpha, lost = _moved(case.alpha, first, second, down=down)
-    beta, won = _moved(case.beta, second, first, down=up)
+    alpha, lost = _flip_group(case.alpha, first, second, down=down)
+    beta, won = _flip_group(case.beta, second, first, down=up)
     return np.abs(alpha - beta), lost + won
 
 
-def _moved(rate: float, own: Numbers, other: Numbers, *, down: NDArray[np.bool_]) -> tuple[Numbers, Numbers]:
+def _flip_group(
+    rate: float, own: Numbers, other: Numbers, *, down: NDArray[np.bool_]
+) -> tuple[Numbers, Numbers]:
     """Return the rate of a group after its flips, and what share of it is flipped."""
     with np.errstate(divide="ignore", invalid="ignore"):
         keep = np.where(own > 0, (own + other) / (2 * own), 1.0)
@@ -174,16 +176,16 @@ def cases(number: int) -> list[Case]:
     ]
 
 
-def simulated(case: Case, source: SeededSource, *, noise: float = 1.0) -> dict[str, Any]:
+def simulate_bounds(case: Case, source: SeededSource, *, noise: float = 1.0) -> dict[str, Any]:
     """Return what came of many runs of Algorithm 2 in one case, beside the bounds.
 
     The shares are of runs in which a bound failed. `extra` is by how much more decisions were changed than
     the best classifier with the same gap would have to change.
     """
     limit, printed = bound(*case[:3]), printed_bound(case.first, case.epsilon)
-    gap, changed = flipped(case, *noisy_rates(case, SIMULATIONS, source, noise=noise))
+    gap, changed = flip_decisions(case, *noisy_rates(case, SIMULATIONS, source, noise=noise))
     least = np.maximum(abs(case.alpha - case.beta) - gap, 0)
-    wrong, _ = flipped(case, *noisy_rates(case, SIMULATIONS, source, as_printed=True))
+    wrong, _ = flip_decisions(case, *noisy_rates(case, SIMULATIONS, source, as_printed=True))
     return {
         **case._asdict(),
         "bound": limit,
@@ -204,7 +206,7 @@ def simulated(case: Case, source: SeededSource, *, noise: float = 1.0) -> dict[s
 
 
 def _trial(number: int) -> dict[str, Any]:
-    return {"cases": [simulated(case, SeededSource(_SEED, cell=repr(case))) for case in cases(number)]}
+    return {"cases": [simulate_bounds(case, SeededSource(_SEED, cell=repr(case))) for case in cases(number)]}
 
 
 def bound_trials() -> Trials:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from evenhand.papers.claims import AGREES, DIFFERS, UNCHECKED, Checked, unchecked
+from evenhand.papers.claims import AGREES, DIFFERS, UNCHECKED, Checked, cannot_check
 from evenhand.papers.ghoukasian2024_central.data import FILES, FIRST
 from evenhand.papers.ghoukasian2024_central.printed import TABLES
 from evenhand.papers.ghoukasian2024_central.training import RANDOM, training_name
@@ -36,9 +36,9 @@ __all__ = [
     "UNDECIDED",
     "Reading",
     "by_chance",
-    "decided",
+    "combine_readings",
     "files_of",
-    "needed",
+    "needed_trials",
     "number_of",
     "of_reading",
     "readings",
@@ -74,7 +74,7 @@ def files_of(table: Table) -> tuple[str, ...]:
     return tuple(name for name, file in FILES.items() if file.dataset == table.dataset)
 
 
-def needed(table: Table) -> tuple[str, ...]:
+def needed_trials(table: Table) -> tuple[str, ...]:
     """Return the trials that a claim about a table reads: those of the plain file."""
     return (training_name(files_of(table)[0]),)
 
@@ -139,7 +139,7 @@ def by_chance(evidence: Evidence, name: str, reading: Reading) -> float:
     return math.sqrt(2 / math.pi * rate * (1 - rate) * float((1 / sizes).sum()))
 
 
-def decided(found: Mapping[Reading, Checked]) -> Checked:
+def combine_readings(found: Mapping[Reading, Checked]) -> Checked:
     """Return one verdict for a statement that was checked in several readings.
 
     The value shown is that of the first.
@@ -147,7 +147,7 @@ def decided(found: Mapping[Reading, Checked]) -> Checked:
     Examples
     --------
     >>> good, bad = Checked("agrees", "Off by 0."), Checked("differs", "Off by 1.")
-    >>> both = decided({Reading("adult", "men"): bad, Reading("adult-twice", "men"): good})
+    >>> both = combine_readings({Reading("adult", "men"): bad, Reading("adult-twice", "men"): good})
     >>> both.verdict
     'cannot be checked'
     >>> both.why
@@ -169,7 +169,7 @@ def number_of(evidence: Evidence, name: str, strength: str, measure: str) -> Che
     table = TABLES[name]
     line = table.line(strength)
     every = readings(evidence, table)
-    return decided({each: of_reading(evidence, name, each, line, measure) for each in every})
+    return combine_readings({each: of_reading(evidence, name, each, line, measure) for each in every})
 
 
 def table_of(evidence: Evidence, name: str, measure: str) -> Checked:
@@ -180,7 +180,7 @@ def table_of(evidence: Evidence, name: str, measure: str) -> Checked:
         lines = [table.line(each) for each in table.strengths]
         parts = [of_reading(evidence, name, reading, line, measure) for line in lines]
         if all(each.verdict == UNCHECKED for each in parts):
-            return unchecked(parts[0].why)
+            return cannot_check(parts[0].why)
         ours = [
             estimate_mean(runs_of(evidence, name, reading, line.strength, measure)).value for line in lines
         ]
@@ -190,4 +190,4 @@ def table_of(evidence: Evidence, name: str, measure: str) -> Checked:
     printed = ", ".join(
         f"{line.acc if measure == 'acc' else line.gap:.4f}" for line in table.lines if line.strength
     )
-    return replace(decided(found), paper=printed)
+    return replace(combine_readings(found), paper=printed)

@@ -7,7 +7,7 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from evenhand.papers.claims import AGREES, DIFFERS, UNCHECKED, Checked, Claim, unchecked
+from evenhand.papers.claims import AGREES, DIFFERS, UNCHECKED, Checked, Claim, cannot_check
 from evenhand.papers.ghoukasian2024_central import checks
 from evenhand.papers.ghoukasian2024_central.accounting import (
     ACCOUNTING,
@@ -58,7 +58,7 @@ def _accounts(evidence: Evidence, name: str) -> dict[str, Any]:
 def _claimed(name: str, evidence: Evidence) -> Checked:
     record = _accounts(evidence, name)
     if not record:
-        return unchecked("Not run.")
+        return cannot_check("Not run.")
     table = TABLES[name]
     found = record["readings"][AS_PRINTED]["epsilon"]
     least = record["needed"][AS_PRINTED] * CLIP
@@ -76,7 +76,7 @@ def _claimed(name: str, evidence: Evidence) -> Checked:
 def _real(name: str, evidence: Evidence) -> Checked:
     record = _accounts(evidence, name)
     if not record:
-        return unchecked("Not run.")
+        return cannot_check("Not run.")
     table, found = TABLES[name], record["readings"]
     whole = 2 * float(table.rate_epsilon)
 
@@ -136,11 +136,11 @@ def _assumed(evidence: Evidence) -> Checked:
         f"of a batch. At the end of training: {'; '.join(told)}. Nor are its batches random samples. So the "
         "formula proves nothing for these runs, and whether the privacy is that of Algorithm 2 is open."
     )
-    return unchecked(why.replace("%", " %")) if beyond else Checked(AGREES, why)
+    return cannot_check(why.replace("%", " %")) if beyond else Checked(AGREES, why)
 
 
 def _models(_: Evidence) -> Checked:
-    return unchecked(
+    return cannot_check(
         "The published code trains one classifier that has the group among its inputs, and Algorithm 2 uses "
         "its two restrictions; so do we. Nothing in the bounds depends on it."
     )
@@ -187,7 +187,7 @@ def _column(name: str, measure: str, evidence: Evidence) -> Checked:
 
 def _number_claims(name: str) -> Iterator[Claim]:
     table, title = TABLES[name], _TITLES[name]
-    needs = checks.needed(table)
+    needs = checks.needed_trials(table)
     for measure, words in _WORDS.items():
         text = f"{title}: the {words} of Algorithm 2."
         yield Claim(f"{name}-{measure}", text, title, partial(_number, name, measure), "quoted", needs)
@@ -207,7 +207,7 @@ _FINDINGS: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {
 
 
 def _in_readings(name: str, evidence: Evidence, check: Callable[[Reading], Checked]) -> Checked:
-    return checks.decided({each: check(each) for each in checks.readings(evidence, TABLES[name])})
+    return checks.combine_readings({each: check(each) for each in checks.readings(evidence, TABLES[name])})
 
 
 def _own(evidence: Evidence, name: str, reading: Reading, measure: str) -> Any:
@@ -285,7 +285,7 @@ def _trend(dataset: str, measure: str, evidence: Evidence) -> Checked:
 def _finding_claims() -> Iterator[Claim]:
     for name, (words, _) in _FINDINGS.items():
         table, title = TABLES[name], _TITLES[name]
-        needs = checks.needed(table)
+        needs = checks.needed_trials(table)
         text = f"{title}: DP-FERMI at lambda {table.matched} is as accurate as Algorithm 2."
         yield Claim(f"{name}-alike", text, f"3.5, {title}", partial(_comparable, name), "alike", needs)
         text = f"{title}: its gap is {words} that of Algorithm 2."

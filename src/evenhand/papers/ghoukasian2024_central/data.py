@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[Any]
 
-__all__ = ["FILES", "FIRST", "SPLIT", "File", "Parts", "Rows", "parts", "rows"]
+__all__ = ["FILES", "FIRST", "SPLIT", "File", "Parts", "Rows", "load_rows", "split_rows"]
 
 SPLIT = 100
 """The random state of the split into training and test rows."""
@@ -115,7 +115,7 @@ class Parts:
 
 
 @lru_cache(maxsize=2)
-def rows(name: str) -> Rows:
+def load_rows(name: str) -> Rows:
     """Return the rows of a file."""
     file = FILES[name]
     pieces = [datasets.load(_SOURCES[file.dataset], backend="pyarrow", **options) for options in file.pieces]
@@ -143,13 +143,13 @@ def _columns(codes: Numbers, *, scaled: bool) -> Numbers:
     return np.asarray(codes[:, None] == np.unique(codes), dtype=float)
 
 
-def parts(name: str) -> Parts:
+def split_rows(name: str) -> Parts:
     """Return how a file is divided: the same in all ten runs, as in the published code.
 
     Three quarters are drawn with random state 100 for training; of them two thirds are for DP-SGD and one
     third for the rates. The thesis drew the thirds without a seed.
     """
-    number = len(rows(name).labels)
+    number = len(load_rows(name).labels)
     test, training = train_test_split(
         np.arange(number), test_size=round(_TRAINING * number), random_state=SPLIT
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.papers.claims import AGREES, DIFFERS, Checked, Claim, unchecked
+from evenhand.papers.claims import AGREES, DIFFERS, Checked, Claim, cannot_check
 from evenhand.papers.ghoukasian2024_central.bounds import (
     BOUNDS,
     ETA,
@@ -15,7 +15,7 @@ from evenhand.papers.ghoukasian2024_central.bounds import (
     SIMULATIONS,
     Case,
     bound,
-    flipped,
+    flip_decisions,
     printed_bound,
 )
 
@@ -63,7 +63,7 @@ def _lower_bound(_: Evidence) -> Checked:
 def _optimal(_: Evidence) -> Checked:
     gaps, extra = [], []
     for alpha, beta in product(_TENTHS, repeat=2):
-        gap, changed = flipped(Case(1, 1, 1.0, alpha, beta), np.array([alpha]), np.array([beta]))
+        gap, changed = flip_decisions(Case(1, 1, 1.0, alpha, beta), np.array([alpha]), np.array([beta]))
         gaps.append(float(gap[0]))
         extra.append(float(changed[0]) - abs(alpha - beta))
     why = (
@@ -161,7 +161,7 @@ def _decoupled(_: Evidence) -> Checked:
 
 
 def _pure(_: Evidence) -> Checked:
-    return unchecked(
+    return cannot_check(
         "It is cited, and is about fairness that holds with certainty. The bounds of Theorem 8 hold with "
         "high probability or on average, and nothing in them needs a delta above 0: theirs is that of the "
         "classifier that is put in."
@@ -246,7 +246,7 @@ def _expected_utility(evidence: Evidence) -> Checked:
 def _normalised(evidence: Evidence) -> Checked:
     own = [each for each in every_case(evidence) if each["first"] == OWN["Adult"][0]]
     if not own:
-        return unchecked("Not run: the sizes of the tables.")
+        return cannot_check("Not run: the sizes of the tables.")
     first = own[0]
     wrong = sum(each["mean gap, other size"] > each["bound"] for each in every_case(evidence))
     why = (

@@ -29,7 +29,7 @@ from evenhand.learn.parity.post_processor import ParityPostProcessor
 from evenhand.learn.training import descent
 from evenhand.learn.training.logistic import DPLogisticRegression
 from evenhand.papers.ghoukasian2024_central import printed
-from evenhand.papers.ghoukasian2024_central.data import FILES, FIRST, parts, rows
+from evenhand.papers.ghoukasian2024_central.data import FILES, FIRST, load_rows, split_rows
 from evenhand.papers.ghoukasian2024_central.printed import TABLES
 from evenhand.papers.trials import Trials
 from evenhand.privacy.grid_noise import training_guarantee
@@ -49,14 +49,14 @@ __all__ = [
     "RANDOM",
     "STARTS",
     "ZERO",
-    "fermi",
     "from_random",
     "from_zero",
-    "measured",
-    "parity",
+    "measure_predictions",
+    "run_fermi",
+    "run_parity",
+    "run_trial",
     "training_name",
     "training_trials",
-    "trial",
 ]
 
 
@@ -124,12 +124,12 @@ def training_name(file: str) -> str:
 
 def training_trials(runs: int, files: tuple[str, ...] = tuple(FILES)) -> tuple[Trials, ...]:
     """Return the trials of some files."""
-    return tuple(Trials(training_name(name), runs, partial(trial, name), label="run") for name in files)
+    return tuple(Trials(training_name(name), runs, partial(run_trial, name), label="run") for name in files)
 
 
-def trial(name: str, number: int) -> dict[str, Any]:
+def run_trial(name: str, number: int) -> dict[str, Any]:
     """Return one run on a file: both methods in each of its tables."""
-    data, divided = rows(name), parts(name)
+    data, divided = load_rows(name), split_rows(name)
     found: dict[str, Any] = {}
     with threadpool_limits(1):
         for key, table in TABLES.items():
@@ -138,12 +138,12 @@ def trial(name: str, number: int) -> dict[str, Any]:
                 found[key] = {
                     first: {
                         **{
-                            start: parity(
+                            start: run_parity(
                                 data, divided, table, source.for_cell(first), first=first, start=start
                             )
                             for start in STARTS
                         },
-                        "fermi": fermi(data, divided, table, source.for_cell(first), first=first),
+                        "fermi": run_fermi(data, divided, table, source.for_cell(first), first=first),
                     }
                     for first in FIRST
                 }
@@ -156,7 +156,7 @@ def trial(name: str, number: int) -> dict[str, Any]:
     }
 
 
-def measured(predictions: Numbers, data: Rows, test: Numbers) -> dict[str, float]:
+def measure_predictions(predictions: Numbers, data: Rows, test: Numbers) -> dict[str, float]:
     """Return accuracy, gap and the rate of ones of each group on the test rows."""
     said, group = np.asarray(predictions), data.group[test]
     men, women = (float(said[group == code].mean()) for code in (0, 1))
@@ -167,7 +167,7 @@ def measured(predictions: Numbers, data: Rows, test: Numbers) -> dict[str, float
 # --- Algorithm 2 ----------------------------------------------------------------------------------
 
 
-def parity(
+def run_parity(
     data: Rows, divided: Parts, table: Table, source: SeededSource, *, first: str, start: str
 ) -> dict[str, Any]:
     """Return one run of DP-SGD, before and after Algorithm 2.
@@ -187,8 +187,8 @@ def parity(
         fair.fit(inputs[divided.rates], group=data.group[divided.rates])
     told = inputs[divided.test]
     return {
-        "before": measured(model.predict(told), data, divided.test),
-        "after": measured(fair.predict(told, group=data.group[divided.test]), data, divided.test),
+        "before": measure_predictions(model.predict(told), data, divided.test),
+        "after": measure_predictions(fair.predict(told, group=data.group[divided.test]), data, divided.test),
     }
 
 
@@ -217,26 +217,28 @@ class _Trained:
         return found
 
 
-def fermi(data: Rows, divided: Parts, table: Table, source: SeededSource, *, first: str) -> dict[str, Any]:
+def run_fermi(
+    data: Rows, divided: Parts, table: Table, source: SeededSource, *, first: str
+) -> dict[str, Any]:
     """Return one run of DP-FERMI for every lambda of a table, in the mode of the thesis.
 
     Its batches and noise are those of the published formula, which assumes a bound on every row's gradient.
     How far the rows are beyond it at the end of training is recorded; the epsilon is no guarantee.
     """
-    trained, noise = _trained(data, divided, table, source, first)
+    trained, noise = _train_fermi(data, divided, table, source, first)
     chances = _chances(_with_constant(data.features[divided.test]), trained.weights)
     lengths = trained.lengths()
     found = {}
     for place, strength in enumerate(table.strengths):
         found[strength] = {
-            **measured(chances[:, place] > 0.5, data, divided.test),
+            **measure_predictions(chances[:, place] > 0.5, data, divided.test),
             "longest": float(lengths[:, place].max()),
             "beyond": float((lengths[:, place] > printed.LIPSCHITZ).mean()),
         }
     return {"noise": list(noise), "lambdas": found}
 
 
-def _trained(
+def _train_fermi(
     data: Rows, divided: Parts, table: Table, source: SeededSource, first: str
 ) -> tuple[_Trained, tuple[float, float]]:
     codes, labels = data.codes(first)[divided.training], data.labels[divided.training]

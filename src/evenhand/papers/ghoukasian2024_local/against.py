@@ -19,7 +19,7 @@ from evenhand.papers.ghoukasian2024_local.projection import (
     of_opt,
     opt_seconds,
 )
-from evenhand.papers.ghoukasian2024_local.tables import TABLES, compared
+from evenhand.papers.ghoukasian2024_local.tables import TABLES, compare_table
 from evenhand.papers.rules import alike, below, mostly, share
 from evenhand.papers.trials import estimate_mean
 
@@ -60,7 +60,7 @@ def _numbers(table: str, method: str) -> Claim:
     )
 
     def check(evidence: Evidence) -> Checked:
-        rows = compared(table, evidence.trials[trials])
+        rows = compare_table(table, evidence.trials[trials])
         parts = [row.checked for row in rows if row.printed.method in _METHODS[method]]
         worst = max(
             (abs(each.ours.value - each.paper_value) for each in parts if each.ours and each.paper_value),

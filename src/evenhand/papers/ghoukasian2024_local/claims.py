@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.papers.claims import AGREES, Checked, Claim, unchecked
+from evenhand.papers.claims import AGREES, Checked, Claim, cannot_check
 from evenhand.papers.ghoukasian2024_local import checks
 from evenhand.papers.ghoukasian2024_local.checks import EO, GAPS, LARGE, NONE, SMALL, UTILITY
 from evenhand.papers.ghoukasian2024_local.data import DATA
@@ -185,7 +185,7 @@ def _beyond(results: Results) -> Checked:
     """Check that there is an epsilon, not the largest one, from which on OPT is fairer."""
     thresholds = checks.epsilons(results)[:-1]
     if not thresholds:
-        return unchecked("This design has a single epsilon.")
+        return cannot_check("This design has a single epsilon.")
     tried = {
         each: mostly(
             checks.smaller(results, OPT, _LOCAL, GAPS, least=each),

@@ -14,7 +14,7 @@ from evenhand.schema import Column, Domain, Schema
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["BOTH", "DATA", "Population", "Source", "loaded", "population"]
+__all__ = ["BOTH", "DATA", "Population", "Source", "load_experiment", "population"]
 
 BOTH = "race-gender"
 """The attribute that stands for race and gender together."""
@@ -99,7 +99,7 @@ class Population:
         return sum(self.positive) / sum(self.people)
 
 
-def loaded(name: str) -> tuple[Any, Schema]:
+def load_experiment(name: str) -> tuple[Any, Schema]:
     """Return the rows of an experiment as an Arrow table, and their schema with its roles.
 
     The code of race and gender together is that of race times two and that of gender; the two columns are
@@ -114,13 +114,13 @@ def loaded(name: str) -> tuple[Any, Schema]:
     dataset = datasets.load(source.dataset, backend="pyarrow", **source.options)
     frame, schema = dataset.frame, dataset.schema
     if source.attribute == BOTH:
-        frame, schema = _joined(frame, schema)
+        frame, schema = _join_race_and_gender(frame, schema)
     return frame, schema.with_roles(
         sensitive=(source.attribute,), protected=source.attribute, privileged=source.privileged
     )
 
 
-def _joined(frame: Any, schema: Schema) -> tuple[Any, Schema]:
+def _join_race_and_gender(frame: Any, schema: Schema) -> tuple[Any, Schema]:
     races, genders = (tuple(schema[name].domain.values) for name in ("race", "gender"))
     labels = [f"{race}, {gender}" for race in races for gender in genders]
     pairs = zip(frame["race"].to_pylist(), frame["gender"].to_pylist(), strict=True)
@@ -138,7 +138,7 @@ def _joined(frame: Any, schema: Schema) -> tuple[Any, Schema]:
 
 def population(name: str) -> Population:
     """Return the counts of all rows of an experiment, test rows included, as the thesis used them."""
-    frame, schema = loaded(name)
+    frame, schema = load_experiment(name)
     column = schema[str(schema.protected)]
     group = np.asarray([column.domain.code(value) for value in frame[column.name].to_pylist()])
     positive = np.asarray(frame[str(schema.target)].to_pylist()) == schema.positive

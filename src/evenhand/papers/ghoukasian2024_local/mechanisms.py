@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["MECHANISMS", "Unfairness", "mechanism_trials", "of_experiment", "support", "unfairness"]
+__all__ = ["MECHANISMS", "Unfairness", "experiment_record", "mechanism_trials", "support", "unfairness"]
 
 MECHANISMS = "mechanisms"
 """The name of the trials, and of their table."""
@@ -74,10 +74,10 @@ def support(way: str, k: int, epsilon: str) -> tuple[NDArray[np.float64], float 
 
 def mechanism_trials(_design: str = "quick") -> Trials:
     """Return the trials: one for each experiment, at all epsilons, whatever the design."""
-    return Trials(MECHANISMS, len(DATA), lambda number: of_experiment(tuple(DATA)[number]), "experiment")
+    return Trials(MECHANISMS, len(DATA), lambda number: experiment_record(tuple(DATA)[number]), "experiment")
 
 
-def of_experiment(name: str) -> dict[str, Any]:
+def experiment_record(name: str) -> dict[str, Any]:
     """Return the record of one experiment: its people, and every mechanism at every epsilon."""
     people = population(name)
     weights, rates = people.weights, people.rates

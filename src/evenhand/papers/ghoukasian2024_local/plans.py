@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from evenhand.papers.arcolezi2023.plans import DATA as MODELS
-from evenhand.papers.ghoukasian2024_local.data import DATA, loaded
+from evenhand.papers.ghoukasian2024_local.data import DATA, load_experiment
 from evenhand.papers.paper import Study
 from evenhand.study.plan.cells import UNPROTECTED, Setting
 from evenhand.study.plan.plan import Plan
@@ -26,7 +26,7 @@ __all__ = [
     "OPT",
     "SEEDS",
     "SS",
-    "completed",
+    "complete_plan",
     "mechanisms",
     "plan_for",
     "setting_of",
@@ -116,7 +116,7 @@ def studies(design: str, *, search: bool | int = False) -> tuple[Study, ...]:  #
     True
     """
     return tuple(
-        Study(name, plan_for(name, epsilons=epsilons, seeds=seeds), completed=partial(completed, name))
+        Study(name, plan_for(name, epsilons=epsilons, seeds=seeds), completed=partial(complete_plan, name))
         for name, (epsilons, seeds) in _DESIGNS[design].items()
     )
 
@@ -147,7 +147,7 @@ def plan_for(name: str, *, epsilons: Sequence[str] = EPSILONS, seeds: int = SEED
     )
 
 
-def completed(name: str, plan: Plan) -> tuple[Plan, Any]:
+def complete_plan(name: str, plan: Plan) -> tuple[Plan, Any]:
     """Return the plan with the schema of its experiment, and the rows."""
-    frame, schema = loaded(name)
+    frame, schema = load_experiment(name)
     return plan.with_(schema=schema), frame

@@ -45,14 +45,14 @@ __all__ = [
     "TRIALS",
     "Matched",
     "Rows",
+    "load_rows",
     "matched_on_test",
     "matched_on_training",
     "of_none",
     "of_opt",
     "opt_seconds",
     "projection_trials",
-    "rows",
-    "trial",
+    "run_trial",
 ]
 
 EPSILONS = ("0.2", "1", "4")
@@ -90,7 +90,7 @@ _NUMBERS = {"quick": (3, 1), "reduced": (TRIALS, TRIALS), "full": (TRIALS, TRIAL
 def projection_trials(design: str) -> tuple[Trials, ...]:
     """Return the trials of a design, a data set each."""
     return tuple(
-        Trials(name, number, partial(trial, name), "split")
+        Trials(name, number, partial(run_trial, name), "split")
         for name, number in zip(SETS, _NUMBERS[design], strict=True)
     )
 
@@ -125,7 +125,7 @@ class Rows:
 
 
 @cache
-def rows(name: str) -> Rows:
+def load_rows(name: str) -> Rows:
     """Return the rows of a data set: categories of two as 0 and 1, of more one-hot, numbers as they are."""
     dataset = datasets.load(SETS[name].dataset, backend="pyarrow", **SETS[name].options)
     schema = dataset.schema
@@ -153,17 +153,17 @@ def rows(name: str) -> Rows:
 # --- one split ------------------------------------------------------------------------------------
 
 
-def trial(name: str, number: int) -> dict[str, Any]:
+def run_trial(name: str, number: int) -> dict[str, Any]:
     """Return the record of one split."""
-    data = rows(name)
+    data = load_rows(name)
     parts = train_test_split(np.arange(len(data.labels)), test_size=_TEST, random_state=number)
     source = SeededSource(number).for_cell(f"ghoukasian2024 {name}")
     _warm()
     with threadpool_limits(1):
-        model, seconds = _fitted(data.features, data, parts[0])
+        model, seconds = _fit_model(data.features, data, parts[0])
         scores = Scores.of(model, data, parts)
         return {
-            "none": {**_told(model, data.features, data, parts), "seconds": {"train": seconds}},
+            "none": {**_measure_model(model, data.features, data, parts), "seconds": {"train": seconds}},
             "opt": {
                 epsilon: _with_reports(data, parts, epsilon, source.for_cell(epsilon)) for epsilon in EPSILONS
             },
@@ -183,21 +183,21 @@ def _warm() -> None:
     Optimal([0.6, 0.4], [0.25, 0.75], 1, as_printed=True).privatize(np.array([0, 1]), rng=SeededSource(0))
 
 
-def _fitted(features: Numbers, data: Rows, train: Numbers) -> tuple[Any, float]:
+def _fit_model(features: Numbers, data: Rows, train: Numbers) -> tuple[Any, float]:
     start = time.process_time()
     model = GradientBoostingClassifier(random_state=_STATE).fit(features[train], data.labels[train])
     return model, time.process_time() - start
 
 
-def _told(model: Any, features: Numbers, data: Rows, parts: list[Numbers]) -> dict[str, Any]:
+def _measure_model(model: Any, features: Numbers, data: Rows, parts: list[Numbers]) -> dict[str, Any]:
     found = {}
     for part, where in zip(("train", "test"), parts, strict=True):
         decided = model.predict_proba(features[where])[:, 1] > _HALF
-        found[part] = _measured(decided, data, where)
+        found[part] = _measure_decisions(decided, data, where)
     return found
 
 
-def _measured(decided: Numbers, data: Rows, where: Numbers) -> dict[str, float]:
+def _measure_decisions(decided: Numbers, data: Rows, where: Numbers) -> dict[str, float]:
     """Return accuracy and both gaps, between the true groups."""
     label, white = data.labels[where] == 1, data.race[where] == 1
     gaps = [
@@ -219,8 +219,8 @@ def _with_reports(data: Rows, parts: list[Numbers], epsilon: str, source: Source
     reports = np.asarray(mechanism.privatize(data.race, rng=source).values)
     before = time.process_time() - start
     features = data.with_race(reports)
-    model, seconds = _fitted(features, data, parts[0])
-    return {**_told(model, features, data, parts), "seconds": {"protect": before, "train": seconds}}
+    model, seconds = _fit_model(features, data, parts[0])
+    return {**_measure_model(model, features, data, parts), "seconds": {"protect": before, "train": seconds}}
 
 
 def _curve(
@@ -243,9 +243,9 @@ def _curve(
         decided = projected.predict_proba(scores.of_test, group=data.race[test])[:, 1] > _HALF
         found["seconds"].append(time.process_time() - start + scores.seconds)
         found["tolerance"].append(float(tolerance))
-        told["test"].append(_measured(decided, data, test))
+        told["test"].append(_measure_decisions(decided, data, test))
         also = projected.predict_proba(scores.of_train, group=data.race[train])[:, 1] > _HALF
-        told["train"].append(_measured(also, data, train))
+        told["train"].append(_measure_decisions(also, data, train))
     columns = {
         f"{part}_{key}": [each[key] for each in listed]
         for part, listed in told.items()

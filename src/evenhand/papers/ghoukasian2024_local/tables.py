@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     Records = Mapping[int, Mapping[str, Any]]
     TableRow = dict[str, Any]
 
-__all__ = ["TABLES", "Printed", "Row", "build_tables", "compared"]
+__all__ = ["TABLES", "Printed", "Row", "build_tables", "compare_table"]
 
 _SAME = 1e-6
 _METHODS = {"none": "none", "opt": "OPT", "kl": "Fair Projection, KL", "ce": "Fair Projection, CE"}
@@ -127,7 +127,7 @@ and the last.
 """
 
 
-def compared(table: str, records: Records) -> list[Row]:
+def compare_table(table: str, records: Records) -> list[Row]:
     """Return every number of a table beside ours.
 
     A projection's accuracy is that at the printed gap: its tolerance is such that the mean gap of the test
@@ -224,7 +224,7 @@ def _prediction(evidence: Evidence) -> Iterator[TableRow]:
 
 
 def _printed(table: str, records: Mapping[int, Mapping[str, Any]]) -> Iterator[TableRow]:
-    for row in compared(table, records):
+    for row in compare_table(table, records):
         line, checked = row.printed, row.checked
         at = f"at a gap of {line.gap:.4f}; " if line.method in DIVERGENCES else ""
         yield table_row(

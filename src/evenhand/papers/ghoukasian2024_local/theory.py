@@ -10,7 +10,7 @@ import numpy as np
 
 from evenhand.collect.fairest.optimum import fairest_channel
 from evenhand.collect.protocols.registry import protocol_named
-from evenhand.papers.claims import AGREES, DIFFERS, Checked, Claim, unchecked
+from evenhand.papers.claims import AGREES, DIFFERS, Checked, Claim, cannot_check
 from evenhand.papers.ghoukasian2024_local.data import DATA
 from evenhand.papers.ghoukasian2024_local.mechanisms import MECHANISMS, support, unfairness
 from evenhand.papers.ghoukasian2024_local.plans import EPSILONS, GRR, OPT, SS
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.float64]
 
-__all__ = ["THEORY", "binary", "printed"]
+__all__ = ["THEORY", "binary_mechanism", "printed_mechanism"]
 
 _CLOSE = 1e-9
 _EXAMPLE = ((0.7, 0.3), (0.2, 0.6), 1.0)
@@ -39,19 +39,19 @@ _RATIOS = (1.5, 2.0, 3.0, 4.0)  # of e^epsilon, that probabilities of the lattic
 _NOTABLE, _EQUAL = 0.01, 1e-6
 
 
-def binary(p: float, q: float) -> Numbers:
+def binary_mechanism(p: float, q: float) -> Numbers:
     """Return the mechanism (5.4.1) as a matrix."""
     return np.array([[p, 1 - p], [1 - q, q]])
 
 
-def printed(weights: tuple[float, ...], epsilon: float) -> Numbers:
+def printed_mechanism(weights: tuple[float, ...], epsilon: float) -> Numbers:
     """Return Theorem 14 as printed: the larger group reports a coin.
 
-    >>> np.diag(printed((0.7, 0.3), 1.0)).round(4).tolist()
+    >>> np.diag(printed_mechanism((0.7, 0.3), 1.0)).round(4).tolist()
     [0.5, 0.8161]
     """
     smaller = 1 - math.exp(-epsilon) / 2
-    return binary(smaller, 0.5) if weights[0] <= weights[1] else binary(0.5, smaller)
+    return binary_mechanism(smaller, 0.5) if weights[0] <= weights[1] else binary_mechanism(0.5, smaller)
 
 
 def _populations() -> Iterator[tuple[Numbers, Numbers]]:
@@ -96,7 +96,7 @@ def _lemma_16(_: Evidence) -> Checked:
 
 
 def _coin(_: Evidence) -> Checked:
-    found = unfairness(binary(0.5, 0.5), *_EXAMPLE[:2]).difference
+    found = unfairness(binary_mechanism(0.5, 0.5), *_EXAMPLE[:2]).difference
     why = (
         f"A fair coin for both groups leaves a data unfairness of {found:.3f} and is private at any epsilon."
     )
@@ -121,7 +121,7 @@ def _ratio(p: Any, q: Any, weights: tuple[float, ...]) -> Any:
 
 
 def _left_by_theorem(weights: tuple[float, ...], epsilon: float) -> float:
-    p, q = np.diag(printed(weights, epsilon))
+    p, q = np.diag(printed_mechanism(weights, epsilon))
     return float(_ratio(p, q, weights))
 
 
@@ -159,7 +159,7 @@ def _stated(_: Evidence) -> Checked:
 
 def _frontier(_: Evidence) -> Checked:
     weights, rates, epsilon = _EXAMPLE
-    theirs = printed(weights, epsilon)
+    theirs = printed_mechanism(weights, epsilon)
     error = float(1 - np.asarray(weights) @ np.diag(theirs))
     before = unfairness(theirs, weights, rates).ratio
     found = fairest_channel(weights, rates, epsilon, error=error)
@@ -173,7 +173,7 @@ def _frontier(_: Evidence) -> Checked:
 
 
 def _boundary(_: Evidence) -> Checked:
-    matrix = printed(_EXAMPLE[0], 20.0)
+    matrix = printed_mechanism(_EXAMPLE[0], 20.0)
     why = f"At epsilon 20 the larger group still says the truth with probability {matrix[0, 0]:g}."
     return Checked(AGREES if matrix[0, 0] == 0.5 else DIFFERS, why)
 
@@ -183,7 +183,10 @@ def _boundary(_: Evidence) -> Checked:
 
 def _extends(_: Evidence) -> Checked:
     weights, rates, epsilon = _EXAMPLE
-    binary_one, general = printed(weights, epsilon), fairest_channel(weights, rates, epsilon, error="minimum")
+    binary_one, general = (
+        printed_mechanism(weights, epsilon),
+        fairest_channel(weights, rates, epsilon, error="minimum"),
+    )
     off = float(np.abs(binary_one - general.matrix).max())
     words = [
         f"{unfairness(each, weights, rates).ratio:.4f}" for each in (binary_one, np.asarray(general.matrix))
@@ -202,7 +205,7 @@ def _lattice() -> Numbers:
     return np.array([*product(parts, repeat=3)]) / _PARTS
 
 
-def reduced(q: Numbers, ratio: float) -> NDArray[np.bool_]:
+def keeps_condition(q: Numbers, ratio: float) -> NDArray[np.bool_]:
     """Return which mechanisms keep (5.5.7), with `ratio` for e^epsilon."""
     diagonal = np.diagonal(q, axis1=1, axis2=2)
     found: NDArray[np.bool_] = (diagonal <= ratio * q.min(axis=1) + _CLOSE).all(axis=1)
@@ -215,7 +218,7 @@ def _reduction(_: Evidence) -> Checked:
     number = wrong = 0
     for ratio in _RATIOS:
         private = (truthful.max(axis=1) <= ratio * truthful.min(axis=1) + _CLOSE).all(axis=1)
-        wrong += int((reduced(truthful, ratio) != private).sum())
+        wrong += int((keeps_condition(truthful, ratio) != private).sum())
         number += len(truthful)
     why = (
         "If q_ij <= q_jj <= e^epsilon q_i'j for all i and i', then q_ij <= e^epsilon q_i'j. Of "
@@ -283,7 +286,7 @@ def _slower(evidence: Evidence) -> Checked:
 def _theorem_15(evidence: Evidence) -> Checked:
     record = _records(evidence)["lsac-gender"]
     marginal = record["ways"][OPT]["1"]["marginal"][1]
-    return unchecked(
+    return cannot_check(
         "It does not apply after local privacy: it asks that the groups have the same sizes before and after,"
         f" and the reports of a mechanism change them (LSAC, gender, epsilon 1: {record['weights'][1]:.3f} "
         f"men become {marginal:.3f}). It also asks for classifiers that are optimal in accuracy and "
@@ -314,7 +317,7 @@ def _size(_: Evidence) -> Checked:
 
 
 def _known_best(_: Evidence) -> Checked:
-    return unchecked("It is a statement of arcolezi2023, and judged in the reproduction of that paper.")
+    return cannot_check("It is a statement of arcolezi2023, and judged in the reproduction of that paper.")
 
 
 THEORY: tuple[Claim, ...] = (

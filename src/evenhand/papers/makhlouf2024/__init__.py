@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from evenhand.papers.makhlouf2024.claims import CLAIMS
 from evenhand.papers.makhlouf2024.figures import draw_figures
 from evenhand.papers.makhlouf2024.plans import studies
-from evenhand.papers.makhlouf2024.published import means, published
+from evenhand.papers.makhlouf2024.published import load_published, means
 from evenhand.papers.paper import Paper
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ PAPER = Paper(
     claims=CLAIMS,
     tables=build_tables,
     figures=draw_figures,
-    published=published,
+    published=load_published,
     designs=DESIGN_NOTES,
     departures=DEPARTURES,
 )

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import DataSetNotFoundError
-from evenhand.papers.claims import AGREES, DIFFERS, Checked, Claim, unchecked
+from evenhand.papers.claims import AGREES, DIFFERS, Checked, Claim, cannot_check
 from evenhand.papers.makhlouf2024 import checks
 from evenhand.papers.makhlouf2024.checks import DISPARITIES, FALLING, STRICT, STRONG, WEAK, chosen
 from evenhand.papers.makhlouf2024.facts import FACTS
@@ -61,7 +61,7 @@ def _number(
     def check(evidence: Evidence) -> Checked:
         results = evidence.studies[study]
         if setting not in results.settings:
-            return unchecked(f"This design has no epsilon of {float(setting.epsilon or 0):g}.")
+            return cannot_check(f"This design has no epsilon of {float(setting.epsilon or 0):g}.")
         ours = (
             estimate(results, setting, measure, kind="student")
             if signed
@@ -81,7 +81,7 @@ def _gone(strategy: str, epsilon: str) -> Claim:
         results = evidence.studies[study]
         setting = checks.setting_of(strategy, epsilon)
         if setting not in results.settings:
-            return unchecked(f"This design has no epsilon of {epsilon}.")
+            return cannot_check(f"This design has no epsilon of {epsilon}.")
         return alike(
             [estimate(results, setting, measure, kind="student") for measure in FALLING], what="disparities"
         )
@@ -221,7 +221,7 @@ def _dependence(evidence: Evidence) -> Checked:
         try:
             pairs = profile(prepare(evidence.studies[name].plan)).among_sensitive
         except DataSetNotFoundError:
-            return unchecked("The rows are not on this machine any more.")
+            return cannot_check("The rows are not on this machine any more.")
         means[name] = sum(pair.v.value for pair in pairs) / len(pairs)
     low, high = means[COMPAS[1]], means[ADULT[1]]
     why = f"The mean of Cramér's V over pairs is {low:.3f} on Compas and {high:.3f} on Adult."
@@ -291,7 +291,7 @@ def _fair_before(study: str, measure: str, title: str) -> tuple[Claim, Claim]:
 def _published(name: str, *, precision: bool) -> Claim:
     def check(evidence: Evidence) -> Checked:
         if evidence.published is None:
-            return unchecked("The published table is not on this machine.")
+            return cannot_check("The published table is not on this machine.")
         found = published_checks(evidence.studies[name], name, evidence.published, precision=precision)
         return share(found, what="means")
 

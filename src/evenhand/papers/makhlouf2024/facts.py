@@ -12,7 +12,7 @@ from evenhand import datasets
 from evenhand.collect import GRR
 from evenhand.collect.joint.split import split_budget
 from evenhand.errors import DataSetNotFoundError
-from evenhand.papers.claims import AGREES, DIFFERS, Checked, Claim, unchecked
+from evenhand.papers.claims import AGREES, DIFFERS, Checked, Claim, cannot_check
 from evenhand.papers.makhlouf2024 import checks
 from evenhand.papers.makhlouf2024.plans import ADULT, COMPAS, SYNTHETIC
 from evenhand.papers.rules import fact
@@ -104,7 +104,7 @@ def _score(evidence: Evidence) -> Checked:
 def _thirty_days(evidence: Evidence) -> Checked:
     people = evidence.studies[COMPAS[0]].facts.rows
     if people != _TABLE_1[COMPAS[0]][0]:
-        return unchecked(f"There are {people:,} rows, so these are not the paper's.")
+        return cannot_check(f"There are {people:,} rows, so these are not the paper's.")
     why = (
         "The authors' code joins 'at most 30' and 'at least \N{MINUS SIGN}30' with OR: the 5,915 have a "
         "delay of any length. Within 30 days there are 5,278. The 5,915 are used."
@@ -132,7 +132,7 @@ def _mediator(evidence: Evidence) -> Checked:
     try:
         rows = datasets.load("causal", backend="pyarrow", **options).frame
     except DataSetNotFoundError:
-        return unchecked("The synthetic rows are not on this machine any more.")
+        return cannot_check("The synthetic rows are not on this machine any more.")
     group, middle = (np.asarray(rows[name]) for name in ("A", "M"))
     shares = [
         np.bincount(middle[group == each], minlength=3) / np.count_nonzero(group == each) for each in (0, 1)
@@ -176,7 +176,7 @@ def _combined(evidence: Evidence) -> Checked:
 
 
 def _second(_: Evidence) -> Checked:
-    return unchecked("The second synthetic data set was not published, nor were its coefficients.")
+    return cannot_check("The second synthetic data set was not published, nor were its coefficients.")
 
 
 FACTS: tuple[Claim, ...] = (

@@ -9,7 +9,7 @@ import numpy as np
 from evenhand.papers.claims import UNCHECKED, Checked
 from evenhand.papers.makhlouf2024.checks import setting_of
 from evenhand.papers.makhlouf2024.plans import MEASURES
-from evenhand.papers.published import Published, published_columns
+from evenhand.papers.published import Published, read_published_columns
 from evenhand.papers.rules import published_mean
 from evenhand.papers.tables import COLUMNS, NO_PUBLISHED
 from evenhand.study.plan.cells import Setting
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from evenhand.study.results.estimates import Estimated
     from evenhand.study.results.results import Results
 
-__all__ = ["NAMES", "PRECISION", "means", "published", "published_checks"]
+__all__ = ["NAMES", "PRECISION", "load_published", "means", "published_checks"]
 
 _STEM = "results_makhlouf2024_compas"
 _STRATEGIES = {"sLDP": "single", "combsLDP": "combined", "indsLDP": "independent"}
@@ -53,9 +53,9 @@ _NOTES = {
 }
 
 
-def published() -> Published | None:
+def load_published() -> Published | None:
     """Return the runs on Compas that the authors published, or None if the file is not on this machine."""
-    columns = published_columns(_STEM, numbers=("threshold", "epsilon", "Seed_num", *NAMES.values()))
+    columns = read_published_columns(_STEM, numbers=("threshold", "epsilon", "Seed_num", *NAMES.values()))
     if columns is None:
         return None
     runs: dict[tuple[str, str, str], Any] = {}

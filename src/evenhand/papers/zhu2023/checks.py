@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.papers.claims import AGREES, DIFFERS, Checked, unchecked
+from evenhand.papers.claims import AGREES, DIFFERS, Checked, cannot_check
 from evenhand.papers.trials import estimate_mean
 from evenhand.papers.zhu2023.classification import classification_name
 from evenhand.papers.zhu2023.data import DATA
@@ -116,7 +116,7 @@ def number_of(evidence: Evidence, name: str, mechanism: str, epsilon: str, measu
     runs = of_table(evidence, name, mechanism, epsilon, measure)
     ours = estimate_mean(runs)
     if len(runs) < 2:
-        return unchecked("One experiment has no spread.", ours=ours, paper=text)
+        return cannot_check("One experiment has no spread.", ours=ours, paper=text)
     spread = float(runs.std(ddof=1)) * math.sqrt(1 + 1 / len(runs))
     off, reach = ours.value / paper - 1, ALLOWED + _ERRORS * spread / paper
     why = f"Off by {_signed(off)}, allowed {reach:.1%}.".replace("%", " %")

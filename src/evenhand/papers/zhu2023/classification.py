@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from evenhand.papers.trials import Trials
 from evenhand.papers.zhu2023 import draws, exact
-from evenhand.papers.zhu2023.data import FEATURES, THRESHOLD, counted
+from evenhand.papers.zhu2023.data import FEATURES, THRESHOLD, count_people
 from evenhand.papers.zhu2023.printed import (
     ANONYMITY,
     EPSILONS,
@@ -109,7 +109,7 @@ def _repetitions(name: str, number: int) -> dict[str, Any]:
     """Return the mean accuracies of ten repetitions, by mechanism and epsilon; "" for none."""
     found = {}
     for setting, columns in SETTINGS.items():
-        table, everything = counted(name, columns), counted(name, columns, columns)
+        table, everything = count_people(name, columns), count_people(name, columns, columns)
         true: Any = np.asarray(table.counts)
         source = SeededSource(_SEED, cell=f"classification/{name}/{setting}/{number}")
         runs: dict[tuple[str, str], list[float]] = {}
@@ -145,10 +145,10 @@ def _released(
     true: Any = np.asarray(table.counts)
     swapping, anonymity = RandomSwapping(epsilon=epsilon), KAnonymity(k=THRESHOLD)
     errors = {
-        LAPLACE: draws.laplace(true, epsilon, 1, source),
-        GAUSSIAN: draws.gaussian(true, exact.variance(epsilon), 1, source),
-        SUPPRESSION: draws.suppression(true, epsilon, THRESHOLD, 1, source),
-        SWAPPING: draws.released(swapping, table, 1, source),
-        ANONYMITY: draws.anonymized(anonymity, everything, epsilon, 1, source)[1],
+        LAPLACE: draws.laplace_errors(true, epsilon, 1, source),
+        GAUSSIAN: draws.gaussian_errors(true, exact.variance(epsilon), 1, source),
+        SUPPRESSION: draws.suppression_errors(true, epsilon, THRESHOLD, 1, source),
+        SWAPPING: draws.release_errors(swapping, table, 1, source),
+        ANONYMITY: draws.anonymity_errors(anonymity, everything, epsilon, 1, source)[1],
     }
     return {name: true + each[0].reshape(true.shape) for name, each in errors.items()}

@@ -9,7 +9,17 @@ from typing import Any
 from evenhand import datasets
 from evenhand.release.table.histogram import Histogram
 
-__all__ = ["BOUND", "COLUMNS", "DATA", "FEATURES", "QUASI", "THRESHOLD", "Source", "counted", "people"]
+__all__ = [
+    "BOUND",
+    "COLUMNS",
+    "DATA",
+    "FEATURES",
+    "QUASI",
+    "THRESHOLD",
+    "Source",
+    "count_people",
+    "load_people",
+]
 
 QUASI = "RAC1P"
 """The quasi-identifier of swapping; only nine values fit the printed delta, and race has nine."""
@@ -62,13 +72,13 @@ DATA = {
 
 
 @lru_cache(maxsize=3)
-def people(name: str) -> Any:
+def load_people(name: str) -> Any:
     """Return the rows of a data set with its schema."""
     return datasets.load("nist_excerpts", part=DATA[name].part, histogram=True, age_brackets=True)
 
 
 @lru_cache(maxsize=12)
-def counted(
+def count_people(
     name: str,
     columns: tuple[str, ...] = COLUMNS,
     quasi: tuple[str, ...] = (QUASI,),
@@ -87,6 +97,6 @@ def counted(
     bound : int, optional
         The public bound on a count.
     """
-    rows = people(name)
+    rows = load_people(name)
     schema = rows.schema.with_roles(quasi_identifiers=quasi, sensitive=quasi, target=None, positive=None)
     return Histogram.count(rows.frame, schema, columns, bound=bound)

@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     Errors = NDArray[np.float64]
 
 __all__ = [
-    "anonymized",
-    "gaussian",
-    "laplace",
-    "released",
-    "sampled",
+    "anonymity_errors",
+    "draw_sample",
+    "gaussian_errors",
+    "laplace_errors",
+    "release_errors",
     "summary",
-    "suppression",
-    "suppression_by_threshold",
+    "suppression_errors",
+    "threshold_errors",
 ]
 
 
@@ -56,7 +56,7 @@ def summary(errors: Errors) -> dict[str, float]:
 # --- noise ----------------------------------------------------------------------------------------
 
 
-def laplace(counts: Counts, epsilon: Fraction, repetitions: int, source: SeededSource) -> Errors:
+def laplace_errors(counts: Counts, epsilon: Fraction, repetitions: int, source: SeededSource) -> Errors:
     """Return the errors of counts with Laplace noise of scale 2 / epsilon, rounded, then clipped at zero.
 
     Rounding fits the printed numbers, which are multiples of 1 / 200, and continuous noise does not.
@@ -66,14 +66,14 @@ def laplace(counts: Counts, epsilon: Fraction, repetitions: int, source: SeededS
     return found
 
 
-def gaussian(counts: Counts, variance: Fraction, repetitions: int, source: SeededSource) -> Errors:
+def gaussian_errors(counts: Counts, variance: Fraction, repetitions: int, source: SeededSource) -> Errors:
     """Return the errors of counts with discrete Gaussian noise, clipped at zero."""
     noise = DiscreteGaussian(variance).draw(size=(repetitions, counts.size), source=source)
     found: Errors = (np.maximum(counts.ravel() + noise, 0) - counts.ravel()).astype(np.float64)
     return found
 
 
-def suppression(
+def suppression_errors(
     counts: Counts, epsilon: Fraction, threshold: int, repetitions: int, source: SeededSource
 ) -> Errors:
     """Return the errors of equation (2): noise of its own on each count decides whether it is replaced."""
@@ -82,7 +82,7 @@ def suppression(
     return np.where(flat + noise >= threshold, 0.0, threshold // 2 - flat)
 
 
-def suppression_by_threshold(
+def threshold_errors(
     counts: Counts, epsilon: Fraction, threshold: int, repetitions: int, source: SeededSource
 ) -> Errors:
     """Return the errors of Algorithm 2: one noisy threshold for all counts, half of it in their place."""
@@ -95,7 +95,7 @@ def suppression_by_threshold(
 # --- tables ---------------------------------------------------------------------------------------
 
 
-def released(mechanism: Any, histogram: Histogram, repetitions: int, source: SeededSource) -> Errors:
+def release_errors(mechanism: Any, histogram: Histogram, repetitions: int, source: SeededSource) -> Errors:
     """Return the errors of a mechanism of :mod:`evenhand.release`."""
     counts: Any = histogram.counts
     found = np.empty((repetitions, counts.size))
@@ -104,13 +104,13 @@ def released(mechanism: Any, histogram: Histogram, repetitions: int, source: See
     return found
 
 
-def sampled(histogram: Histogram, share: float, source: SeededSource) -> Histogram:
+def draw_sample(histogram: Histogram, share: float, source: SeededSource) -> Histogram:
     """Return the table of a sample that every person is in with the same probability."""
     kept = source.generator().binomial(np.asarray(histogram.counts), share)
     return histogram.with_counts(kept)
 
 
-def anonymized(
+def anonymity_errors(
     mechanism: Any, histogram: Histogram, epsilon: Fraction | None, repetitions: int, source: SeededSource
 ) -> tuple[Errors, Errors]:
     """Return the errors of a k-anonymous sample against the sample, and against the whole table.
@@ -120,7 +120,7 @@ def anonymized(
     whole: Any = np.asarray(histogram.counts)
     inside, outside = np.empty((2, repetitions, whole.size))
     for number in range(repetitions):
-        kept = histogram if epsilon is None else sampled(histogram, -math.expm1(-float(epsilon)), source)
+        kept = histogram if epsilon is None else draw_sample(histogram, -math.expm1(-float(epsilon)), source)
         made: Any = np.asarray(mechanism.release(kept, rng=source).histogram.counts)
         inside[number] = (made - np.asarray(kept.counts)).ravel()
         outside[number] = (made - whole).ravel()

@@ -36,8 +36,8 @@ __all__ = [
     "anonymity_delta",
     "anonymity_theorem",
     "biases",
-    "bounded",
     "clipped_bias",
+    "compare_bounds",
     "gaussian_delta",
     "keep_probability",
     "laplace_alpha",
@@ -288,7 +288,7 @@ def laplace_alpha(counts: Any, epsilon: Fraction) -> float:
     return (math.exp(-rate * float(np.min(counts)) / 2) - math.exp(-rate * float(np.max(counts)) / 2)) / rate
 
 
-def bounded(matrix: Any, epsilon: Fraction, threshold: int) -> dict[str, tuple[float, float]]:
+def compare_bounds(matrix: Any, epsilon: Fraction, threshold: int) -> dict[str, tuple[float, float]]:
     """Return what each theorem is about, and what it says that is at most; Theorem 4 is an equation.
 
     Parameters

@@ -14,7 +14,7 @@ import numpy as np
 from evenhand import release
 from evenhand.papers.trials import Trials
 from evenhand.papers.zhu2023 import draws, exact
-from evenhand.papers.zhu2023.data import BOUND, COLUMNS, DATA, QUASI, THRESHOLD, counted, people
+from evenhand.papers.zhu2023.data import BOUND, COLUMNS, DATA, QUASI, THRESHOLD, count_people, load_people
 from evenhand.papers.zhu2023.printed import ANONYMITY, EPSILONS, GAUSSIAN, LAPLACE, SUPPRESSION, SWAPPING
 from evenhand.privacy.laws import DiscreteGaussian
 from evenhand.privacy.randomness import SeededSource
@@ -47,7 +47,7 @@ __all__ = [
     "THRESHOLDS",
     "experiment_trials",
     "figures_name",
-    "shipped",
+    "shipped_numbers",
     "tables_name",
 ]
 
@@ -106,7 +106,7 @@ def _source(*words: object) -> SeededSource:
 
 def _table(name: str, number: int) -> dict[str, Any]:
     """Return one experiment of a table: every mechanism at every epsilon."""
-    histogram, everything = counted(name), _all_columns(name)
+    histogram, everything = count_people(name), _all_columns(name)
     counts: Any = np.asarray(histogram.counts)
     found: dict[str, dict[str, Numbers]] = {}
     for text in EPSILONS:
@@ -116,18 +116,22 @@ def _table(name: str, number: int) -> dict[str, Any]:
             return _source("tables", name, number, mechanism, at)
 
         noise = exact.variance(epsilon), exact.variance(epsilon, printed=True)
-        inside, outside = draws.anonymized(
+        inside, outside = draws.anonymity_errors(
             KAnonymity(k=THRESHOLD), everything, epsilon, FEW, source(ANONYMITY)
         )
         errors = {
-            LAPLACE: draws.laplace(counts, epsilon, REPETITIONS, source(LAPLACE)),
-            GAUSSIAN: draws.gaussian(counts, noise[0], REPETITIONS, source(GAUSSIAN)),
-            SMALLER_NOISE: draws.gaussian(counts, noise[1], REPETITIONS, source(SMALLER_NOISE)),
-            SUPPRESSION: draws.suppression(counts, epsilon, THRESHOLD, REPETITIONS, source(SUPPRESSION)),
-            BY_THRESHOLD: draws.suppression_by_threshold(
+            LAPLACE: draws.laplace_errors(counts, epsilon, REPETITIONS, source(LAPLACE)),
+            GAUSSIAN: draws.gaussian_errors(counts, noise[0], REPETITIONS, source(GAUSSIAN)),
+            SMALLER_NOISE: draws.gaussian_errors(counts, noise[1], REPETITIONS, source(SMALLER_NOISE)),
+            SUPPRESSION: draws.suppression_errors(
+                counts, epsilon, THRESHOLD, REPETITIONS, source(SUPPRESSION)
+            ),
+            BY_THRESHOLD: draws.threshold_errors(
                 counts, epsilon, THRESHOLD, REPETITIONS, source(BY_THRESHOLD)
             ),
-            SWAPPING: draws.released(RandomSwapping(epsilon=text), histogram, REPETITIONS, source(SWAPPING)),
+            SWAPPING: draws.release_errors(
+                RandomSwapping(epsilon=text), histogram, REPETITIONS, source(SWAPPING)
+            ),
             ANONYMITY: inside,
             AGAINST_ALL: outside,
         }
@@ -138,7 +142,7 @@ def _table(name: str, number: int) -> dict[str, Any]:
 
 def _all_columns(name: str) -> Histogram:
     """Return the table with every column a quasi-identifier: a row is generalised as a whole."""
-    return counted(name, COLUMNS, COLUMNS)
+    return count_people(name, COLUMNS, COLUMNS)
 
 
 # --- figures --------------------------------------------------------------------------------------
@@ -154,30 +158,32 @@ def _figure(name: str, number: int) -> dict[str, Any]:
 
 
 def _suppression(name: str, number: int) -> dict[str, dict[str, Numbers]]:
-    histogram = counted(name)
+    histogram = count_people(name)
     counts: Any = np.asarray(histogram.counts)
     found = {}
     for k in THRESHOLDS:
         source = _source("figures", name, number, "suppression", k)
-        errors = draws.released(Suppression(threshold=k), histogram, 1, source)
+        errors = draws.release_errors(Suppression(threshold=k), histogram, 1, source)
         found[str(k)] = {ORIGINAL: draws.summary(errors)}
         for text in EPSILONS:
-            errors = draws.suppression(counts, Fraction(text), k, REPETITIONS, source)
+            errors = draws.suppression_errors(counts, Fraction(text), k, REPETITIONS, source)
             found[str(k)][text] = draws.summary(errors)
     return found
 
 
 def _swapping(name: str, number: int) -> dict[str, dict[str, Numbers]]:
     """Return the three readings of swapping by the share that is swapped, and the counterpart by epsilon."""
-    histogram = counted(name)
+    histogram = count_people(name)
     source = _source("figures", name, number, "swapping")
     found: dict[str, dict[str, Numbers]] = {each: {} for each in (*READINGS, "epsilon")}
     for reading, options in READINGS.items():
         for share in SHARES:
             mechanism = Swapping(fraction=Fraction(share, 100), **options)
-            found[reading][str(share)] = draws.summary(draws.released(mechanism, histogram, FEW, source))
+            found[reading][str(share)] = draws.summary(
+                draws.release_errors(mechanism, histogram, FEW, source)
+            )
     for text in EPSILONS:
-        errors = draws.released(RandomSwapping(epsilon=text), histogram, REPETITIONS, source)
+        errors = draws.release_errors(RandomSwapping(epsilon=text), histogram, REPETITIONS, source)
         found["epsilon"][text] = draws.summary(errors)
     return found
 
@@ -188,10 +194,10 @@ def _anonymity(name: str, number: int) -> dict[str, dict[str, Numbers]]:
     found: dict[str, dict[str, Numbers]] = {}
     for k in THRESHOLDS:
         source = _source("figures", name, number, "k-anonymity", k)
-        inside, _ = draws.anonymized(KAnonymity(k=k), everything, None, FEW, source)
+        inside, _ = draws.anonymity_errors(KAnonymity(k=k), everything, None, FEW, source)
         found[str(k)] = {ORIGINAL: draws.summary(inside)}
         for text in EPSILONS:
-            inside, outside = draws.anonymized(KAnonymity(k=k), everything, Fraction(text), FEW, source)
+            inside, outside = draws.anonymity_errors(KAnonymity(k=k), everything, Fraction(text), FEW, source)
             found[str(k)] |= {text: draws.summary(inside), f"{text}, everybody": draws.summary(outside)}
     return found
 
@@ -202,13 +208,13 @@ def _anonymity(name: str, number: int) -> dict[str, dict[str, Numbers]]:
 def _exact(number: int) -> dict[str, Any]:
     """Return what needs no draws: the table's facts, exact biases, and deltas printed and true."""
     name = list(DATA)[number]
-    histogram = counted(name)
+    histogram = count_people(name)
     counts: Any = np.asarray(histogram.counts)
     found: dict[str, dict[str, Numbers]] = {}
     bounds: dict[str, Any] = {}
     for text in EPSILONS:
         epsilon = Fraction(text)
-        bounds[text] = exact.bounded(histogram.as_matrix(), epsilon, THRESHOLD)
+        bounds[text] = exact.compare_bounds(histogram.as_matrix(), epsilon, THRESHOLD)
         deltas = _deltas(epsilon, histogram.as_matrix().shape[1])
         smaller = DiscreteGaussian(exact.variance(epsilon, printed=True))
         biases = exact.biases(histogram, epsilon, THRESHOLD)
@@ -222,7 +228,7 @@ def _exact(number: int) -> dict[str, Any]:
         "name": name,
         "people": int(counts.sum()),
         "areas": histogram.shape[0],
-        "columns": len(people(name).frame.columns),
+        "columns": len(load_people(name).frame.columns),
         "races": int(np.count_nonzero(np.asarray(histogram.margin((QUASI,)).counts))),
         "cells": int(counts.size),
         "empty": int((counts == 0).sum()),
@@ -230,7 +236,7 @@ def _exact(number: int) -> dict[str, Any]:
         "smallest": int(counts.min()),
         "numbers": found,
         "bounds": bounds,
-        "shipped": shipped(histogram),
+        "shipped": shipped_numbers(histogram),
     }
 
 
@@ -264,7 +270,7 @@ def _deltas(epsilon: Fraction, size: int) -> dict[str, Numbers]:
 _UNIT = "replace one"
 
 
-def shipped(histogram: Histogram) -> dict[str, dict[str, dict[str, float]]]:
+def shipped_numbers(histogram: Histogram) -> dict[str, dict[str, dict[str, float]]]:
     """Return delta, bias and alpha by mechanism and epsilon; noise is clipped at zero as in the paper."""
     found: dict[str, dict[str, dict[str, float]]] = {}
     for text in EPSILONS:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.papers.claims import AGREES, DIFFERS, Checked, Claim, unchecked
+from evenhand.papers.claims import AGREES, DIFFERS, Checked, Claim, cannot_check
 from evenhand.papers.rules import fact, mostly, share
 from evenhand.papers.trials import estimate_mean
 from evenhand.papers.zhu2023.checks import exact_record, number_of, of_table
@@ -112,7 +112,7 @@ def _areas(evidence: Evidence) -> Checked:
 def _features(evidence: Evidence) -> Checked:
     added = 2
     number = next(iter(evidence.trials[EXACT].values()))["columns"] - added
-    return unchecked(
+    return cannot_check(
         f"The earlier excerpt is not to be had; the newer one has {number} columns.", paper="about 20"
     )
 

@@ -8,9 +8,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from evenhand.papers.arcolezi2023 import PAPER, build_tables, checks, draw_figures, published
+from evenhand.papers.arcolezi2023 import PAPER, build_tables, checks, draw_figures, load_published
 from evenhand.papers.arcolezi2023.claims import CLAIMS, PRINTED
-from evenhand.papers.arcolezi2023.plans import DATA, EPSILONS, PROTOCOLS, plan_for, studies, subset
+from evenhand.papers.arcolezi2023.plans import DATA, EPSILONS, PROTOCOLS, draw_subset, plan_for, studies
 from evenhand.papers.claims import Evidence
 from evenhand.papers.paper import DESIGNS
 from evenhand.papers.published import Published
@@ -123,7 +123,7 @@ def test_subset_selection_has_the_size_of_the_code():
 def test_subsets_have_one_to_five_others_uniformly():
     """The paper draws how many, then which; every size and every attribute must come up equally."""
     others = DATA["lsac"].others
-    drawn = [subset(others, seed) for seed in range(2000)]
+    drawn = [draw_subset(others, seed) for seed in range(2000)]
     sizes = Counter(len(each) for each in drawn)
     members = Counter(name for each in drawn for name in each)
 
@@ -144,7 +144,7 @@ def test_a_seed_shares_its_subset_among_all_settings_and_always_protects_the_pro
     assert len(parts) == 20
     assert study.cells == sum(len(part.cells()) for part in parts) == (7 * 2 * 3 + 1) * 20
     for seed, part in enumerate(parts):
-        assert set(part.schema.sensitive) == {"race1", *subset(DATA["lsac"].others, seed)}
+        assert set(part.schema.sensitive) == {"race1", *draw_subset(DATA["lsac"].others, seed)}
         assert part.schema.protected == "race1"
         assert (part.seed, part.repeats) == (seed, 1)
         assert (part.task, part.data) == (study.plan.task, study.plan.data)
@@ -155,7 +155,7 @@ def test_a_seed_shares_its_subset_among_all_settings_and_always_protects_the_pro
 
 @pytest.fixture(scope="module", name="authors")
 def _authors():
-    found = published()
+    found = load_published()
     if found is None:
         pytest.skip("the published table is not on this machine")
     return found
@@ -187,7 +187,7 @@ def test_without_the_file_nothing_is_published(monkeypatch, tmp_path):
     monkeypatch.setenv("EVENHAND_DATA", str(tmp_path))
     monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path))
 
-    assert published() is None
+    assert load_published() is None
 
 
 # --- claims ---------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evenhand.papers.arcolezi2023 import published
+from evenhand.papers.arcolezi2023 import load_published
 from evenhand.papers.arcolezi2023.claims import PRINTED
 from evenhand.papers.arcolezi2023.plans import plan_for
 from evenhand.papers.reproduction import reproduce
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module", name="authors")
 def _authors():
-    found = published()
+    found = load_published()
     if found is None:
         pytest.skip("the published table is not on this machine")
     return found

@@ -6,7 +6,13 @@ from sklearn.dummy import DummyClassifier
 
 from evenhand.errors import InvalidParameterError
 from evenhand.papers.arcolezi2023 import plans
-from evenhand.papers.arcolezi2023.plans import SPACE, Searched, draw, searched, studies
+from evenhand.papers.arcolezi2023.plans import (
+    SPACE,
+    SearchResult,
+    draw_parameters,
+    search_parameters,
+    studies,
+)
 from evenhand.study.tasks.base import Prepared
 from evenhand.study.tasks.shared.parts import parts
 from unit.papers._made_up import facts
@@ -14,9 +20,9 @@ from unit.papers._made_up import facts
 
 @pytest.fixture(autouse=True)
 def _fresh():
-    searched.cache_clear()
+    search_parameters.cache_clear()
     yield
-    searched.cache_clear()
+    search_parameters.cache_clear()
 
 
 @pytest.fixture(name="prepared")
@@ -33,7 +39,7 @@ def _prepared(monkeypatch):
 
 def test_draws_stay_within_the_paper_s_space():
     """A depth or a rate outside it would be another search."""
-    drawn = [draw("adult", number) for number in range(500)]
+    drawn = [draw_parameters("adult", number) for number in range(500)]
 
     assert {each["max_depth"] for each in drawn} == set(range(3, 51))
     assert {each["n_estimators"] for each in drawn} <= set(range(50, 2001, 50))
@@ -60,17 +66,17 @@ def test_test_rows_are_neither_learnt_from_nor_scored_on(prepared):
 def test_the_best_score_wins_and_the_first_of_equals(monkeypatch):
     """A constant model scores one half whatever its parameters; one that cheats is found."""
     monkeypatch.setattr(plans, "_model", lambda *_: DummyClassifier(strategy="constant", constant=1))
-    first = searched("lsac", evaluations=4)
-    searched.cache_clear()
-    wanted = draw("lsac", 2)
+    first = search_parameters("lsac", evaluations=4)
+    search_parameters.cache_clear()
+    wanted = draw_parameters("lsac", 2)
 
     def model(_name, parameters):
         return Knows() if parameters == wanted else DummyClassifier(strategy="constant", constant=1)
 
     monkeypatch.setattr(plans, "_model", model)
-    best = searched("lsac", evaluations=4)
+    best = search_parameters("lsac", evaluations=4)
 
-    assert first == Searched(draw("lsac", 0), 0.5, 4)
+    assert first == SearchResult(draw_parameters("lsac", 0), 0.5, 4)
     assert (best.parameters, best.evaluations) == (wanted, 4)
     assert best.score > 0.5
 
@@ -102,9 +108,9 @@ def test_studies_with_a_search_have_names_and_parameters_of_their_own(monkeypatc
 
     def found(name, *, evaluations):
         asked.append((name, evaluations))
-        return Searched({"max_depth": 4}, 0.7, evaluations)
+        return SearchResult({"max_depth": 4}, 0.7, evaluations)
 
-    monkeypatch.setattr(plans, "searched", found)
+    monkeypatch.setattr(plans, "search_parameters", found)
     (one,) = studies("quick", search=7)
     studies("quick", search=True)
 
@@ -114,7 +120,7 @@ def test_studies_with_a_search_have_names_and_parameters_of_their_own(monkeypatc
 
 def test_names_and_numbers_are_checked():
     """A search of nothing has no best."""
-    with pytest.raises(InvalidParameterError, match="'name' parameter of searched"):
-        searched("compas")
-    with pytest.raises(InvalidParameterError, match="'evaluations' parameter of searched"):
-        searched("lsac", evaluations=0)
+    with pytest.raises(InvalidParameterError, match="'name' parameter of search_parameters"):
+        search_parameters("compas")
+    with pytest.raises(InvalidParameterError, match="'evaluations' parameter of search_parameters"):
+        search_parameters("lsac", evaluations=0)

@@ -8,11 +8,11 @@ from functools import lru_cache
 import numpy as np
 import pytest
 
-from evenhand.papers.claims import Evidence, judged
+from evenhand.papers.claims import Evidence, judge_claims
 from evenhand.papers.fioretto2021 import PAPER
 from evenhand.papers.fioretto2021 import panels as fioretto2021_panels
 from evenhand.papers.fioretto2021.allotment import AS_PRINTED, BEST, EVENEST, OUTPUT, STRENGTHS
-from evenhand.papers.fioretto2021.checks import by_truth, margins, money, number
+from evenhand.papers.fioretto2021.checks import by_truth, check_amount, check_number, margins
 from evenhand.papers.fioretto2021.draws import CLAMP, PLAIN, PROXY
 from evenhand.papers.fioretto2021.language import INDEPENDENT, PARTS, WHOLE
 from evenhand.papers.fioretto2021.printed import (
@@ -24,7 +24,7 @@ from evenhand.papers.fioretto2021.printed import (
 )
 from evenhand.papers.fioretto2021.tables import build_tables
 from evenhand.papers.paper import DESIGNS
-from evenhand.papers.reproduction import examined
+from evenhand.papers.reproduction import build_reproduction
 from unit.papers._made_up_decisions import UNION, evidence
 
 CLAIMS = {claim.id: claim for claim in PAPER.claims if claim.needs}
@@ -86,10 +86,14 @@ def test_the_printed_numbers_are_those_of_the_paper():
 
 def test_a_number_agrees_if_it_rounds_to_the_printed_one():
     """And an amount of money within five per cent."""
-    assert [number(each, "0.0000012").verdict for each in (1.249e-6, 1.251e-6)] == ["agrees", "differs"]
-    assert [money(each, 1_000).verdict for each in (951, 1_049, 1_051)] == ["agrees", "agrees", "differs"]
-    assert money(500, 865.6).paper == "$865.6"
-    assert money(500, 1_000).why.startswith("Ours is $500, off by \N{MINUS SIGN}50.0 %, allowed 5 %.")
+    assert [check_number(each, "0.0000012").verdict for each in (1.249e-6, 1.251e-6)] == ["agrees", "differs"]
+    assert [check_amount(each, 1_000).verdict for each in (951, 1_049, 1_051)] == [
+        "agrees",
+        "agrees",
+        "differs",
+    ]
+    assert check_amount(500, 865.6).paper == "$865.6"
+    assert check_amount(500, 1_000).why.startswith("Ours is $500, off by \N{MINUS SIGN}50.0 %, allowed 5 %.")
 
 
 def test_bounds_and_averages_agree_if_they_are_the_printed_ones():
@@ -169,7 +173,7 @@ def test_claims_have_names_of_their_own_and_need_what_can_be_run():
 
     assert max(Counter(claim.id for claim in PAPER.claims).values()) == 1
     assert all(set(claim.needs) <= known for claim in PAPER.claims)
-    assert {row.verdict for row in judged(CLAIMS.values(), Evidence({}))} == {"cannot be checked"}
+    assert {row.verdict for row in judge_claims(CLAIMS.values(), Evidence({}))} == {"cannot be checked"}
 
 
 # --- planted findings about the allotment ---------------------------------------------------------
@@ -463,7 +467,7 @@ def test_everything_is_written(tmp_path):
     pytest.importorskip("altair")
     paper = replace(PAPER, claims=tuple(CLAIMS.values()), figures=lambda told: PAPER.figures(told)[:1])
     kept = {name: as_found().trials[name] for name in ("language", "counties")}
-    found = examined(paper, "quick", {}, trials=kept)
+    found = build_reproduction(paper, "quick", {}, trials=kept)
     found.write(tmp_path)
     with (tmp_path / "counties.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))

@@ -43,7 +43,7 @@ def test_moments_of_processed_counts_are_integrals(count, temperature):
     b = 4.0
     noise = np.linspace(-160, 160, 400_001)
     mass = np.exp(-np.abs(noise) / b) / (2 * b) * (noise[1] - noise[0])
-    values = draws.shrunken(count + noise, temperature)
+    values = draws.shrink_counts(count + noise, temperature)
     mean, variance = allotment.mean_and_variance(np.array([count]), Fraction(4), temperature)
     expected = float((values * mass).sum())
 
@@ -54,7 +54,7 @@ def test_moments_of_processed_counts_are_integrals(count, temperature):
 def test_drawn_allotments_tend_to_their_exact_bias():
     """At a small epsilon, where biases are large; a draw of another scale is seen."""
     epsilon, number = Fraction(1, 1000), 400
-    drawn = draws.allotments(TABLE, epsilon, {"T": 3e5}, number, SeededSource(3))
+    drawn = draws.draw_allotments(TABLE, epsilon, {"T": 3e5}, number, SeededSource(3))
     exact = {
         draws.PLAIN: allotment.exact_bias(TABLE, epsilon)[0],
         draws.CLAMP: allotment.released_bias(TABLE, 1 / epsilon),
@@ -126,7 +126,7 @@ def test_errors_of_the_rule_are_those_of_the_formula_sheet(monkeypatch):
     """Known to fourteen digits, and far from what independence would give."""
     s, sp, spe = (np.array(each) for each in ((80, 3305), (4, 160), (1, 3)))
     table = data.Areas(np.array(["a", "b"]), s, sp, spe, np.array([False, False]), np.zeros(2, dtype=bool))
-    monkeypatch.setattr(language, "areas", lambda _: table)
+    monkeypatch.setattr(language, "load_areas", lambda _: table)
     language.part_errors.cache_clear()
     errors = language.part_errors("known", "0.1")
     wider = language.part_errors("known", "0.3", "3")
@@ -143,17 +143,17 @@ def test_drawn_errors_of_the_rule_tend_to_the_exact_ones(monkeypatch):
     table, number = made_up_areas("determined"), 20_000
     exact = language.part_errors("determined", "0.1")[language.WHOLE]
     language.part_errors.cache_clear()
-    wrong = draws.rule_errors(table, Fraction(1, 10), number, SeededSource(4)) / number
+    wrong = draws.draw_rule_errors(table, Fraction(1, 10), number, SeededSource(4)) / number
     error = np.sqrt(np.maximum(exact * (1 - exact), 1e-3) / number)
 
     assert (np.abs(wrong - exact) <= 6 * error).all()
-    other = draws.rule_errors(table, Fraction(1, 30), 4_000, SeededSource(4)) / 4_000
+    other = draws.draw_rule_errors(table, Fraction(1, 30), 4_000, SeededSource(4)) / 4_000
     assert (np.abs(other - exact) > 12 * error).any()
 
 
 def test_noisy_ratios_have_the_mean_of_their_principal_value():
     """With little noise, where the two are the same to three digits."""
-    mean, variance = draws.counties([(30, 600), (160, 3305)], Fraction(1), 40_000, SeededSource(5))
+    mean, variance = draws.draw_counties([(30, 600), (160, 3305)], Fraction(1), 40_000, SeededSource(5))
 
     assert mean == pytest.approx([0.05, 160 / 3305], abs=1e-4)
     assert variance[0] == pytest.approx(2 / 600**2, rel=0.1)
@@ -166,7 +166,7 @@ def test_groups_are_of_about_equal_size_and_by_the_noisy_count(monkeypatch):
     """And the noise is that of epsilon."""
     monkeypatch.setattr(language, "GROUPS", 3)
     table = made_up_areas("simulated")
-    members, noisy = language.grouped(table, Fraction(1), SeededSource(6))
+    members, noisy = language.group_areas(table, Fraction(1), SeededSource(6))
 
     assert sorted(np.concatenate(members).tolist()) == list(range(66))
     assert {len(each) for each in members} == {22}
@@ -225,9 +225,9 @@ def test_tables_are_read_by_name(monkeypatch):
         return SimpleNamespace(frame=frame)
 
     monkeypatch.setattr("evenhand.datasets.load", load)
-    data.districts.cache_clear()
-    found = {name: data.districts(name) for name in data.TABLES}
-    data.districts.cache_clear()
+    data.load_districts.cache_clear()
+    found = {name: data.load_districts(name) for name in data.TABLES}
+    data.load_districts.cache_clear()
 
     assert [len(each.counts) for each in found.values()] == [2, 2, 1]
     assert found["students"].chosen.tolist() == [True, False]
@@ -247,9 +247,9 @@ def test_areas_know_which_of_them_are_drawn(monkeypatch):
         {"area": ["a", "b"], "s": [100, 100], "sp": [9, 2], "spe": [3, 1], "simulated": [0, 1]}
     )
     monkeypatch.setattr("evenhand.datasets.load", lambda *_, **__: SimpleNamespace(frame=frame))
-    data.areas.cache_clear()
-    found = [data.areas(name) for name in data.AREAS]
-    data.areas.cache_clear()
+    data.load_areas.cache_clear()
+    found = [data.load_areas(name) for name in data.AREAS]
+    data.load_areas.cache_clear()
 
     assert [each.drawn.tolist() for each in found] == [[False, False], [False, True]]
     assert found[0].covered.tolist() == [True, False]
@@ -259,7 +259,7 @@ def test_areas_know_which_of_them_are_drawn(monkeypatch):
 def test_the_districts_of_the_paper_have_its_numbers():
     """With the table at hand: the bounds of Example 1 to their printed digits."""
     try:
-        table = data.districts("students")
+        table = data.load_districts("students")
     except DataSetNotFoundError:
         pytest.skip("the table of districts is not on this machine")
     from evenhand.decide.bounds_curvature import allotment_trace, second_order_bias
@@ -269,6 +269,6 @@ def test_the_districts_of_the_paper_have_its_numbers():
         float(np.ptp(second_order_bias(trace, Laplace(1 / Fraction(text)), as_printed=True)))
         for text in ("0.001", "0.01", "0.05")
     ]
-    data.districts.cache_clear()
+    data.load_districts.cache_clear()
 
     assert alphas == pytest.approx([3.0534822e-3, 3.0534822e-5, 1.2213929e-6], rel=1e-6)

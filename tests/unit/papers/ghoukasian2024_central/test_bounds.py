@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evenhand.learn.parity.bounds import printed_bounds
-from evenhand.papers.claims import Evidence, judged
+from evenhand.papers.claims import Evidence, judge_claims
 from evenhand.papers.ghoukasian2024_central import bounds
 from evenhand.papers.ghoukasian2024_central.bounds import Case
 from evenhand.papers.ghoukasian2024_central.tables import build_tables
@@ -65,7 +65,7 @@ def test_flips_are_those_of_algorithm_2(case):
     """All branches and guards: rates of 0 and 1, ties, either group ahead."""
     every = np.array([0.0, 0.1, 0.5, 0.9, 1.0])
     first, second = (each.ravel() for each in np.meshgrid(every, every))
-    gap, changed = bounds.flipped(case, first, second)
+    gap, changed = bounds.flip_decisions(case, first, second)
     expected = [slowly(case, *pair) for pair in zip(first, second, strict=True)]
 
     assert np.allclose(gap, [each[0] for each in expected], atol=1e-12)
@@ -86,7 +86,7 @@ def test_noisy_rates_are_near_the_rates_unless_divided_by_the_other_size():
 @pytest.mark.parametrize(("noise", "holds"), [(1.0, True), (60.0, False)])
 def test_the_bound_holds_in_simulations_and_fails_with_more_noise(few, noise, holds):
     """A bound that no simulation could break would say nothing."""
-    found = bounds.simulated(CASE, SeededSource(3), noise=noise)
+    found = bounds.simulate_bounds(CASE, SeededSource(3), noise=noise)
 
     assert (found["above"] <= bounds.ETA) == holds
     assert (found["mean gap"] <= found["expected bound"]) == holds
@@ -144,7 +144,7 @@ def test_what_is_proved_agrees_and_what_is_misprinted_differs(few):
     """These verdicts are facts: no run changes them."""
     records = bounds.bound_trials().run(None)
     evidence = Evidence({}, None, {bounds.BOUNDS: records})
-    rows = {row.id: row for row in judged(THEORY, evidence)}
+    rows = {row.id: row for row in judge_claims(THEORY, evidence)}
     agrees = {name for name, row in rows.items() if row.verdict == "agrees"}
     differs = {name for name, row in rows.items() if row.verdict == "differs"}
 
@@ -164,7 +164,7 @@ def test_a_bound_that_fails_in_the_simulations_is_seen(few, monkeypatch):
     monkeypatch.setattr(bounds, "bound", lambda *_, **__: 0.001)
     monkeypatch.setattr(bounds, "expected_bound", lambda *_: 0.0001)
     evidence = Evidence({}, None, {bounds.BOUNDS: bounds.bound_trials().run(None)})
-    rows = {row.id: row.verdict for row in judged(THEORY, evidence)}
+    rows = {row.id: row.verdict for row in judge_claims(THEORY, evidence)}
 
     assert rows["theorem-8-fairness"] == rows["theorem-8-utility"] == "differs"
     assert rows["proposition-9-fairness"] == rows["proposition-9-utility"] == "differs"
@@ -172,7 +172,7 @@ def test_a_bound_that_fails_in_the_simulations_is_seen(few, monkeypatch):
 
 def test_without_simulations_the_claims_that_need_them_say_so():
     """Nothing is claimed of what was not run."""
-    rows = judged(THEORY, Evidence({}))
+    rows = judge_claims(THEORY, Evidence({}))
 
     assert sum(row.why == "Not run: bounds." for row in rows) == 7
 
@@ -180,7 +180,7 @@ def test_without_simulations_the_claims_that_need_them_say_so():
 def test_a_stopped_run_has_no_verdict_on_the_sizes_it_did_not_reach(few):
     """The smallest tables alone say nothing about those of the thesis."""
     evidence = Evidence({}, None, {bounds.BOUNDS: {0: bounds.bound_trials().compute(0)}})
-    rows = {row.id: row for row in judged(THEORY, evidence)}
+    rows = {row.id: row for row in judge_claims(THEORY, evidence)}
 
     assert rows["algorithm-2-rates"].why == "Not run: the sizes of the tables."
     assert rows["theorem-8-fairness"].verdict == "agrees"

@@ -5,7 +5,7 @@ import csv
 import numpy as np
 import pytest
 
-from evenhand.papers.claims import Checked, Evidence, judged
+from evenhand.papers.claims import Checked, Evidence, judge_claims
 from evenhand.papers.ghoukasian2024_central import PAPER, SIZES, checks
 from evenhand.papers.ghoukasian2024_central.accounting import (
     ACCOUNTING,
@@ -19,7 +19,7 @@ from evenhand.papers.ghoukasian2024_central.data import FILES, FIRST
 from evenhand.papers.ghoukasian2024_central.printed import TABLES
 from evenhand.papers.ghoukasian2024_central.training import RANDOM, ZERO, training_name
 from evenhand.papers.paper import DESIGNS
-from evenhand.papers.reproduction import examined
+from evenhand.papers.reproduction import build_reproduction
 from evenhand.papers.tables import COLUMNS
 
 READING = checks.Reading("adult", "men")
@@ -86,7 +86,7 @@ def evidence(files=tuple(FILES), **options):
 
 
 def verdicts(found):
-    return {row.id: row.verdict for row in judged(SECTION, found)}
+    return {row.id: row.verdict for row in judge_claims(SECTION, found)}
 
 
 # --- what is printed ------------------------------------------------------------------------------
@@ -146,7 +146,7 @@ def test_where_readings_disagree_it_cannot_be_decided_without_the_file():
     def change(file, first, *_):
         return (0.02, 0.02) if (file, first) == ("adult", "men") else (0.0, 0.0)
 
-    rows = {row.id: row for row in judged(SECTION, evidence(change=change))}
+    rows = {row.id: row for row in judge_claims(SECTION, evidence(change=change))}
 
     assert rows["table-3.1-acc"].verdict == rows["table-3.1-fermi-gap"].verdict == "cannot be checked"
     assert rows["table-3.1-acc"].why.startswith(checks.UNDECIDED)
@@ -190,7 +190,7 @@ def test_no_lambda_of_that_accuracy_is_no_comparison():
 
 def test_gradients_beyond_the_assumed_bound_leave_the_privacy_of_fermi_open():
     """Its noise is for rows of length 5 at most."""
-    rows = {row.id: row for row in judged(SECTION, evidence())}
+    rows = {row.id: row for row in judge_claims(SECTION, evidence())}
 
     assert rows["fermi-private"].verdict == "cannot be checked"
     assert "Adult up to 9.0" in rows["fermi-private"].why
@@ -221,7 +221,7 @@ def test_accounting_within_the_claim_agrees_and_above_it_differs():
 
 def test_the_real_rows_of_adult_cannot_be_told():
     """Both readings are shown with their epsilons, and the copies of people."""
-    rows = {row.id: row for row in judged(SECTION, Evidence({}, None, {ACCOUNTING: accounts()}))}
+    rows = {row.id: row for row in judge_claims(SECTION, Evidence({}, None, {ACCOUNTING: accounts()}))}
 
     assert rows["table-3.1-private"].verdict == rows["table-3.2-private"].verdict == "cannot be checked"
     assert "1,150 steps: 3.40, in all 3.50" in rows["table-3.1-private"].why
@@ -244,7 +244,7 @@ def test_one_reading_decides_alone():
     """There is nothing to weigh."""
     alone = Checked("differs", "Off by 1.")
 
-    assert checks.decided({READING: alone}) is alone
+    assert checks.combine_readings({READING: alone}) is alone
 
 
 def test_readings_are_those_that_were_run():
@@ -253,7 +253,7 @@ def test_readings_are_those_that_were_run():
 
     assert len(checks.readings(evidence(), table)) == 4
     assert len(checks.readings(evidence(files=("adult",)), table)) == 2
-    assert checks.needed(table) == ("runs-adult",)
+    assert checks.needed_trials(table) == ("runs-adult",)
 
 
 def test_chance_alone_makes_a_gap():
@@ -269,7 +269,9 @@ def test_chance_alone_makes_a_gap():
 def test_readings_without_a_verdict_are_not_counted_for_either_side():
     """The file is not to blame where the intervals are too wide."""
     other = checks.Reading("adult-twice", "men")
-    found = checks.decided({READING: Checked("agrees", "So."), other: Checked("cannot be checked", "Wide.")})
+    found = checks.combine_readings(
+        {READING: Checked("agrees", "So."), other: Checked("cannot be checked", "Wide.")}
+    )
 
     assert found.verdict == "cannot be checked"
     assert found.why.startswith("Not every reading can be checked.")
@@ -281,7 +283,7 @@ def test_readings_without_a_verdict_are_not_counted_for_either_side():
 def test_every_printed_number_stands_beside_ours(tmp_path):
     """In every reading, with verdict and tolerance; and the files are written as agreed."""
     trials = {**evidence().trials, ACCOUNTING: accounts()}
-    found = examined(PAPER, "reduced", {}, trials=trials)
+    found = build_reproduction(PAPER, "reduced", {}, trials=trials)
     found.write(tmp_path)
     table = found.tables["table-3.1"]
     printed = [place for place, paper in enumerate(table["paper"]) if paper is not None]
@@ -302,7 +304,7 @@ def test_every_printed_number_stands_beside_ours(tmp_path):
 
 def test_nothing_run_means_nothing_shown():
     """Only what needs no run has a verdict."""
-    found = examined(PAPER, "quick", {})
+    found = build_reproduction(PAPER, "quick", {})
 
     assert found.tables == {}
     assert found.counts["agrees"] + found.counts["differs"] == 8

@@ -31,7 +31,7 @@ def _people(monkeypatch):
     """Stand in for both files."""
     made = _made_up()
     for module in (data, training):
-        monkeypatch.setattr(module, "rows", lambda _: made)
+        monkeypatch.setattr(module, "load_rows", lambda _: made)
     return made
 
 
@@ -46,11 +46,11 @@ def _people(monkeypatch):
 def test_files_have_the_inputs_of_the_thesis(name, number):
     """102 and 85 without the group: another coding would be another classifier."""
     try:
-        found, divided = data.rows(name), data.parts(name)
+        found, divided = data.load_rows(name), data.split_rows(name)
     except DataSetNotFoundError:
         pytest.skip("the data set is not on this machine")
     finally:
-        data.rows.cache_clear()
+        data.load_rows.cache_clear()
     sizes = tuple(np.bincount(found.group[divided.rates]).tolist())
 
     assert found.features.shape == (number, data.FILES[name].inputs)
@@ -72,7 +72,7 @@ def test_a_column_is_scaled_or_one_hot():
 
 def test_parts_are_half_a_quarter_and_a_quarter(people):
     """Nobody is in two of them, and the same rows are drawn every time."""
-    found, again = data.parts("adult"), data.parts("adult")
+    found, again = data.split_rows("adult"), data.split_rows("adult")
     sizes = [len(each) for each in (found.training, found.fitting, found.rates, found.test)]
 
     assert sizes == [2_250, 1_500, 750, 750]
@@ -87,7 +87,7 @@ def test_the_training_part_is_what_pandas_would_sample(people):
 
     expected = pd.Series(range(3_000)).sample(frac=0.75, random_state=100)
 
-    assert data.parts("adult").training.tolist() == expected.tolist()
+    assert data.split_rows("adult").training.tolist() == expected.tolist()
 
 
 def test_codes_name_the_first_group():
@@ -179,7 +179,7 @@ def _short(monkeypatch):
 
 def test_a_run_has_both_methods_in_every_table(people, short):
     """The record is what tables and claims read, and a number gives the same record again."""
-    found, again, other = (training.trial("adult", number) for number in (0, 0, 1))
+    found, again, other = (training.run_trial("adult", number) for number in (0, 0, 1))
     methods = found["tables"]["table-3.1"]
 
     assert set(found["tables"]) == {"table-3.1", "table-3.2"}
@@ -189,14 +189,16 @@ def test_a_run_has_both_methods_in_every_table(people, short):
     assert found != other
     assert found["inputs"] == 2
     assert sum(found["test"]) == 750
-    assert found["majority"] == 1 - people.labels[data.parts("adult").test].mean()
+    assert found["majority"] == 1 - people.labels[data.split_rows("adult").test].mean()
 
 
 @pytest.mark.parametrize("start", training.STARTS)
 def test_algorithm_2_closes_the_gap_of_dp_sgd(people, short, start):
     """Before it the group tells; after it rates are alike but for chance."""
     table = replace(short["table-3.1"], epochs=40, rate_epsilon="2")
-    found = training.parity(people, data.parts("adult"), table, SeededSource(1), first="men", start=start)
+    found = training.run_parity(
+        people, data.split_rows("adult"), table, SeededSource(1), first="men", start=start
+    )
 
     assert found["before"]["gap"] > 0.2
     assert found["after"]["gap"] < 0.15
@@ -224,7 +226,7 @@ def test_starting_at_random_is_the_same_training_from_elsewhere(people, short):
 def test_lengths_are_those_of_the_rows_gradients(people, short):
     """They are compared with the bound that the noise assumes."""
     table = short["table-3.1"]
-    trained, _ = training._trained(people, data.parts("adult"), table, SeededSource(2), "women")
+    trained, _ = training._train_fermi(people, data.split_rows("adult"), table, SeededSource(2), "women")
     found = trained.lengths()
     row, place = 7, 1
     x, w = trained.inputs[row], trained.single[place]
@@ -234,14 +236,14 @@ def test_lengths_are_those_of_the_rows_gradients(people, short):
 
     assert found.shape == (2_250, 2)
     assert found[row, place] == pytest.approx(np.linalg.norm(slope * x), rel=1e-12)
-    assert (trained.first == (people.group[data.parts("adult").training] == 1)).all()
+    assert (trained.first == (people.group[data.split_rows("adult").training] == 1)).all()
 
 
 def test_the_penalised_group_is_the_first(people, short):
     """What DP-FERMI does to the rates depends on the coding that the file decides."""
     table = replace(short["table-3.1"], epsilon="900000", epochs=60)
     by = {
-        first: training.fermi(people, data.parts("adult"), table, SeededSource(4), first=first)
+        first: training.run_fermi(people, data.split_rows("adult"), table, SeededSource(4), first=first)
         for first in data.FIRST
     }
     men, women = (by[first]["lambdas"]["1"] for first in data.FIRST)

@@ -15,9 +15,9 @@ from evenhand.papers.ghoukasian2024_local.projection import (
     SETS,
     Rows,
     projection_trials,
-    trial,
+    run_trial,
 )
-from evenhand.papers.ghoukasian2024_local.tables import TABLES, compared
+from evenhand.papers.ghoukasian2024_local.tables import TABLES, compare_table
 from evenhand.papers.trials import estimate_mean
 from unit.papers._made_up_local import PRINTED, WRONG, projection_records
 
@@ -54,7 +54,7 @@ def test_the_printed_numbers_are_the_thesis_s():
 
 def test_every_number_is_set_beside_ours():
     """A projection's gap is what it was matched by, so only its accuracy is judged."""
-    rows = compared("table-5.1", projection_records(COMPAS))
+    rows = compare_table("table-5.1", projection_records(COMPAS))
 
     assert len(rows) == 2 * 4 + 6
     assert all(row.checked.verdict == "agrees" for row in rows)
@@ -64,7 +64,7 @@ def test_every_number_is_set_beside_ours():
 
 def test_a_single_split_leaves_numbers_open_but_shows_them():
     """Without a standard error there is no verdict."""
-    rows = compared("table-5.3", projection_records(ADULT, splits=1))
+    rows = compare_table("table-5.3", projection_records(ADULT, splits=1))
 
     assert {row.checked.verdict for row in rows} == {"cannot be checked"}
     assert all(row.checked.paper_value is not None for row in rows)
@@ -77,7 +77,7 @@ def test_a_printed_gap_that_our_curve_does_not_reach_is_not_compared(splits, ver
     for record in records.values():
         curve = record["projection"]["sp"]["kl"]
         curve["test_sp"] = [min(gap, 0.24) for gap in curve["test_sp"]]
-    rows = [row for row in compared("table-5.1", records) if row.printed.method == "kl"]
+    rows = [row for row in compare_table("table-5.1", records) if row.printed.method == "kl"]
 
     assert [row.printed.gap for row in rows] == [0.2201, 0.2345, 0.2486]
     assert [row.checked.verdict for row in rows] == ["agrees", "agrees", verdict]
@@ -202,7 +202,7 @@ def _people(monkeypatch):
     score = draws.normal(0, 1, 300)
     labels = (score + 0.8 * race + draws.normal(0, 0.7, 300) > 0.4).astype(np.int64)
     found = Rows(np.column_stack([score, race.astype(float)]), labels, race, 1)
-    monkeypatch.setattr(projection, "rows", lambda _: found)
+    monkeypatch.setattr(projection, "load_rows", lambda _: found)
     monkeypatch.setattr(projection, "_DENSE", 4)
     monkeypatch.setattr(projection, "_SPARSE", 2)
     return found
@@ -210,7 +210,7 @@ def _people(monkeypatch):
 
 def test_a_split_s_record_has_all_that_tables_need(people):
     """Non-fair, OPT at three epsilons, four curves; the same number gives the same record."""
-    first, again = (trial(COMPAS, 0) for _ in range(2))
+    first, again = (run_trial(COMPAS, 0) for _ in range(2))
 
     assert set(first["opt"]) == set(EPSILONS)
     assert {kind: set(first["projection"][kind]) for kind in first["projection"]} == {
@@ -257,7 +257,7 @@ def test_gaps_are_between_the_true_groups(people):
             ]
             rates[among, group] = sum(chosen) / len(chosen)
     gap = {among: abs(rates[among, 1] - rates[among, 0]) for among in ("sp", "tpr", "fpr")}
-    found = projection._measured(decided, people, where)
+    found = projection._measure_decisions(decided, people, where)
 
     assert found["sp"] == pytest.approx(gap["sp"])
     assert found["meo"] == pytest.approx((gap["tpr"] + gap["fpr"]) / 2)
@@ -283,7 +283,7 @@ def test_rows_are_numbers_with_race_among_them(monkeypatch):
     monkeypatch.setattr(
         "evenhand.datasets.load", lambda *_, **__: SimpleNamespace(frame=frame, schema=schema)
     )
-    found = projection.rows.__wrapped__(COMPAS)
+    found = projection.load_rows.__wrapped__(COMPAS)
 
     assert found.features.tolist() == [[0, 0, 1, 0, 1], [12, 0, 0, 1, 0]]
     assert (found.labels.tolist(), found.race.tolist(), found.place) == ([1, 0], [1, 0], 4)

@@ -14,7 +14,7 @@ from evenhand.papers.claims import Evidence
 from evenhand.papers.ghoukasian2024_local import PAPER, checks
 from evenhand.papers.ghoukasian2024_local.checks import correlation, predictions
 from evenhand.papers.ghoukasian2024_local.claims import FIGURE_CLAIMS
-from evenhand.papers.ghoukasian2024_local.data import BOTH, DATA, loaded, population
+from evenhand.papers.ghoukasian2024_local.data import BOTH, DATA, load_experiment, population
 from evenhand.papers.ghoukasian2024_local.mechanisms import MECHANISMS
 from evenhand.papers.ghoukasian2024_local.plans import (
     BUDGETED,
@@ -22,7 +22,7 @@ from evenhand.papers.ghoukasian2024_local.plans import (
     GRR,
     OPT,
     SS,
-    completed,
+    complete_plan,
     plan_for,
     setting_of,
     studies,
@@ -30,7 +30,7 @@ from evenhand.papers.ghoukasian2024_local.plans import (
 )
 from evenhand.papers.ghoukasian2024_local.projection import SETS
 from evenhand.papers.paper import DESIGNS
-from evenhand.papers.reproduction import examined
+from evenhand.papers.reproduction import build_reproduction
 from evenhand.schema import Column, Domain, Schema
 from evenhand.study.plan.cells import Setting
 from evenhand.study.tasks.shared.report_settings import protocol_parameters
@@ -134,7 +134,7 @@ def _people(monkeypatch):
 @pytest.mark.usefixtures("people")
 def test_race_and_gender_become_one_attribute():
     """Code = race * 2 + gender, and the two are taken away."""
-    frame, schema = loaded("adult-race-gender")
+    frame, schema = load_experiment("adult-race-gender")
     domain = schema[BOTH].domain
 
     assert schema.names == ("age", BOTH, "income")
@@ -146,7 +146,7 @@ def test_race_and_gender_become_one_attribute():
 @pytest.mark.usefixtures("people")
 def test_only_the_roles_change_otherwise():
     """Gender stays where it is."""
-    plan, frame = completed("adult-gender", plan_for("adult-gender"))
+    plan, frame = complete_plan("adult-gender", plan_for("adult-gender"))
 
     assert plan.schema.protected == "gender"
     assert frame.column_names == ["age", "gender", "race", "income"]
@@ -327,7 +327,7 @@ def test_everything_is_written(whole, tmp_path):
     pytest.importorskip("altair")
     few = {"lsac-gender": whole[0]["lsac-gender"]}
     some = replace(PAPER, claims=PAPER.claims[:2], figures=_one_of_each)
-    found = examined(some, "quick", few, trials=whole[1])
+    found = build_reproduction(some, "quick", few, trials=whole[1])
     found.write(tmp_path)
 
     written = {path.name for path in tmp_path.iterdir()}

@@ -9,13 +9,13 @@ from evenhand.papers.ghoukasian2024_local import theory
 from evenhand.papers.ghoukasian2024_local.data import DATA, Population
 from evenhand.papers.ghoukasian2024_local.mechanisms import (
     MECHANISMS,
+    experiment_record,
     mechanism_trials,
-    of_experiment,
     support,
     unfairness,
 )
 from evenhand.papers.ghoukasian2024_local.plans import BUDGETED, EPSILONS, GRR, OPT, SS
-from evenhand.papers.ghoukasian2024_local.theory import THEORY, printed
+from evenhand.papers.ghoukasian2024_local.theory import THEORY, printed_mechanism
 from unit.papers._made_up_local import mechanism_records
 
 CLAIMS = {claim.id: claim for claim in THEORY}
@@ -51,7 +51,7 @@ def test_the_counter_examples_are_those_of_the_formula_sheet():
 
 def test_the_checks_see_a_theorem_that_is_false(monkeypatch):
     """A check that agrees whatever a theorem says is none."""
-    monkeypatch.setattr(theory, "printed", lambda *_: theory.binary(0.9, 0.8))
+    monkeypatch.setattr(theory, "printed_mechanism", lambda *_: theory.binary_mechanism(0.9, 0.8))
     found = {
         name: CLAIMS[name].judge(Evidence({})).verdict for name in ("theorem-14-truthful", "coin-remains")
     }
@@ -63,9 +63,9 @@ def test_the_checks_see_a_theorem_that_is_false(monkeypatch):
 
 def test_the_check_of_the_reduction_sees_a_condition_that_is_too_weak_or_too_strong(monkeypatch):
     """With the wrong side of (5.5.7), or with half of epsilon, the two conditions are not the same."""
-    right = theory.reduced
+    right = theory.keeps_condition
     for wrong in (lambda q, ratio: right(q, ratio**2), lambda q, ratio: right(q, ratio**0.5)):
-        monkeypatch.setattr(theory, "reduced", wrong)
+        monkeypatch.setattr(theory, "keeps_condition", wrong)
 
         assert CLAIMS["reduction"].judge(Evidence({})).verdict == "differs"
 
@@ -81,7 +81,7 @@ def test_theorem_14_is_tight():
     """Its largest ratio of probabilities is e^epsilon, for either group being the smaller one."""
     for weights in ((0.7, 0.3), (0.3, 0.7), (0.5, 0.5)):
         for epsilon in (0.05, 1.0, 4.0):
-            matrix = printed(weights, epsilon)
+            matrix = printed_mechanism(weights, epsilon)
             ratio = max(matrix[0, z] / matrix[1, z] for z in (0, 1))
             other = max(matrix[1, z] / matrix[0, z] for z in (0, 1))
 
@@ -90,7 +90,7 @@ def test_theorem_14_is_tight():
 
 def test_theorem_14_on_the_formula_sheet_s_example():
     """Δ' falls from 0.4 to 0.1101577326 at epsilon 1."""
-    found = unfairness(printed((0.7, 0.3), 1.0), (0.7, 0.3), (0.2, 0.6))
+    found = unfairness(printed_mechanism((0.7, 0.3), 1.0), (0.7, 0.3), (0.2, 0.6))
 
     assert found.difference == pytest.approx(0.1101577326127, abs=1e-12)
 
@@ -136,7 +136,7 @@ def _made():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "population", lambda _: people)
         patch.setattr(module, "EPSILONS", ("0.5", "20"))
-        yield of_experiment("adult-race")
+        yield experiment_record("adult-race")
 
 
 def test_a_record_has_every_mechanism(made):
@@ -158,9 +158,9 @@ def test_two_groups_have_theorem_14(monkeypatch):
 
     monkeypatch.setattr(module, "population", lambda _: Population(("a", "b"), (30, 70), (10, 40)))
     monkeypatch.setattr(module, "EPSILONS", ("1",))
-    found = of_experiment("lsac-gender")["ways"][OPT]["1"]
+    found = experiment_record("lsac-gender")["ways"][OPT]["1"]
 
-    assert np.allclose(found["matrix"], printed((0.3, 0.7), 1.0))
+    assert np.allclose(found["matrix"], printed_mechanism((0.3, 0.7), 1.0))
 
 
 def test_claims_that_read_mechanisms():
@@ -181,7 +181,7 @@ def test_there_is_a_trial_for_each_experiment(monkeypatch):
     """Records are known by their number, so the order is part of the format."""
     from evenhand.papers.ghoukasian2024_local import mechanisms as module
 
-    monkeypatch.setattr(module, "of_experiment", lambda name: {"name": name})
+    monkeypatch.setattr(module, "experiment_record", lambda name: {"name": name})
     found = mechanism_trials("full").run(None)
 
     assert [record["name"] for record in found.values()] == list(DATA)

@@ -11,7 +11,7 @@ from sklearn.ensemble import RandomForestClassifier
 from evenhand.papers.makhlouf2024 import PAPER
 from evenhand.papers.makhlouf2024.forest import DistinctRowsForest
 from evenhand.papers.makhlouf2024.plans import SYNTHETIC, plan_for
-from evenhand.papers.reproduction import examined
+from evenhand.papers.reproduction import build_reproduction
 from evenhand.study.plan.source import DataSource
 from evenhand.study.run.whole import run
 
@@ -81,7 +81,7 @@ def test_a_study_with_it_runs_resumes_and_is_judged(tmp_path):
     )
     first = run(plan.with_(repeats=1), out=tmp_path, workers=1)
     again = run(plan, out=tmp_path, workers=1, resume=True)
-    told = examined(replace(PAPER, figures=lambda _: ()), "quick", {SYNTHETIC[0]: again})
+    told = build_reproduction(replace(PAPER, figures=lambda _: ()), "quick", {SYNTHETIC[0]: again})
 
     assert (len(first), len(again), len(again.failures)) == (4, 8, 0)
     assert [each.measures for each in again.outcomes if not each.cell.repeat] == [

@@ -8,7 +8,7 @@ from evenhand.papers.makhlouf2024 import PAPER
 from evenhand.papers.makhlouf2024.checks import setting_of
 from evenhand.papers.makhlouf2024.claims import CLAIMS, FIGURE_4
 from evenhand.papers.makhlouf2024.plans import ADULT, COMPAS, plan_for
-from evenhand.papers.makhlouf2024.published import NAMES, PRECISION, means, published
+from evenhand.papers.makhlouf2024.published import NAMES, PRECISION, load_published, means
 from evenhand.papers.published import Published
 from evenhand.papers.tables import COLUMNS
 from evenhand.study.plan.cells import Setting
@@ -31,7 +31,7 @@ def rates(name, setting, group):
 
 @pytest.fixture(scope="module", name="authors")
 def _authors():
-    found = published()
+    found = load_published()
     if found is None:
         pytest.skip("the published table is not on this machine")
     return found
@@ -88,7 +88,7 @@ def test_without_the_file_nothing_is_published(monkeypatch, tmp_path):
     monkeypatch.setenv("EVENHAND_DATA", str(tmp_path))
     monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path))
 
-    assert published() is None
+    assert load_published() is None
 
 
 # --- verdicts and tables --------------------------------------------------------------------------

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from evenhand.papers.claims import Evidence, judged
+from evenhand.papers.claims import Evidence, judge_claims
 from evenhand.papers.paper import DESIGNS
-from evenhand.papers.reproduction import examined
+from evenhand.papers.reproduction import build_reproduction
 from evenhand.papers.zhu2023 import PAPER
 from evenhand.papers.zhu2023 import figures as zhu2023_figures
 from evenhand.papers.zhu2023.checks import number_of, printed_number
@@ -32,7 +32,7 @@ CLAIMS = tuple(claim for claim in PAPER.claims if claim.needs or claim.id == "re
 
 def verdicts(found):
     """Return the verdict of every claim that reads records, by its id."""
-    return {row.id: row.verdict for row in judged(CLAIMS, found)}
+    return {row.id: row.verdict for row in judge_claims(CLAIMS, found)}
 
 
 AS_TOLD = verdicts(evidence())
@@ -127,7 +127,9 @@ def test_claims_have_names_of_their_own_and_need_what_can_be_run():
     assert max(Counter(claim.id for claim in PAPER.claims).values()) == 1
     assert all(set(claim.needs) <= known for claim in PAPER.claims)
     assert all(
-        row.verdict == "cannot be checked" for row in judged(CLAIMS, Evidence({})) if "Not run" in row.why
+        row.verdict == "cannot be checked"
+        for row in judge_claims(CLAIMS, Evidence({}))
+        if "Not run" in row.why
     )
 
 
@@ -239,7 +241,7 @@ def test_bounds_that_fail_on_a_table_are_seen():
     for record in broken.trials[EXACT].values():
         record["bounds"]["4"] = {f"theorem {each}": (2.1, 2.0) for each in (2, 4, 7, 8, 9)}
     found = verdicts(broken)
-    whys = {row.id: row.why for row in judged(CLAIMS, broken)}
+    whys = {row.id: row.why for row in judge_claims(CLAIMS, broken)}
 
     assert {AS_TOLD[f"theorem-{each}"] for each in (2, 4, 7, 8, 9)} == {"agrees"}
     assert {found[f"theorem-{each}"] for each in (2, 4, 7, 8, 9)} == {"differs"}
@@ -297,7 +299,7 @@ def test_everything_is_written(tmp_path):
         name: records for name, records in evidence().trials.items() if name == EXACT or name.endswith("-tx")
     }
     paper = replace(PAPER, claims=CLAIMS, figures=lambda told: [curves_figure(told, "tx", "alpha")])
-    found = examined(paper, "full", {}, trials=kept)
+    found = build_reproduction(paper, "full", {}, trials=kept)
     found.write(tmp_path)
     with (tmp_path / "table-2.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))

@@ -26,17 +26,17 @@ def _people(monkeypatch):
     frame = pd.DataFrame({name: draw.integers(0, size, 300) for name, size in SIZES.items()})
     frame["INCOME_ABOVE_50000"] = ((frame["SEX"] + draw.integers(0, 2, 300)) > 1).astype(int)
     schema = Schema(tuple(Column(name, Domain.integers(0, size - 1)) for name, size in SIZES.items()))
-    monkeypatch.setattr(data, "people", lambda _: SimpleNamespace(frame=frame, schema=schema))
-    monkeypatch.setattr(experiments, "people", data.people)
+    monkeypatch.setattr(data, "load_people", lambda _: SimpleNamespace(frame=frame, schema=schema))
+    monkeypatch.setattr(experiments, "load_people", data.load_people)
     monkeypatch.setattr(experiments, "REPETITIONS", 4)
     monkeypatch.setattr(experiments, "FEW", 2)
     monkeypatch.setattr(experiments, "THRESHOLDS", (2, 6))
     monkeypatch.setattr(experiments, "SHARES", (10, 50))
     monkeypatch.setattr(classification, "REPETITIONS", 1)
     monkeypatch.setattr(classification, "EPSILONS", ("1",))
-    data.counted.cache_clear()
+    data.count_people.cache_clear()
     yield frame
-    data.counted.cache_clear()
+    data.count_people.cache_clear()
 
 
 # --- what is drawn --------------------------------------------------------------------------------
@@ -55,9 +55,9 @@ def test_average_errors_tend_to_the_exact_bias(text):
     counts, epsilon, number = np.array([0, 2, 6, 30]), Fraction(text), 30_000
     source = SeededSource(5)
     found = {
-        LAPLACE: draws.laplace(counts, epsilon, number, source),
-        GAUSSIAN: draws.gaussian(counts, exact.variance(epsilon), number, source),
-        SUPPRESSION: draws.suppression(counts, epsilon, 6, number, source),
+        LAPLACE: draws.laplace_errors(counts, epsilon, number, source),
+        GAUSSIAN: draws.gaussian_errors(counts, exact.variance(epsilon), number, source),
+        SUPPRESSION: draws.suppression_errors(counts, epsilon, 6, number, source),
     }
     expected = {
         LAPLACE: exact.rounded_bias(counts, epsilon),
@@ -76,7 +76,7 @@ def test_average_errors_tend_to_the_exact_bias(text):
 def test_one_noisy_threshold_suppresses_the_smaller_counts_together():
     """That is what tells Algorithm 2 from equation (2)."""
     counts = np.array([1, 5, 9])
-    errors = draws.suppression_by_threshold(counts, Fraction(1), 6, 500, SeededSource(2))
+    errors = draws.threshold_errors(counts, Fraction(1), 6, 500, SeededSource(2))
     hidden = counts + errors != counts
 
     assert (hidden[:, 0] >= hidden[:, 2]).all()
@@ -88,9 +88,9 @@ def test_a_sample_is_compared_with_itself_and_with_everybody(people):
     """Against everybody, all who are left out are missing."""
     from evenhand.release.kanonymity.mechanisms import KAnonymity
 
-    table = data.counted("ma", data.COLUMNS, data.COLUMNS)
-    inside, outside = draws.anonymized(KAnonymity(k=2), table, Fraction(1, 2), 5, SeededSource(3))
-    whole, same = draws.anonymized(KAnonymity(k=2), table, None, 2, SeededSource(3))
+    table = data.count_people("ma", data.COLUMNS, data.COLUMNS)
+    inside, outside = draws.anonymity_errors(KAnonymity(k=2), table, Fraction(1, 2), 5, SeededSource(3))
+    whole, same = draws.anonymity_errors(KAnonymity(k=2), table, None, 2, SeededSource(3))
 
     assert (inside.sum(axis=1) == 0).all()
     assert (outside.sum(axis=1) < -0.4 * len(people)).all()
@@ -164,9 +164,9 @@ def test_a_classifier_of_one_outcome_says_that_outcome():
 
 def test_the_real_table_has_the_cells_of_the_paper():
     """Nine races, so that Theorem 3 gives the printed deltas."""
-    data.counted.cache_clear()
+    data.count_people.cache_clear()
     try:
-        table = data.counted("ma")
+        table = data.count_people("ma")
     except DataSetNotFoundError:
         pytest.skip("the excerpts are not on this machine")
 

@@ -11,7 +11,7 @@ from evenhand.papers.claims import Evidence
 from evenhand.papers.zhu2023 import enumerated as listed
 from evenhand.papers.zhu2023 import exact, fairness, theory
 from evenhand.papers.zhu2023.enumerated import hockey_stick, sampling_law, suppression_law, worst
-from evenhand.papers.zhu2023.exact import bounded
+from evenhand.papers.zhu2023.exact import compare_bounds
 from evenhand.papers.zhu2023.printed import EPSILONS
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Laplace
 
@@ -158,7 +158,7 @@ def test_bounds_hold_on_tables_that_are_drawn_at_random():
     draw = np.random.default_rng(3)
     for _ in range(50):
         matrix = draw.integers(0, 40, size=(4, 5))
-        found = bounded(matrix, Fraction(int(draw.integers(1, 9)), 4), int(draw.integers(1, 12)))
+        found = compare_bounds(matrix, Fraction(int(draw.integers(1, 9)), 4), int(draw.integers(1, 12)))
         equal = found.pop("theorem 4")
 
         assert equal[0] == pytest.approx(equal[1])
