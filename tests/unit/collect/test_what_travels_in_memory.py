@@ -326,3 +326,31 @@ def test_rows_come_in_one_piece_whatever_the_pieces_of_the_input(container):
     }[container]()
 
     assert set(pieces) == {1}
+
+
+# --- rows and gaps --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("container", ["default", *CONTAINERS])
+def test_the_number_of_rows_is_that_of_the_input(container):
+    """It is public: nobody is added, and nobody is left out."""
+    assert _made(container).fit_transform(_frame()).shape[0] == N
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_a_missing_value_of_a_column_that_passes_stays_missing(container):
+    """What is missing in the clear is known to whoever sees the column, and stands in `in_clear` with it."""
+    wage = pd.Series([1.5, None] * (N // 2))
+    privatizer = _made(container)
+    out = privatizer.fit_transform(_frame(wage=wage))
+
+    assert list(pd.isna(pd.Series(np.asarray(out["wage"], dtype=float)))) == [False, True] * (N // 2)
+    assert "wage" in privatizer.guarantee_.in_clear
+
+
+def test_a_missing_number_is_nan_in_an_array():
+    out = LocalPrivatizer(epsilon=1, schema=SCHEMA).fit_transform(
+        _frame(wage=pd.Series([1.5, None] * (N // 2)))
+    )
+
+    assert list(np.isnan(out[:, -1].astype(float))) == [False, True] * (N // 2)

@@ -214,3 +214,25 @@ def test_no_true_value_is_on_the_disk_while_rows_are_shuffled(tmp_path, monkeypa
 
     assert b"in-clear" in seen[-1]
     assert not any(b"true-" in each for each in seen)
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_the_name_of_the_input_stands_nowhere_in_what_is_written(tmp_path, form):
+    """A file may be named after what it holds, such as the people who were arrested."""
+    pq.write_table(_people(), tmp_path / "arrested.parquet")
+    out = tmp_path / "out"
+    out.mkdir()
+    privatize_file(tmp_path / "arrested.parquet", out / f"given.{form}", schema=SCHEMA, epsilon=1)
+
+    assert f"given.{form}" in {path.name for path in out.iterdir()}
+    assert [path.name for path in out.iterdir() if "arrested" in path.name] == []
+    assert [path.name for path in out.iterdir() if b"arrested" in path.read_bytes()] == []
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_the_number_of_rows_is_that_of_the_input(tmp_path, form):
+    """It is public: nobody is added, and nobody is left out."""
+    out = _privatized(_people(), tmp_path, out=f"o.{form}")
+    rows = len(out.read_text().splitlines()) - 1 if form == "csv" else pq.read_metadata(out).num_rows
+
+    assert rows == ROWS
