@@ -15,9 +15,10 @@ from evenhand.cli.tasks.base import TaskCommand
 from evenhand.cli.terminal.ending import FAILED
 from evenhand.study.advise.advice import advice_plan, as_lines
 from evenhand.study.advise.recommend import Limits
-from evenhand.study.intake.setup import DEFAULT_EPSILONS, plan_for
+from evenhand.study.intake.setup import plan_for
 from evenhand.study.profile.profiling import profile
 from evenhand.study.run.prepare import prepare
+from evenhand.study.tasks.collect.task import CollectTask
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -123,8 +124,8 @@ def _epsilons(most: float | None) -> list[str]:
     (['0.5', '1', '2', '4'], ['0.5', '1', '1.5'], ['0.2'])
     """
     if most is None:
-        return list(DEFAULT_EPSILONS)
-    return [*(epsilon for epsilon in DEFAULT_EPSILONS if float(epsilon) < most), f"{most:g}"]
+        return list(CollectTask.audit_epsilons)
+    return [*(epsilon for epsilon in CollectTask.audit_epsilons if float(epsilon) < most), f"{most:g}"]
 
 
 build = AdviseCommand().build

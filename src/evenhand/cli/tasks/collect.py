@@ -20,7 +20,6 @@ from evenhand.cli.tasks.base import (
 )
 from evenhand.cli.terminal.console import WIDEST, Column, Terminal
 from evenhand.report.words import epsilon_of
-from evenhand.study.intake.setup import DEFAULT_EPSILONS, DEFAULT_PROTOCOLS
 from evenhand.study.results.estimates import group_change, paired_change
 from evenhand.study.tasks.collect.task import CollectTask
 from evenhand.study.tasks.collect.wording import protocol_name
@@ -81,12 +80,19 @@ class CollectCommand(TaskCommand):
 
     def defaults(self) -> dict[str, str]:
         """Return what is tried where an option is left out."""
-        own = {"protocols": ",".join(DEFAULT_PROTOCOLS), "epsilons": ",".join(DEFAULT_EPSILONS)}
+        own = {
+            "protocols": ",".join(CollectTask.audit_mechanisms),
+            "epsilons": ",".join(CollectTask.audit_epsilons),
+        }
         return {**defaults_of(CollectTask(), self.options), **own}
 
     def new_plan(self, terminal: Terminal, typed: dict[str, Any]) -> tuple[Plan, Any]:
         """Return the study of a file or data set and the roles that were typed."""
-        grid = {"protocols": DEFAULT_PROTOCOLS, "epsilons": DEFAULT_EPSILONS, **_typed_parts(typed)}
+        grid = {
+            "protocols": CollectTask.audit_mechanisms,
+            "epsilons": CollectTask.audit_epsilons,
+            **_typed_parts(typed),
+        }
         task = CollectTask(**grid)
         opened = open_people(terminal, typed)
         bins_only = task.encoder == "one-hot" or task.model == "logistic"

@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 
 __all__ = ["DecideCommand"]
 
-_EPSILONS = ("0.1", "1")
 _MOST_WARNINGS = 3
 _MOST_AFFECTED = 10
 _DELTA_TAKER = "discrete-gaussian"
@@ -135,7 +134,7 @@ class DecideCommand(TaskCommand):
     def defaults(self) -> dict[str, str]:
         """Return what is tried where an option is left out."""
         task = DecideTask(count="count")
-        own = {"epsilons": ",".join(_EPSILONS), "workers": str(self.workers)}
+        own = {"epsilons": ",".join(DecideTask.audit_epsilons), "workers": str(self.workers)}
         return {**defaults_of(task, self.options), **own}
 
     def new_plan(self, terminal: Terminal, typed: dict[str, Any]) -> tuple[Plan, Any]:
@@ -250,7 +249,7 @@ def _shared_parts(typed: dict[str, Any], opened: Opened) -> dict[str, Any]:
             _find_column("--groups", group, known) for group in split_list(typed["groups"], known)
         ),
         "mechanisms": _read_mechanisms(typed),
-        "epsilons": split_list(typed["epsilons"]) or _EPSILONS,
+        "epsilons": split_list(typed["epsilons"]) or DecideTask.audit_epsilons,
         "post": split_list(typed["post"]),
         "mitigations": read_mitigations(typed["mitigations"]),
         **chosen,

@@ -22,7 +22,7 @@ from evenhand.cli.terminal.console import WIDEST, Column, Terminal, quote_names,
 from evenhand.errors import SchemaError
 from evenhand.release.mechanisms.registry import MECHANISMS
 from evenhand.report.words import epsilon_words, number
-from evenhand.study.intake.setup import DEFAULT_EPSILONS, Setup, column_named, set_up
+from evenhand.study.intake.setup import Setup, column_named, set_up
 from evenhand.study.page.wording import delta_text, digits_of
 from evenhand.study.tasks.release.reading import ReleaseReading
 from evenhand.study.tasks.release.task import ReleaseTask
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ReleaseCommand"]
 
-_DEFAULT_MECHANISMS = ("laplace", "thresholded-laplace", "suppression", "noisy-suppression")
 _WITH_QUASI_IDENTIFIERS = ("record-swapping", "k-anonymity")
 _ROLES = ("target", "positive", "protected", "privileged")
 _NUMBERS, _GROUP, _LONGEST = 76, 8, 16
@@ -77,8 +76,8 @@ class ReleaseCommand(TaskCommand):
         more = f"with --quasi also {', '.join(_WITH_QUASI_IDENTIFIERS)}"
         return {
             **defaults_of(ReleaseTask("column"), self.options),
-            "mechanisms": f"{', '.join(_DEFAULT_MECHANISMS)}; {more}",
-            "epsilons": ",".join(DEFAULT_EPSILONS),
+            "mechanisms": f"{', '.join(ReleaseTask.audit_mechanisms)}; {more}",
+            "epsilons": ",".join(ReleaseTask.audit_epsilons),
         }
 
     def new_plan(self, terminal: Terminal, typed: dict[str, Any]) -> tuple[Plan, Any]:
@@ -170,7 +169,10 @@ def _assign_roles(
 def _build_task(schema: Schema, typed: dict[str, Any], columns: tuple[str, ...]) -> ReleaseTask:
     names = split_list(typed["mechanisms"])
     if not names:
-        names = (*_DEFAULT_MECHANISMS, *(_WITH_QUASI_IDENTIFIERS if schema.quasi_identifiers else ()))
+        names = (
+            *ReleaseTask.audit_mechanisms,
+            *(_WITH_QUASI_IDENTIFIERS if schema.quasi_identifiers else ()),
+        )
     mechanisms = typed_mechanisms(names, typed)
     needing = [
         mechanism.name for mechanism in mechanisms if MECHANISMS[mechanism.name].needs_quasi_identifiers
@@ -186,7 +188,7 @@ def _build_task(schema: Schema, typed: dict[str, Any], columns: tuple[str, ...])
     task = ReleaseTask(
         columns,
         mechanisms,
-        split_list(typed["epsilons"]) or DEFAULT_EPSILONS,
+        split_list(typed["epsilons"]) or ReleaseTask.audit_epsilons,
         **unit,
         bound=typed["bound"],
         post=split_list(typed["post"]),

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from evenhand.study.intake.opening import Opened
 
 __all__ = [
-    "DEFAULT_EPSILONS",
-    "DEFAULT_PROTOCOLS",
     "ROLES",
     "RoleOptions",
     "Setup",
@@ -46,8 +44,6 @@ ROLES = {
 }
 """What a person has to say before anything can be compared."""
 
-DEFAULT_PROTOCOLS = ("grr", "oue")
-DEFAULT_EPSILONS = ("0.5", "1", "2", "4")
 _MOST_REASONS = 6
 _MISSING = frozenset({"?", "-", ".", "na", "n/a", "nan", "null", "none", "missing"})
 _INFERRED = Note(
@@ -394,8 +390,8 @@ def plan_for(  # noqa: PLR0913 - one keyword for each choice
         data=replace(opened.source, rows=rows),
         schema=schema,
         task=(task or CollectTask()).with_(
-            protocols=list(protocols) or list(DEFAULT_PROTOCOLS),
-            epsilons=list(epsilons) or list(DEFAULT_EPSILONS),
+            protocols=list(protocols) or list(CollectTask.audit_mechanisms),
+            epsilons=list(epsilons) or list(CollectTask.audit_epsilons),
             splits=list(splits) or ["uniform"],
             strategies=list(strategies) or ["independent"],
         ),

@@ -127,6 +127,10 @@ class Task(ABC):
     default_repeats: ClassVar[int] = 10
     """How often each setting is run unless a plan says otherwise."""
 
+    audit_epsilons: ClassVar[tuple[str, ...]] = ()
+    audit_mechanisms: ClassVar[tuple[str, ...]] = ()
+    """What ``evenhand audit`` compares where no option says otherwise; a plan in Python names its own."""
+
     is_exact: ClassVar[bool] = False
     """Whether results are computed and not drawn, so that a single repeat has nothing to vary."""
 

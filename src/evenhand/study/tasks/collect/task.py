@@ -166,6 +166,8 @@ class CollectTask(Task):
     folds: int | None
 
     kind: ClassVar[str] = "collect"
+    audit_epsilons: ClassVar[tuple[str, ...]] = ("0.5", "1", "2", "4")
+    audit_mechanisms: ClassVar[tuple[str, ...]] = ("grr", "oue")
     key_measures: ClassVar[tuple[str, ...]] = ("acc", "sp_gap", "eo_gap")
 
     def __init__(

@@ -118,6 +118,7 @@ class DecideTask(Task):
     currency: str
 
     kind: ClassVar[str] = "decide"
+    audit_epsilons: ClassVar[tuple[str, ...]] = ("0.1", "1")
     default_repeats: ClassVar[int] = 1
     is_exact: ClassVar[bool] = True
     row_names: ClassVar[tuple[str, str]] = ("entity", "entities")

@@ -78,6 +78,10 @@ class ReleaseTask(Task):
     draws: int
 
     kind: ClassVar[str] = "release"
+    audit_epsilons: ClassVar[tuple[str, ...]] = ("0.5", "1", "2", "4")
+    audit_mechanisms: ClassVar[tuple[str, ...]] = (
+        "laplace", "thresholded-laplace", "suppression", "noisy-suppression",
+    )  # fmt: skip
     key_measures: ClassVar[tuple[str, ...]] = ("delta", "l1_error", "alpha", "acc")
 
     def __init__(
