@@ -15,7 +15,7 @@ import numpy as np
 
 from evenhand._validate import integer
 from evenhand.errors import InvalidParameterError
-from evenhand.learn.training.descent_kernels import add_gradients, members, sampled_words
+from evenhand.learn.training import descent_kernels as kernels
 from evenhand.privacy.accounting import sampling_rate
 from evenhand.privacy.feeding import feed
 
@@ -153,9 +153,9 @@ def batches(
     for first in range(0, schedule.steps, at_once):
         words = np.empty((min(at_once, schedule.steps - first), width), dtype=np.uint64)
         cost = halvings + (_LANES * 0.5**halvings if below else 0)
-        feed(sampled_words, words.reshape(-1), (halvings, below), source, units=np.uint64, words=cost)
+        feed(kernels.sampled_words, words.reshape(-1), (halvings, below), source, units=np.uint64, words=cost)
         for done, joined in enumerate(words, first + 1):
-            yield room[: members(joined, rows, room)].copy()
+            yield room[: kernels.members(joined, rows, room)].copy()
             if progress is not None and (done % told_every == 0 or done == schedule.steps):
                 progress(done, schedule.steps)
 
@@ -305,7 +305,7 @@ def descend(
     errors, room = np.empty(len(start)), np.empty(start.shape, dtype=np.int32)
     move = settings.rate * settings.clip / settings.reach / schedule.batch
     for batch, total in zip(drawn, noise, strict=True):
-        add_gradients(
+        kernels.add_gradients(
             rows.features, rows.lengths, rows.labels, batch, weights,
             settings.clip, settings.reach, errors, room, total,
         )  # fmt: skip
