@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from evenhand.errors import InvalidParameterError
 from evenhand.release.mechanisms.named import TableMechanism
 from evenhand.release.mechanisms.registry import MECHANISMS
 from evenhand.study.plan.cells import Setting
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from fractions import Fraction
 
     from evenhand.release.mechanisms.mechanism import ReleaseMechanism
@@ -26,8 +25,6 @@ __all__ = [
 
 UNITS = ("replace one", "add or remove one")
 """What may change between two tables that nobody can tell apart."""
-
-_OWNER = "ReleaseTask"
 
 NO_GUARANTEE = 0.01
 """From this delta on a release has no meaningful guarantee, whatever its epsilon."""
@@ -60,13 +57,3 @@ def parameter_words(parameters: Mapping[str, Any]) -> list[str]:
 def build_mechanism(setting: Setting, *, unit: str) -> ReleaseMechanism:
     """Return the mechanism of a setting."""
     return TableMechanism(setting.mechanism, setting.options).build(epsilon=setting.epsilon, unit=unit)
-
-
-def several(given: Any, name: str) -> list[Any]:
-    """Return what one or several of a thing stand for, as a list that is not empty."""
-    if isinstance(given, str | Mapping | TableMechanism) or not isinstance(given, Iterable):
-        return [given]
-    listed = list(given)
-    if not listed:
-        raise InvalidParameterError(name, owner=_OWNER, must_be="at least one", got="an empty list")
-    return listed
