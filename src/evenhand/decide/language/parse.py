@@ -205,7 +205,7 @@ class _ArithmeticReader:
         return value
 
     def refuse_here(self, expected: str, *, hint: str = "") -> NoReturn:
-        refuse_text(self.text, self.here.place, expected=expected, got=self.here.shown, hint=hint)
+        refuse_text(self.text, self.here.place, expected=expected, got=self.here.message_text, hint=hint)
 
     def apply(self, function: Function, sign: Token, left: Any, right: Any, start: Token) -> Any:  # noqa: ARG002 - used by rules
         """Return what an operation makes of two values, the second of which begins at `start`."""

@@ -161,7 +161,7 @@ class Token:
         return self.kind in {"sign", "word"} and self.text in texts
 
     @property
-    def shown(self) -> str:
+    def message_text(self) -> str:
         """What it is, for a message."""
         return "the end" if self.kind == "end" else f"'{_visible(self.text[:_SHOWN])}'"
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.learn.fermi.kernels import Rows, Settings, add_rows
+from evenhand.learn.fermi import kernels
 from evenhand.learn.training.descent import TailMean
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def _joint(chances: Floats, groups: Integers, n_groups: int) -> Floats:
     return np.column_stack(columns) / len(chances)
 
 
-def rows_of(inputs: Floats, labels: Integers, groups: Integers, *, odds: bool = False) -> Rows:
+def rows_of(inputs: Floats, labels: Integers, groups: Integers, *, odds: bool = False) -> kernels.Rows:
     """Return a dense array by its entries that are not 0; with `odds` the label tells a row's matrix."""
     there = inputs != 0
     starts = np.zeros(len(inputs) + 1, dtype=np.int64)
@@ -103,7 +103,7 @@ def rows_of(inputs: Floats, labels: Integers, groups: Integers, *, odds: bool = 
     with np.errstate(over="ignore"):  # a row too long for a float is clipped to 0
         lengths = np.sqrt(np.einsum("ij,ij->i", inputs, inputs))
     small = np.int16
-    return Rows(
+    return kernels.Rows(
         starts=starts,
         columns=np.nonzero(there)[1].astype(np.int32),
         values=inputs[there].astype(np.float64),
@@ -129,7 +129,7 @@ class Clipped:
 
 
 def train(
-    rows: Rows,
+    rows: kernels.Rows,
     shares: Floats,
     batches: Iterable[Integers],
     noise: Iterable[tuple[Integers, Integers]],
@@ -162,14 +162,14 @@ def train(
         matrices.
     """
     clips, reaches = np.array(settings.clips, float), np.array(settings.reaches, float)
-    public = Settings(float(settings.strength), 1 / np.sqrt(shares), clips, reaches)
+    public = kernels.Settings(float(settings.strength), 1 / np.sqrt(shares), clips, reaches)
     moves = np.array(settings.rates) * clips / reaches / settings.batch
     weights, matrices = np.zeros(settings.width), start_matrix(shares)
     mean = TailMean(schedule, weights)
     places = np.arange(2 * shares.shape[1], dtype=np.int32)
     room = np.empty(len(places))
     for batch, (first, second) in zip(batches, noise, strict=True):
-        add_rows(batch, rows, weights, matrices, public, room, places, first, second)
+        kernels.add_rows(batch, rows, weights, matrices, public, room, places, first, second)
         weights = weights - moves[0] * first
         matrices = project_to_ball(matrices + moves[1] * second.reshape(matrices.shape), settings.radius)
         mean.add(weights)

@@ -72,7 +72,7 @@ class Rival:
         return "worse" if ahead else "better" if behind else "same"
 
     @property
-    def shown(self) -> tuple[Estimated, Estimated]:
+    def stated_estimates(self) -> tuple[Estimated, Estimated]:
         """Accuracy and gap as a trade is told: with the interval of a claim, or else of a hint."""
         hinted = self.hints or (self.accuracy, self.gap)
         found = [

@@ -81,7 +81,7 @@ def plan_from(text: str, *, build: Callable[..., P], folder: Path | None = None)
     except SchemaError as error:
         raise PlanError(str(error), field="file") from None
     _refuse_old_form(document)
-    _known(document, ("format", *_PLAIN, *_TABLES), prefix="")
+    _refuse_unknown_fields(document, ("format", *_PLAIN, *_TABLES), prefix="")
     if "format" not in document:
         _refuse("format", "is missing.")
     if type(document["format"]) is not int or document["format"] != FORMAT:
@@ -98,11 +98,11 @@ def plan_from(text: str, *, build: Callable[..., P], folder: Path | None = None)
 
 
 def _read_data(table: dict[str, Any], folder: Path | None) -> DataSource:
-    _known(table, _DATA, prefix="data.")
+    _refuse_unknown_fields(table, _DATA, prefix="data.")
     path = table.get("path")
     if folder is not None and isinstance(path, str):
         table = {**table, "path": str(folder / path)}
-    made: DataSource = _made("data", DataSource, table)
+    made: DataSource = _build_part("data", DataSource, table)
     return made
 
 
@@ -111,9 +111,9 @@ def _read_task(table: dict[str, Any]) -> Task:
     if not isinstance(kind, str) or kind not in KINDS:
         _refuse("task.kind", f"must be one of {', '.join(KINDS)}.")
     task = task_of_kind(kind)
-    _known(table, ("kind", *task.toml_fields()), prefix="task.")
+    _refuse_unknown_fields(table, ("kind", *task.toml_fields()), prefix="task.")
     given = {key: value for key, value in table.items() if key != "kind"}
-    made: Task = _made("task", task.from_toml, given, field_of=task.field_of)
+    made: Task = _build_part("task", task.from_toml, given, field_of=task.field_of)
     return made
 
 
@@ -153,10 +153,10 @@ def _check_plain(parts: dict[str, Any], build: Callable[..., Any]) -> None:
             if key == "measures" and not isinstance(parts[key], list):
                 _refuse(key, "must be a list of names.")
             beside = {"task": parts["task"]} if key == "measures" and "task" in parts else {}
-            _made("", build, {key: parts[key], **beside})
+            _build_part("", build, {key: parts[key], **beside})
 
 
-def _made(
+def _build_part(
     prefix: str,
     maker: Callable[..., Any],
     given: dict[str, Any],
@@ -183,7 +183,8 @@ def _table(document: dict[str, Any], key: str) -> dict[str, Any]:
     return table
 
 
-def _known(table: dict[str, Any], known: Collection[str], *, prefix: str) -> None:
+def _refuse_unknown_fields(table: dict[str, Any], known: Collection[str], *, prefix: str) -> None:
+    """Refuse a table with a field that a plan does not have, and name the nearest one."""
     for key in table:
         if key not in known:
             name = brief(key) or '""'

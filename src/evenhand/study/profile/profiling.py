@@ -197,7 +197,7 @@ def profile(prepared: Prepared, *, level: float = 0.95) -> Profile:
         Dependence(name, str(schema.protected), dependence(codes[name], prepared.group, level=level))
         for name in in_clear
     ]
-    return _made(
+    return _build_profile(
         facts.label,
         np.array(facts.sizes, dtype=np.float64),
         positives.astype(np.float64),
@@ -230,7 +230,7 @@ def profile_of_results(results: ResultData, *, level: float = 0.95) -> Profile:
         raise InvalidParameterError("results", owner="profile_of_results", must_be=must_be, got=got)
     people = np.array(facts.sizes, dtype=np.float64)
     schema = facts.schema
-    return _made(
+    return _build_profile(
         facts.label,
         people,
         _mean(run) * people,
@@ -249,7 +249,7 @@ def _mean(run: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(np.where(defined, run, 0).sum(axis=0) / np.maximum(defined.sum(axis=0), 1))
 
 
-def _made(
+def _build_profile(
     label: str,
     people: NDArray[np.float64],
     positives: NDArray[np.float64],

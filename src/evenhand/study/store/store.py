@@ -277,12 +277,12 @@ class Store:
         return tuple(self._record(row, tables) for row in rows)
 
     @cached_property
-    def _known(self) -> dict[str, Cell]:
+    def _cells_by_id(self) -> dict[str, Cell]:
         """The cells of the plan by their names; unlike those of a row they have labels."""
         return {cell.id: cell for cell in self.plan.cells()}
 
     def _record(self, row: tuple[Any, ...], tables: dict[str, str]) -> Record:
-        outcome = outcome_of(row, file=self._path.name, known=self._known)
+        outcome = outcome_of(row, file=self._path.name, known=self._cells_by_id)
         columns = dict(zip(COLUMNS, row, strict=True))
         text = tables.get(columns["versions"], "")
         if versions_hash(text) != columns["versions"]:

@@ -49,8 +49,8 @@ def test_digits_are_the_ten_on_the_keyboard(digit):
 
 
 def test_a_token_is_shown_short():
-    assert Token("name", "x" * 100, 0).shown == f"'{'x' * 34}'"
-    assert Token("end", "", 0).shown == "the end"
+    assert Token("name", "x" * 100, 0).message_text == f"'{'x' * 34}'"
+    assert Token("end", "", 0).message_text == "the end"
     assert not Token("name", "and", 0).is_("and")
 
 

@@ -145,7 +145,7 @@ def _trade(reading: CollectReading, trade: Sequence[Rival], at: str) -> str:
 
 
 def _traded(found: Rival) -> str:
-    accuracy, gap = found.shown
+    accuracy, gap = found.stated_estimates
     more = "more" if accuracy.value < 0 else "less"
     wider = "smaller" if gap.value > 0 else "wider"
     return (

@@ -284,7 +284,7 @@ def _other_epsilon(reading: DecideReading) -> str:
     if not known:
         return ""
     far = max(known, key=lambda each: abs(math.log((each.epsilon or 1) / (reading.chosen.epsilon or 1))))
-    return f"{reading.shown(_needed(reading, far))} at {_at(far)}"
+    return f"{reading.value_text(_needed(reading, far))} at {_at(far)}"
 
 
 def _other_way(reading: DecideReading, now: float) -> str:
@@ -294,12 +294,12 @@ def _other_way(reading: DecideReading, now: float) -> str:
         return ""
     best = min(known, key=lambda each: _needed(reading, each))
     value = _needed(reading, best)
-    if value + _doubt(reading, best) < now and reading.shown(value) != reading.shown(now):
+    if value + _doubt(reading, best) < now and reading.value_text(value) != reading.value_text(now):
         drawn = "" if reading.is_exact(best) else " (drawn, not exact)"
         promised = math.isfinite(reading.mean("claimed_epsilon", best))
         none = "" if promised else ", with no promise to anybody"
         rest = f"{drawn}{_at_what(reading, best)}{none}"
-        return f"'{way_title(best)}' would bring it to {reading.shown(value)}{rest}"
+        return f"'{way_title(best)}' would bring it to {reading.value_text(value)}{rest}"
     return "nothing else that was tried clearly comes to less"
 
 

@@ -132,7 +132,7 @@ class DecideReading(Reading):
         over = self.mean("overspent", setting)
         return over if abs(over) > 1e-9 * max(self.mean("moved", setting), 1e-12 * self.money) else 0.0
 
-    def shown(self, value: float) -> str:
+    def value_text(self, value: float) -> str:
         """Return an expected number of decisions, or an amount."""
         return few_text(value) if self.is_rule else self.amounts.text(value)
 
@@ -143,7 +143,7 @@ class DecideReading(Reading):
             return "unknown"
         if self.is_rule and name not in EXPECTED:
             return chance_text(value)
-        return self.shown(value)
+        return self.value_text(value)
 
     def notes_of(self, setting: Setting | None = None) -> tuple[Note, ...]:
         """Return how a setting was computed and what has to be known of it; none if no cell is done."""

@@ -67,7 +67,7 @@ def optimal_columns(
     """
     way = OptimalWay.of(setting)
     if way.outcomes != "pilot":
-        known = _known(way, rows, everybody, setting, schema, source)
+        known = _find_outcomes(way, rows, everybody, setting, schema, source)
         made = _strategy(known, way, setting, schema)
         return _as_features(made, _sent(made, rows.codes, source.for_cell("reports")), encoder)
     people = len(rows.target)
@@ -83,7 +83,7 @@ def optimal_columns(
     return _joined(asked, _as_features(first, sent, encoder), _as_features(made, rest, encoder))
 
 
-def _known(
+def _find_outcomes(
     way: OptimalWay, rows: People, everybody: People, setting: Setting, schema: Schema, source: SeededSource
 ) -> GroupOutcomes:
     if isinstance(way.outcomes, GroupOutcomes):

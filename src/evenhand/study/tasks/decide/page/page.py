@@ -80,10 +80,10 @@ class DecidePage(DecideReading):
         mean = self.mean("mean_error")
         detail = f"mean over {self.noun.many}" if math.isfinite(mean) else ""
         return (
-            KeyNumber("Expected to move", self.shown(self.mean("moved")), detail=at),
+            KeyNumber("Expected to move", self.value_text(self.mean("moved")), detail=at),
             self._extreme("Largest expected loss", losses),
             self._extreme("Largest expected gain", gains),
-            KeyNumber("Typical error of one release", self.shown(mean), detail=detail),
+            KeyNumber("Typical error of one release", self.value_text(mean), detail=detail),
         )
 
     def _extreme(self, label: str, entities: list[Entity]) -> KeyNumber:

@@ -31,7 +31,7 @@ def ways_section(reading: DecideReading) -> Section | None:
         for setting, value in values.items()
     ]
     heading = _heading(reading, values)
-    said = "; ".join(f"{way_title(setting)} {reading.shown(value)}" for setting, value in values.items())
+    said = "; ".join(f"{way_title(setting)} {reading.value_text(value)}" for setting, value in values.items())
     axis = (
         Axis("wrong decisions expected", reading.noun.many)
         if reading.is_rule
@@ -67,11 +67,11 @@ def _heading(reading: DecideReading, values: dict[Setting, float]) -> str:
     best, worst = min(known, key=known.__getitem__), max(known, key=known.__getitem__)
     what = "wrong decisions" if reading.is_rule else "money misallocated"
     if known[best] == known[worst]:
-        return f"All ways come to the same: {what} {reading.shown(known[best])}"
+        return f"All ways come to the same: {what} {reading.value_text(known[best])}"
     return (
-        f"Least {what} with '{way_title(best)}': {reading.shown(known[best])}; most with "
+        f"Least {what} with '{way_title(best)}': {reading.value_text(known[best])}; most with "
         f"'{way_title(worst)}': "
-        f"{reading.shown(known[worst])}"
+        f"{reading.value_text(known[worst])}"
     )
 
 
@@ -179,7 +179,8 @@ def cost_section(reading: DecideReading) -> Section | None:
     ]
     first, last = settings[0], settings[-1]
     ends = [
-        f"{reading.shown(values[setting])} at {epsilon_words(setting.epsilon)}" for setting in (first, last)
+        f"{reading.value_text(values[setting])} at {epsilon_words(setting.epsilon)}"
+        for setting in (first, last)
     ]
     what = "Wrong decisions" if reading.is_rule else "The cost of privacy"
     verb = "are" if reading.is_rule else "is"
