@@ -8,12 +8,45 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-__all__ = ["Chart", "Fact", "KeyNumber", "LegendKey", "Note", "Page", "Section", "Table"]
+__all__ = ["Answer", "Chart", "Fact", "KeyNumber", "LegendKey", "Note", "Page", "Section", "Table"]
 
 Columns = Mapping[str, Sequence[Any]]
 """A table as named columns of one length."""
+
+
+class Answer(str):  # noqa: SLOT000 - it has attributes
+    """One of the three sentences at the head: the finding in bold, then its evidence; it may say what to do.
+
+    Parameters
+    ----------
+    finding : str
+        What was found, with its full stop.
+    evidence : str
+        Intervals, baselines, how many people.
+    action : str
+        A command to copy.
+
+    Examples
+    --------
+    >>> Answer("Nobody clearly pays.", "The largest change is 0.3 points.")
+    '**Nobody clearly pays.** The largest change is 0.3 points.'
+    """
+
+    finding: str
+    evidence: str
+    action: str
+
+    def __new__(cls, finding: str, evidence: str = "", action: str = "") -> Self:
+        """Return the sentence, which is text as well."""
+        text = super().__new__(cls, f"**{finding}** {evidence}".rstrip())
+        text.finding, text.evidence, text.action = finding, evidence, action
+        return text
+
+    def __getnewargs__(self) -> tuple[str, str, str]:  # type: ignore[override] # text has one
+        """Return what a pickle makes the sentence from again."""
+        return self.finding, self.evidence, self.action
 
 
 @dataclass(frozen=True)
@@ -192,7 +225,7 @@ class Page:
     ----------
     question : str
         The title.
-    answers : sequence of str
+    answers : sequence of Answer or str
         Three sentences.
     kicker : str
         A few words above the question, such as "Collect under local privacy, then train".

@@ -41,7 +41,7 @@ class ShareTask(Task):
         noise = drawn / float(10 * cell.setting.epsilon) if cell.setting.is_protected else 0.0
         return Outcome(cell, {"off": noise}, {}, {"share": float(np.mean(prepared.target))})
 
-    def read(self, results, *, chosen=None):
+    def read(self, results, *, chosen=None, language="en"):
         return ShareReading(results)
 
     @property

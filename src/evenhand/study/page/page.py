@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 __all__ = ["answers", "page_of"]
 
 
-def answers(results: ResultData, *, chosen: object = None) -> tuple[str, str, str]:
+def answers(results: ResultData, *, chosen: object = None, language: str = "en") -> tuple[str, str, str]:
     """Return the three sentences of a report and of the terminal.
 
     Parameters
@@ -20,6 +20,8 @@ def answers(results: ResultData, *, chosen: object = None) -> tuple[str, str, st
     chosen : Setting, mapping or str, optional
         The setting that they are about, as in :meth:`Results.setting`; by default the one that the rule of
         the kind of study finds.
+    language : str
+        One that the kind of study has sentences in.
 
     Returns
     -------
@@ -35,10 +37,10 @@ def answers(results: ResultData, *, chosen: object = None) -> tuple[str, str, st
     >>> answers(run(plan, workers=1, progress=False))[2]
     '**No recommendation: one setting was tested.** Try other protocols, splits or values of ε to have ...'
     """
-    return results.plan.task.read(results, chosen=chosen).answers()
+    return results.plan.task.read(results, chosen=chosen, language=language).answers()
 
 
-def page_of(results: ResultData, *, chosen: object = None, command: str = "") -> Page:
+def page_of(results: ResultData, *, chosen: object = None, command: str = "", language: str = "en") -> Page:
     """Return the report of a study as a page.
 
     Parameters
@@ -49,6 +51,8 @@ def page_of(results: ResultData, *, chosen: object = None, command: str = "") ->
         the kind of study finds.
     command : str
         What makes the page again, such as :meth:`Results.command` finds.
+    language : str
+        One that the kind of study has sentences in.
 
     Returns
     -------
@@ -61,5 +65,5 @@ def page_of(results: ResultData, *, chosen: object = None, command: str = "") ->
     MissingExtraError
         If altair or vl-convert is not installed.
     """
-    page: Page = results.plan.task.read(results, chosen=chosen).page(command=command)
+    page: Page = results.plan.task.read(results, chosen=chosen, language=language).page(command=command)
     return page

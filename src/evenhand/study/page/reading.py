@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from evenhand._notes import Note as Remark
+from evenhand._validate import one_of
 from evenhand.errors import InvalidParameterError
 from evenhand.report.page import KeyNumber, Note, Page
 from evenhand.report.words import epsilon_of, epsilon_words
+from evenhand.study.page.catalogue import Catalogue, catalogue, languages
 from evenhand.study.page.comparing import ENOUGH_REPEATS, LEVEL, strict
 from evenhand.study.page.wording import change, counted, group_name, listed, plain, points
 from evenhand.study.plan.cells import Setting
@@ -62,11 +64,16 @@ class Reading:
     results : Results
     chosen : Setting
         A protected one, unless the kind of study says otherwise.
+    language : str
+        One of those that the kind's catalogue of sentences has.
     """
 
     results: ResultData
     chosen: Setting
+    language: str = "en"
 
+    package: ClassVar[str] = ""
+    """Where the kind's folder ``sentences`` stands."""
     kicker: ClassVar[str] = ""
     """A few words above the question."""
     not_private: ClassVar[str] = ""
@@ -77,21 +84,27 @@ class Reading:
     """How often a study of one repeat should be repeated; empty where one repeat is exact."""
 
     @classmethod
-    def of(cls, results: ResultData, *, chosen: object = None) -> Self:
+    def of(cls, results: ResultData, *, chosen: object = None, language: str = "en") -> Self:
         """Return the reading about the setting that is asked for, or about the one that the rule finds.
 
         Raises
         ------
         InvalidParameterError
-            If `chosen` is not such a setting of the study.
+            If `chosen` is not such a setting of the study, or the language has no catalogue.
         """
+        one_of("language", language, languages(cls.package), owner="page_of")
         if chosen is None:
             first = next((setting for setting in results.settings if setting.is_protected), BASELINE)
-            return cls(results, cls(results, first).by_rule())
+            return cls(results, cls(results, first).by_rule(), language)
         setting = results.setting(chosen)
         if cls.must_be and not setting.is_protected:
             raise InvalidParameterError("chosen", owner="page_of", must_be=cls.must_be, got=str(setting))
-        return cls(results, setting)
+        return cls(results, setting, language)
+
+    @property
+    def sentences(self) -> Catalogue:
+        """The catalogue of the kind of study, in the language of the page."""
+        return catalogue(self.package, self.language)
 
     # --- what a kind of study says ----------------------------------------------------------------
 

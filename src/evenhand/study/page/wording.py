@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 from evenhand.report.marks import Estimate
 from evenhand.report.words import clean, interval_of, number
+from evenhand.study.results.estimates import Estimated
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evenhand.schema import Schema
     from evenhand.study.plan.facts import Facts
-    from evenhand.study.results.estimates import Estimated
 
 __all__ = [
     "amount",
@@ -26,6 +26,7 @@ __all__ = [
     "counted",
     "delta_text",
     "digits_of",
+    "digits_shown",
     "group_name",
     "is_exactly_zero",
     "listed",
@@ -42,6 +43,8 @@ LONGEST = 60
 _MOST_DIGITS = 4
 _RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _WORD_JOINER = "\u2060"
+_BARE = frozenset({"yes", "true", "false", "none", "other", "unknown", "missing", "not stated"})
+"""Labels that say nothing without the name of their column."""
 
 
 def plain(text: object, *, longest: int = LONGEST) -> str:
@@ -113,7 +116,7 @@ def change(found: Estimated, *, unit: str = "") -> str:
     """
     if not math.isfinite(found.value):
         return "undefined"
-    digits = _digits(found)
+    digits = digits_shown(found)
     shown = f"{number(100 * found.value, digits, sign=True)}{unit}"
     if found.low is None or found.high is None:
         return shown
@@ -132,7 +135,7 @@ def amount(found: Estimated, *, unit: str = " points") -> str:
     >>> amount(Estimated(-0.009, -0.011, -0.008))
     '0.9 points (0.8 to 1.1)'
     """
-    digits = _digits(found)
+    digits = digits_shown(found)
     shown = f"{number(100 * abs(found.value), digits)}{unit}"
     if found.low is None or found.high is None:
         return shown
@@ -140,8 +143,10 @@ def amount(found: Estimated, *, unit: str = " points") -> str:
     return f"{shown} {interval_of(100 * low, 100 * high, digits)}"
 
 
-def _digits(found: Estimated) -> int:
+def digits_shown(found: Estimated | float) -> int:
     """Return how many digits are shown: one, or as many as keep a clear change from looking like none."""
+    if not isinstance(found, Estimated):
+        return 1
     sizes = [abs(each) for each in (found.value, found.low, found.high) if each]
     if not sizes:
         return 1
@@ -187,7 +192,7 @@ def mark(found: Estimated) -> Estimate:
 def group_name(facts: Facts, group: str) -> str:
     """Return a group as in a sentence: its label, after the column's name where it says nothing alone."""
     label = plain(group)
-    short = len(label) < 3 or not any(letter.isalpha() for letter in label)
+    short = len(label) < 3 or not any(letter.isalpha() for letter in label) or label.lower() in _BARE
     return f"{plain(facts.schema.protected)} = {label}" if short else label
 
 

@@ -232,7 +232,9 @@ class Results(ResultData):
 
     # --- what to make of it -----------------------------------------------------------------------
 
-    def report(self, path: str | PathLike[str] | None = None, *, chosen: object = None) -> str | Path:
+    def report(
+        self, path: str | PathLike[str] | None = None, *, chosen: object = None, language: str = "en"
+    ) -> str | Path:
         """Return the report as one HTML text, or write it and the CSV of every figure.
 
         Parameters
@@ -241,10 +243,12 @@ class Results(ResultData):
             Where to write it; then the path is returned.
         chosen : Setting, mapping or str, optional
             The setting that the page is about, as in :meth:`setting`; by default it is found by rule.
+        language : str
+            One that the kind of study has sentences in.
         """
         asked = None if chosen is None else self.setting(chosen)
         command = "" if path is None else self.command(Path(path).parent)
-        page = self.plan.task.read(self, chosen=asked).page(command=command)
+        page = self.plan.task.read(self, chosen=asked, language=language).page(command=command)
         if path is None:
             return str(render(page))
         write(page, path)

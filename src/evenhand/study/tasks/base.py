@@ -210,7 +210,7 @@ class Task(ABC):
     # --- reading ----------------------------------------------------------------------------------
 
     @abstractmethod
-    def read(self, results: Any, *, chosen: object = None) -> Reading:
+    def read(self, results: Any, *, chosen: object = None, language: str = "en") -> Reading:
         """Return the results as sentences and a page, about a setting that is chosen or found by rule."""
 
     def advised(self, *, owner: str, parameter: str) -> Any:

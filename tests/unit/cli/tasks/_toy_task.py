@@ -49,7 +49,7 @@ class ToyTask(Task):
         groups = {label: {"people": float(size)} for label, size in sizes}
         return Outcome(cell, {"error": abs(published - share)}, groups, seconds={"round": 0.0})
 
-    def read(self, results, *, chosen=None):
+    def read(self, results, *, chosen=None, language="en"):
         return ToyReading(results)
 
     def to_toml(self):

@@ -5,10 +5,10 @@ import re
 import pytest
 
 from evenhand.errors import InvalidParameterError
+from evenhand.study.page import reading as findings_reading
 from evenhand.study.page.comparing import strict
 from evenhand.study.page.page import answers
 from evenhand.study.results.estimates import estimate
-from evenhand.study.tasks.collect import reading as findings_reading
 from evenhand.study.tasks.collect.reading import CollectReading
 from evenhand.study.tasks.collect.task import CollectTask
 from evenhand.study.tasks.measure import CLASSIFIER_MEASURES

@@ -18,22 +18,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.study.page.comparing import LEVEL, Rival, strict
-from evenhand.study.page.reading import ACCURACY, BASELINE, CHANGE, GAP, Reading
-from evenhand.study.results.estimates import group_estimate, paired_change
+from evenhand.study.page.comparing import Rival, strict
+from evenhand.study.page.reading import ACCURACY, BASELINE, CHANGE, GAP
+from evenhand.study.results.estimates import group_estimate
+from evenhand.study.tasks.shared.classifier import ClassifierReading
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
     from evenhand.study.plan.cells import Setting
-    from evenhand.study.results.base import ResultData
     from evenhand.study.results.estimates import Estimated
 
-__all__ = ["CollectReading", "rival"]
+__all__ = ["CollectReading"]
 
 
-class CollectReading(Reading):
+class CollectReading(ClassifierReading):
     """Results of a collection with the setting and the groups that a page is about."""
+
+    package = "evenhand.study.tasks.collect"
 
     def by_rule(self) -> Setting:
         """Return the setting that the rule at the head of the module finds."""
@@ -41,11 +43,10 @@ class CollectReading(Reading):
         for epsilon in sorted(epsilons, key=lambda each: (abs(math.log(each)), each)):
             candidates = self.with_values(epsilon)
             if candidates:
-                level = strict(2 * (len(candidates) - 1))
                 best = candidates[0]
                 for later in candidates[1:]:
-                    found = rival(self.results, best, later, level=level)
-                    best = later if found.verdict == "better" else best
+                    compared = self.rival(best, later, comparisons=2 * (len(candidates) - 1))
+                    best = later if compared.verdict == "better" else best
                 return best
         return self.protected[0]
 
@@ -66,8 +67,15 @@ class CollectReading(Reading):
     def rivals(self) -> tuple[Rival, ...]:
         """The chosen setting against each other one at its epsilon."""
         others = [setting for setting in self.beside if setting != self.chosen]
-        level = strict(2 * len(others))
-        return tuple(rival(self.results, self.chosen, other, level=level) for other in others)
+        return tuple(self.rival(self.chosen, other, comparisons=2 * len(others)) for other in others)
+
+    def rival(self, setting: Setting, other: Setting, *, comparisons: int) -> Rival:
+        """Return how far a setting is ahead of another."""
+        claims, hints = (
+            [self.change(name, setting, against=other, comparisons=many) for name in (ACCURACY, GAP)]
+            for many in (comparisons, 1)
+        )
+        return Rival(other, claims[0], claims[1], tuple(hints))
 
     # --- the two groups of the gap ----------------------------------------------------------------
 
@@ -85,9 +93,14 @@ class CollectReading(Reading):
     def _extremes(self) -> tuple[str, str]:
         """The groups selected most and least often: without protection, or failing that with it."""
         groups, privileged = self.groups, self.results.facts.privileged
+        allowed = self.judged if len(self.judged) > 1 else groups
         for setting in (BASELINE, self.chosen):
             rates = [group_estimate(self.results, setting, group, "selection").value for group in groups]
-            known = [place for place, value in enumerate(rates) if math.isfinite(value)]
+            known = [
+                place
+                for place, value in enumerate(rates)
+                if math.isfinite(value) and groups[place] in allowed
+            ]
             if len(known) > 1:
                 order = sorted(known, key=lambda place: (-rates[place], place != privileged, place))
                 return groups[order[0]], groups[order[-1]]
@@ -114,12 +127,3 @@ class CollectReading(Reading):
     def has_intervals(self) -> bool:
         """Whether the chosen setting can be told from the unprotected one at all."""
         return self.change(ACCURACY).has_interval or self.change(GAP).has_interval
-
-
-def rival(results: ResultData, setting: Setting, other: Setting, *, level: float) -> Rival:
-    """Return how far a setting is ahead of another."""
-    found, hints = (
-        [paired_change(results, setting, measure, against=other, level=each) for measure in (ACCURACY, GAP)]
-        for each in (level, LEVEL)
-    )
-    return Rival(other, found[0], found[1], tuple(hints))

@@ -265,11 +265,11 @@ class CollectTask(Task):
 
     # --- running and reading ----------------------------------------------------------------------
 
-    def read(self, results: Any, *, chosen: object = None) -> Reading:
+    def read(self, results: Any, *, chosen: object = None, language: str = "en") -> Reading:
         """Return the three sentences and the page; see :mod:`evenhand.study.tasks.collect.page.page`."""
         from evenhand.study.tasks.collect.page.page import CollectPage  # noqa: PLC0415 - only for a report
 
-        return CollectPage.of(results, chosen=chosen)
+        return CollectPage.of(results, chosen=chosen, language=language)
 
     def advised(self, *, owner: str, parameter: str) -> CollectTask:  # noqa: ARG002 - refused by other tasks
         """Return the task itself: its protocols can be recommended, see :mod:`evenhand.study.advise`."""

@@ -47,6 +47,8 @@ class Entity:
 class DecideReading(Reading):
     """Results of decisions with the setting that a page is about; the baseline decides by true counts."""
 
+    package = "evenhand.study.tasks.decide"
+
     must_be = "a setting that decides from counts with noise"
     more_repeats = ""
 

@@ -256,11 +256,11 @@ class DecideTask(Task):
 
     # --- running and reading ----------------------------------------------------------------------
 
-    def read(self, results: Any, *, chosen: object = None) -> Reading:
+    def read(self, results: Any, *, chosen: object = None, language: str = "en") -> Reading:
         """Return the three sentences and the page; see :mod:`evenhand.study.tasks.decide.page.page`."""
         from evenhand.study.tasks.decide.page.page import DecidePage  # noqa: PLC0415 - only for a report
 
-        return DecidePage.of(results, chosen=chosen)
+        return DecidePage.of(results, chosen=chosen, language=language)
 
     # --- files ------------------------------------------------------------------------------------
 

@@ -23,8 +23,9 @@ import numpy as np
 
 from evenhand.report.words import epsilon_words
 from evenhand.study.page.comparing import clearly
-from evenhand.study.page.reading import ACCURACY, BASELINE, CHANGE, GAP, Reading
+from evenhand.study.page.reading import ACCURACY, BASELINE, CHANGE, GAP
 from evenhand.study.tasks.learn.methods import METHODS, PLAIN, method_title
+from evenhand.study.tasks.shared.classifier import ClassifierReading
 
 if TYPE_CHECKING:
     from evenhand.study.plan.cells import Setting
@@ -36,9 +37,10 @@ __all__ = ["LearnReading"]
 _ROUNDING = 1e-9  # far below the share of one row
 
 
-class LearnReading(Reading):
+class LearnReading(ClassifierReading):
     """Results of a study of classifiers with the setting that a page is about; the baseline is plain."""
 
+    package = "evenhand.study.tasks.learn"
     must_be = ""
 
     def by_rule(self) -> Setting:

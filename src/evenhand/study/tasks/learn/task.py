@@ -164,11 +164,11 @@ class LearnTask(Task):
 
     # --- running and reading ----------------------------------------------------------------------
 
-    def read(self, results: Any, *, chosen: object = None) -> Reading:
+    def read(self, results: Any, *, chosen: object = None, language: str = "en") -> Reading:
         """Return the three sentences and the page; see :mod:`evenhand.study.tasks.learn.page.page`."""
         from evenhand.study.tasks.learn.page.page import LearnPage  # noqa: PLC0415 - only for a report
 
-        return LearnPage.of(results, chosen=chosen)
+        return LearnPage.of(results, chosen=chosen, language=language)
 
     # --- files ------------------------------------------------------------------------------------
 

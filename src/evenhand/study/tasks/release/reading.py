@@ -41,6 +41,8 @@ LOSS = (-1.0, math.inf)
 class ReleaseReading(Reading):
     """Results of a release with the setting that a page is about; the baseline publishes the true table."""
 
+    package = "evenhand.study.tasks.release"
+
     must_be = "a setting that publishes something else than the true table"
 
     def by_rule(self) -> Setting:

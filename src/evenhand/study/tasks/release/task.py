@@ -163,11 +163,11 @@ class ReleaseTask(Task):
 
     # --- running and reading ----------------------------------------------------------------------
 
-    def read(self, results: Any, *, chosen: object = None) -> Reading:
+    def read(self, results: Any, *, chosen: object = None, language: str = "en") -> Reading:
         """Return the three sentences and the page; see :mod:`evenhand.study.tasks.release.page.page`."""
         from evenhand.study.tasks.release.page.page import ReleasePage  # noqa: PLC0415 - only for a report
 
-        return ReleasePage.of(results, chosen=chosen)
+        return ReleasePage.of(results, chosen=chosen, language=language)
 
     # --- files ------------------------------------------------------------------------------------
 

@@ -152,7 +152,7 @@ def test_groups_that_do_not_move_are_not_said_to():
 
     section = sections(page_of(made(still, repeats=7)))["changes"]
 
-    assert section.heading == "No group's selection rate clearly changes with Fermi + parity at ε = 1"
+    assert section.heading == "No group's selection rate clearly changes with DP at ε = 1"
     assert "Few people: on average a test has 20 of sex = f" in section.notes[0].text
 
 
@@ -363,11 +363,11 @@ def test_a_difference_that_has_a_sign_is_not_called_a_gap():
 
 
 def test_a_few_repeats_that_agree_do_not_prove_a_change_of_one_row():
-    """Two tests of eight rows that both change by one would otherwise have an interval without width."""
+    """Two tests of 64 rows that both change by one would otherwise have an interval without width."""
 
     def one_row(setting, repeat):
-        row = 1 / 8 + repeat * 1e-15 if setting.is_protected else 0.0
-        return measures(0.5 + row, row, epsilon=setting.epsilon), {g: of_group(row, 4.0) for g in "fm"}
+        row = 1 / 64 + repeat * 1e-15 if setting.is_protected else 0.0
+        return measures(0.5 + row, row, epsilon=setting.epsilon), {g: of_group(row, 32.0) for g in "fm"}
 
     def many_rows(setting, repeat):
         numbers, people = one_row(setting, repeat)
@@ -377,8 +377,8 @@ def test_a_few_repeats_that_agree_do_not_prove_a_change_of_one_row():
 
     assert "does not clearly change accuracy" in small[0]
     assert "does not clearly change the gap" in small[1]
-    assert "gains 12.5 points" in large[0]
-    assert "widens the gap by 12.5 points" in large[1]
+    assert "gains 1.6 points" in large[0]
+    assert "widens the gap by 1.6 points" in large[1]
 
 
 def test_the_plain_way_alone_is_a_page_too():

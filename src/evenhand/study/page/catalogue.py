@@ -1,0 +1,175 @@
+"""Sentences as templates with named slots: one catalogue for each kind of study and each language.
+
+A catalogue is a folder ``sentences`` of TOML files, ``en.toml`` for English. A template names its numbers and
+how they are written: ``"accuracy falls by {loss:points} points ({loss:interval})"``. Code decides *which*
+sentence is true and gives its numbers; the file says it. A translation is one more file.
+
+=====================  ====================================================================================
+``{x:percent}``        a share: ``80.6%``
+``{x:points}``         the size of a difference of shares, without its sign: ``4.1``
+``{x:change}``         the same with its sign: ``−4.1``
+``{x:interval}``       limits of the size of a clear change, or of a change with signs: ``2.9 to 5.3``
+``{x:range}``          limits of a share in percent: ``80.1 to 81.1``
+``{n:count}``          a whole number: ``1,203``
+``{n:of run|runs}``    a whole number with its noun: ``1 run``, ``12 runs``
+``{x:number 2}``       a number with so many digits
+``{names:and}``        a list: ``a, b and c``; ``{names:or}`` joins by *or*
+``{e:epsilon}``        ``ε = 0.5``
+``{text}``             text as it is
+=====================  ====================================================================================
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from string import Formatter
+from typing import TYPE_CHECKING, Any
+
+from evenhand.report.page import Answer
+from evenhand.report.words import epsilon_of, number
+from evenhand.study.page.wording import digits_shown, listed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evenhand.study.results.estimates import Estimated
+
+__all__ = ["Catalogue", "catalogue", "languages"]
+
+_SHARED = "evenhand.study.page"
+
+
+@dataclass(frozen=True)
+class Catalogue(Formatter):
+    """The templates of one kind of study in one language.
+
+    Parameters
+    ----------
+    language : str
+        Such as ``"en"``.
+    templates : mapping of str to str
+        By their dotted key.
+
+    Examples
+    --------
+    >>> english = Catalogue("en", {"form.percent": "{number}%", "form.decimal": ".", "form.thousands": ",",
+    ...                            "right": "right for {share:percent} of {people:of person|people}"})
+    >>> english.say("right", share=0.806, people=1203)
+    'right for 80.6% of 1,203 people'
+    """
+
+    language: str
+    templates: Mapping[str, str]
+
+    def say(self, key: str, /, **slots: Any) -> str:
+        """Return a sentence with its slots filled."""
+        return self.vformat(self.templates[key], (), slots)
+
+    def answer(self, key: str, /, *, action: str = "", **slots: Any) -> Answer:
+        """Return the templates ``finding`` and ``evidence`` under a key; evidence is optional."""
+        evidence = self.say(f"{key}.evidence", **slots) if f"{key}.evidence" in self.templates else ""
+        return Answer(self.say(f"{key}.finding", **slots), evidence, action)
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        """Return a slot as its template asks for it."""
+        form, _, argument = format_spec.partition(" ")
+        if not form:
+            return str(value)
+        write = getattr(self, f"_{form}", None)
+        if write is None:
+            raise ValueError(f"A template has no form '{form}'")
+        return str(write(value, argument))
+
+    # --- forms --------------------------------------------------------------------------------------
+
+    def _in_language(self, shown: str) -> str:
+        swapped = {",": self.templates["form.thousands"], ".": self.templates["form.decimal"]}
+        return "".join(swapped.get(letter, letter) for letter in shown)
+
+    def _number(self, value: Any, digits: str = "1", *, sign: bool = False) -> str:
+        size = float(getattr(value, "value", value))
+        if not math.isfinite(size):
+            return self.templates["form.undefined"]
+        return self._in_language(number(size, int(digits or 1), sign=sign))
+
+    def _percent(self, value: Any, digits: str = "1") -> str:
+        share = 100 * float(getattr(value, "value", value))
+        if not math.isfinite(share):
+            return self.templates["form.undefined"]
+        return self.templates["form.percent"].format(number=self._number(share, digits))
+
+    def _points(self, value: Any, digits: str = "") -> str:
+        size = abs(float(getattr(value, "value", value)))
+        return self._number(100 * size, digits or str(digits_shown(value)))
+
+    def _change(self, value: Any, digits: str = "") -> str:
+        size = float(getattr(value, "value", value))
+        return self._number(100 * size, digits or str(digits_shown(value)), sign=True)
+
+    def _interval(self, found: Estimated, _: str = "") -> str:
+        low, high, sign = found.low, found.high, True
+        if low is None or high is None:
+            return self.templates["form.undefined"]
+        if found.is_clear:
+            low, high, sign = *sorted((abs(low), abs(high))), False
+        return self._between(100 * low, 100 * high, str(digits_shown(found)), sign=sign)
+
+    def _range(self, found: Estimated, _: str = "") -> str:
+        if found.low is None or found.high is None:
+            return self.templates["form.undefined"]
+        return self._between(100 * found.low, 100 * found.high, "1")
+
+    def _between(self, low: float, high: float, digits: str, *, sign: bool = False) -> str:
+        limits = {"low": self._number(low, digits, sign=sign), "high": self._number(high, digits, sign=sign)}
+        return self.templates["form.interval"].format(**limits)
+
+    def _count(self, value: float, _: str = "") -> str:
+        return self._in_language(f"{value:,.0f}")
+
+    def _of(self, value: int, nouns: str) -> str:
+        one, _, many = nouns.partition("|")
+        return f"{self._count(value)} {one if value == 1 else many}"
+
+    def _and(self, words: Any, most: str = "", *, join: str = "and") -> str:
+        shown, limit = list(words), int(most or 6)
+        if len(shown) > limit:
+            rest = self.templates["form.others"].format(count=len(shown) - limit + 1)
+            shown = [*shown[: limit - 1], rest]
+        return listed(shown, most=limit, join=self.templates[f"form.{join}"])
+
+    def _or(self, words: Any, most: str = "") -> str:
+        return self._and(words, most, join="or")
+
+    def _epsilon(self, value: Any, _: str = "") -> str:
+        return f"ε = {self._in_language(epsilon_of(value))}"
+
+
+@cache
+def catalogue(package: str, language: str = "en") -> Catalogue:
+    """Return the catalogue of the package of a kind of study, with what all kinds share."""
+    templates: dict[str, str] = {}
+    for owner in filter(None, (_SHARED, package)):
+        text = (resources.files(owner) / "sentences" / f"{language}.toml").read_text(encoding="utf-8")
+        templates.update(_flatten(tomllib.loads(text)))
+    return Catalogue(language, templates)
+
+
+def languages(package: str) -> tuple[str, ...]:
+    """Return the languages that the catalogue of a package has, English first; without one, English."""
+    if not package:
+        return ("en",)
+    found = {file.name.removesuffix(".toml") for file in (resources.files(package) / "sentences").iterdir()}
+    return ("en", *sorted(found - {"en"}))
+
+
+def _flatten(table: Mapping[str, Any], above: str = "") -> dict[str, str]:
+    flat: dict[str, str] = {}
+    for name, value in table.items():
+        flat.update(
+            _flatten(value, f"{above}{name}.") if isinstance(value, dict) else {f"{above}{name}": value}
+        )
+    return flat

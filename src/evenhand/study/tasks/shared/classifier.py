@@ -1,0 +1,168 @@
+"""What pages on classifiers share: who pays, the answers that need no model, and groups too small to judge.
+
+A classifier is worth something only if it is right more often than the same answer for everybody. That
+baseline needs no model, and neither does a coin that says *yes* as often as the outcome occurs. Both are
+computed from the rows of each test, so that they are compared within repeats like any other setting.
+
+A group of which a test has fewer than :data:`FEWEST_PEOPLE` people is not judged: neither the gap nor a
+sentence at the head rests on it. That is decided by its size alone, before any outcome is looked at.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evenhand.study.page.comparing import LEVEL, groups_by_sign, strict
+from evenhand.study.page.reading import ACCURACY, BASELINE, CHANGE, GAP, SHARE, Reading, mean_of
+from evenhand.study.page.wording import plain
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evenhand.study.plan.cells import Setting
+    from evenhand.study.results.estimates import Estimated
+
+    Runs = NDArray[np.float64]
+
+__all__ = ["AUC", "BALANCED", "FEWEST_PEOPLE", "ClassifierReading"]
+
+AUC, BALANCED = "auc", "balanced_accuracy"
+FEWEST_PEOPLE = 30
+"""So many people of a group must be in a test, on average, for the group to be judged."""
+
+
+class ClassifierReading(Reading):
+    """Results of a study in which a classifier is tested on people as they are."""
+
+    # --- groups that are judged -----------------------------------------------------------------------
+
+    @cached_property
+    def too_few(self) -> tuple[str, ...]:
+        """The groups of which a test has too few people to say anything."""
+        return tuple(group for group in self.groups if self.people(group) < FEWEST_PEOPLE)
+
+    @cached_property
+    def judged(self) -> tuple[str, ...]:
+        """The groups that are large enough."""
+        return tuple(group for group in self.groups if group not in self.too_few)
+
+    def people(self, group: str) -> float:
+        """Return how many people of a group a test has, on average."""
+        return mean_of(self.group_runs(BASELINE, group, "people"))
+
+    # --- the gap, between groups that are judged --------------------------------------------------------
+
+    def runs(self, setting: Setting, measure: str) -> Runs:
+        """Return a measure in each repeat; the gap is that of the groups that are judged."""
+        if measure != GAP or not self.too_few:
+            return super().runs(setting, measure)
+        if len(self.judged) < 2:
+            return np.full(self.repeats, np.nan)
+        rates = np.array([self.group_runs(setting, group, "selection") for group in self.judged])
+        gaps: Runs = rates.max(axis=0) - rates.min(axis=0)
+        return gaps
+
+    def value(self, measure: str, setting: Setting | None = None) -> Estimated:
+        """Return the mean of a measure, of the chosen setting unless another is named."""
+        if measure != GAP or not self.too_few:
+            return super().value(measure, setting)
+        return self.tested(self.runs(self.chosen if setting is None else setting, GAP), within=SHARE)
+
+    def change(
+        self,
+        measure: str,
+        setting: Setting | None = None,
+        *,
+        against: Setting = BASELINE,
+        comparisons: int = 1,
+    ) -> Estimated:
+        """Return the change of a measure within repeats, against the baseline unless another is named."""
+        if measure != GAP or not self.too_few:
+            return super().change(measure, setting, against=against, comparisons=comparisons)
+        where = self.chosen if setting is None else setting
+        runs = self.runs(where, GAP) - self.runs(against, GAP)
+        return self.tested(runs, within=CHANGE, level=strict(comparisons))
+
+    # --- who pays -------------------------------------------------------------------------------------
+
+    def losing(self, rate: str = "accuracy") -> list[str]:
+        """Return the judged groups whose rate clearly falls, the one that falls furthest first."""
+        return self._moving(rate, -1)
+
+    def gaining(self, rate: str = "accuracy") -> list[str]:
+        """Return the judged groups whose rate clearly rises, the one that rises furthest first."""
+        return self._moving(rate, 1)
+
+    def _moving(self, rate: str, sign: int) -> list[str]:
+        moves = {group: self.moved(group, rate) for group in self.judged}
+        groups = groups_by_sign(moves)[0 if sign > 0 else 1]
+        return sorted(groups, key=lambda group: -abs(moves[group].value))
+
+    # --- answers that need no model -------------------------------------------------------------------
+
+    @cached_property
+    def base_rate_runs(self) -> Runs:
+        """The share of people with the outcome among the rows of each test."""
+        return self._over_people(BASELINE, "base_rate")
+
+    @property
+    def same_answer_runs(self) -> Runs:
+        """How often the better of the two same answers for everybody is right, in each test."""
+        runs: Runs = np.maximum(self.base_rate_runs, 1 - self.base_rate_runs)
+        return runs
+
+    @property
+    def coin_runs(self) -> Runs:
+        """How often a coin is right that says *yes* as often as the outcome occurs, in each test."""
+        runs: Runs = self.base_rate_runs**2 + (1 - self.base_rate_runs) ** 2
+        return runs
+
+    @property
+    def same_answer(self) -> str:
+        """The answer that is right for most people, as the data have it."""
+        schema = self.results.facts.schema
+        if mean_of(self.base_rate_runs) >= 1 / 2:
+            return plain(schema.positive)
+        others = [label for label in schema.column(str(schema.target)).labels if label != schema.positive]
+        return plain(others[0]) if len(others) == 1 else f"not {plain(schema.positive)}"
+
+    def selected(self, setting: Setting | None = None) -> float:
+        """Return the share of all people who are predicted to have the outcome."""
+        return mean_of(self._over_people(self.chosen if setting is None else setting, "selection"))
+
+    def said_same(self, setting: Setting | None = None) -> float:
+        """Return the share of people who get the answer that is right for most."""
+        share = self.selected(setting)
+        return share if mean_of(self.base_rate_runs) >= 1 / 2 else 1 - share
+
+    def ahead_of_same_answer(self, setting: Setting | None = None) -> Estimated:
+        """Return by how much more often a setting is right than the same answer for everybody."""
+        where = self.chosen if setting is None else setting
+        runs = self.runs(where, ACCURACY) - self.same_answer_runs
+        spread = self.task.measure(ACCURACY).spread
+        return self.tested(runs, within=CHANGE, level=LEVEL, spread=spread)
+
+    def is_useless(self, setting: Setting | None = None) -> bool:
+        """Return whether a setting is not clearly right more often than the same answer for everybody.
+
+        With a single repeat, whether it is right no more often in that one.
+        """
+        ahead = self.ahead_of_same_answer(setting)
+        if not np.isfinite(ahead.value):
+            return False
+        return not (ahead.value > 0 and (ahead.is_clear or not ahead.has_interval))
+
+    def _over_people(self, setting: Setting, rate: str) -> Runs:
+        """Return a rate of all people in each test, from those of the groups."""
+        total, people = np.zeros(self.repeats), np.zeros(self.repeats)
+        for group in self.groups:
+            size = self.group_runs(setting, group, "people")
+            known = np.where(size > 0, self.group_runs(setting, group, rate), 0.0)
+            total += size * known
+            people += size
+        with np.errstate(invalid="ignore"):
+            share: Runs = total / people
+        return share
