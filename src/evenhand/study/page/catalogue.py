@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Catalogue", "catalogue", "languages"]
 
-_SHARED = "evenhand.study.page"
+_SHARED = ("evenhand.study.page", "evenhand.study.tasks.shared")
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ class Catalogue(Formatter):
 def catalogue(package: str, language: str = "en") -> Catalogue:
     """Return the catalogue of the package of a kind of study, with what all kinds share."""
     templates: dict[str, str] = {}
-    for owner in filter(None, (_SHARED, package)):
+    for owner in filter(None, (*_SHARED, package)):
         text = (resources.files(owner) / "sentences" / f"{language}.toml").read_text(encoding="utf-8")
         templates.update(_flatten(tomllib.loads(text)))
     return Catalogue(language, templates)

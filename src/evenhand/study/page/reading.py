@@ -140,6 +140,10 @@ class Reading:
         """Return what the numbers do not cover."""
         raise NotImplementedError
 
+    def next_command(self, setting: Setting) -> str:  # noqa: ARG002 - a kind may know one
+        """Return the command that does what a setting tested; an empty text if there is none."""
+        return ""
+
     def further_notes(self) -> list[Note]:
         """Return what else stands above everything."""
         return []

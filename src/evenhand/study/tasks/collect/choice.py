@@ -1,19 +1,22 @@
-"""The third answer: what to choose, or that nothing can be told apart."""
+"""The third answer: what to do, which setting is best, or where the model starts to work."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.report.words import epsilon_words
-from evenhand.study.page.comparing import Rival, strict
-from evenhand.study.page.reading import ACCURACY, CHANGE, GAP
-from evenhand.study.page.wording import amount, change, counted, listed, plain
+from evenhand.report.page import Answer
+from evenhand.report.words import epsilon_of, epsilon_words
+from evenhand.study.page.comparing import ENOUGH_REPEATS, Rival, clearly, strict
+from evenhand.study.page.reading import ACCURACY, BASELINE, CHANGE, GAP, mean_of
+from evenhand.study.page.wording import is_exactly_zero, listed, plain
 from evenhand.study.tasks.collect.wording import protocol_name, setting_name, the_way, way_name
+from evenhand.study.tasks.shared.classifier import AUC
+from evenhand.study.tasks.shared.classifier_answers import LITTLE
 from evenhand.study.tasks.shared.protection import strategy_of
 
 if TYPE_CHECKING:
@@ -24,208 +27,224 @@ if TYPE_CHECKING:
     from evenhand.study.plan.cells import Setting
     from evenhand.study.tasks.collect.reading import CollectReading
 
-__all__ = ["choice_answer", "shortest_reports", "ways_apart"]
+__all__ = ["choice_answer", "recommended", "shortest_reports", "ways_apart"]
 
 
-def choice_answer(reading: CollectReading) -> str:
-    """Return what to choose, or that nothing can be told apart."""
-    if len(reading.protected) == 1:
-        return (
-            "**No recommendation: one setting was tested.** Try other protocols, splits or values of ε to "
-            "have something to choose from."
-        )
+def choice_answer(reading: CollectReading) -> Answer:
+    """Return what to do: the setting to use, or what would let one choose."""
+    key, slots, setting = _choice(reading)
+    said = reading.sentences.answer(f"choice.{key}", **slots)
+    evidence = f"{said.evidence}{_protects_fewer(reading)}".strip()
+    return Answer(said.finding, evidence, "" if setting is None else reading.next_command(setting))
+
+
+def recommended(reading: CollectReading) -> Setting | None:
+    """Return the setting that the third answer names; None where it names none."""
+    return _choice(reading)[2]
+
+
+def _choice(reading: CollectReading) -> tuple[str, dict[str, Any], Setting | None]:
+    """Return which sentence is true, its slots, and the setting it recommends."""
+    if reading.is_useless(BASELINE):
+        return "no_model", {}, None
+    if reading.is_useless():
+        return _works_from(reading)
     if not reading.has_intervals:
-        return (
-            "**No recommendation: there are no intervals.** A setting needs at least two repeats with a "
-            "result to be told from another; ten or more are better."
+        return "repeats", {"repeats": reading.repeats, "enough": ENOUGH_REPEATS}, None
+    if len(reading.protected) == 1:
+        pays = reading.losing() or clearly(reading.change(ACCURACY), -1)
+        return "only" if pays else "only_fine", {"chosen": setting_name(reading.chosen)}, reading.chosen
+    if smaller := _smaller_epsilon(reading):
+        return smaller
+    return _among(reading) if reading.rivals else _by_epsilon(reading)
+
+
+# --- where the model starts to work ---------------------------------------------------------------
+
+
+def _works_from(reading: CollectReading) -> tuple[str, dict[str, Any], Setting | None]:
+    """Return the smallest epsilon of which a setting is of use, and the best setting there."""
+    base = mean_of(reading.same_answer_runs)
+    known = [each for each in reading.protected if math.isfinite(reading.mean(ACCURACY, each))]
+    useful = [setting for setting in known if not reading.is_useless(setting)]
+    if not useful:
+        best = max(known, key=lambda setting: reading.mean(ACCURACY, setting))
+        largest = epsilon_of(max(reading.epsilons))
+        slots = {"largest": largest, "at": epsilon_words(best.epsilon), "base": base}
+        return "nothing_works", slots | {"after": reading.mean(ACCURACY, best)}, None
+    least = min(setting.epsilon for setting in useful if setting.epsilon is not None)
+    there = [setting for setting in useful if setting.epsilon == least]
+    best = max(there, key=lambda setting: reading.mean(ACCURACY, setting))
+    auc = reading.mean(AUC, best)
+    ranking = reading.sentences.say("choice.ranking.auc", auc=auc) if math.isfinite(auc) else ""
+    slots = {"at": epsilon_words(least), "name": setting_name(best, epsilon=False), "base": base}
+    return "works_from", slots | {"after": reading.mean(ACCURACY, best), "ranking": ranking}, best
+
+
+# --- a smaller epsilon ----------------------------------------------------------------------------
+
+
+def _smaller_epsilon(reading: CollectReading) -> tuple[str, dict[str, Any], Setting] | None:
+    """Return the smallest epsilon that costs no more than the chosen setting, if there is one.
+
+    It costs no more if it is of use, no group's accuracy and neither accuracy nor gap is clearly worse than
+    with the chosen setting, and the whole interval of accuracy is within :data:`LITTLE`.
+    """
+    chosen = reading.chosen
+    series = [setting for setting in _series(reading) if (setting.epsilon or 0) < (chosen.epsilon or 0)]
+    for setting in series:
+        accuracy, gap = (
+            reading.change(name, setting, against=chosen, comparisons=2 * len(series))
+            for name in (ACCURACY, GAP)
         )
-    if not reading.rivals:
-        return _by_epsilon(reading)
-    fewer = _protects_fewer(reading)
-    return f"{_among(reading)} {fewer}" if fewer else _among(reading)
+        worse = clearly(accuracy, -1) or clearly(gap, 1) or reading.is_useless(setting)
+        if worse or accuracy.low is None or accuracy.low < -LITTLE:
+            continue
+        beside = reading.with_values(setting.epsilon)
+        slots = {
+            "smaller": epsilon_words(setting.epsilon),
+            "at": reading.at,
+            "change": accuracy,
+            "alike": "",
+            "shortest": _shortest(reading, beside),
+        }
+        same = is_exactly_zero(accuracy) and is_exactly_zero(gap)
+        return f"smaller{'_same' * same}", slots, setting
+    return None
 
 
-def _protects_fewer(reading: CollectReading) -> str:
-    """Say that a strategy beside the others protects one column only, and so is no equal choice."""
-    schema = reading.results.facts.schema
-    strategies = {setting.option("strategy") for setting in reading.beside}
-    if "single" not in strategies or len(strategies) == 1 or len(schema.sensitive) == 1:
-        return ""
-    return f"Of the sensitive columns 'single' protects {plain(schema.protected)} alone."
+def _series(reading: CollectReading) -> list[Setting]:
+    """Return the settings that differ from the chosen one in epsilon alone, the most private first."""
+    chosen = reading.chosen
+    same = [
+        setting
+        for setting in reading.protected
+        if protocol_name(setting) == protocol_name(chosen) and way_name(setting) == way_name(chosen)
+    ]
+    return sorted(same, key=lambda setting: setting.epsilon or 0)
 
 
-def _among(reading: CollectReading) -> str:
-    """Say how the settings at the chosen epsilon compare with the chosen one."""
-    at = reading.at
-    found = {word: [rival for rival in reading.rivals if rival.verdict == word] for word in _VERDICTS}
-    if found["better"]:
-        first = found["better"][0]
-        return (
-            f"**Prefer {setting_name(first.setting, epsilon=False)} to "
-            f"{setting_name(reading.chosen, epsilon=False)}:** at {at} it is better by "
-            f"{_gains(first, -1)}{_other_side(first)}."
-        )
-    if found["worse"]:
-        return _ahead(reading, found["worse"], found["trade"], at)
-    if found["trade"]:
-        return _trade(reading, found["trade"], at)
-    return _no_difference(reading, at)
-
-
-_VERDICTS = ("better", "worse", "trade", "same")
+def _by_epsilon(reading: CollectReading) -> tuple[str, dict[str, Any], Setting | None]:
+    """Return what epsilon buys, where it alone was varied."""
+    known = [(each, reading.change(ACCURACY, each)) for each in _series(reading)]
+    known = [(each, lost) for each, lost in known if lost.has_interval]
+    if len(known) < 2:
+        return "repeats", {"repeats": reading.repeats, "enough": ENOUGH_REPEATS}, None
+    clear = [clearly(lost, -1) for _, lost in known]
+    if all(clear):
+        setting, lost = known[-1]
+        return "larger", {"largest": epsilon_words(setting.epsilon), "loss": lost}, None
+    threshold = clear[::-1].index(True) if any(clear) else len(known)
+    if threshold:
+        setting, lost = known[len(known) - threshold]
+        return "from", {"at": epsilon_words(setting.epsilon), "change": lost}, setting
+    return "not_in_order", {"count": sum(clear), "total": len(known)}, None
 
 
 # --- settings at one epsilon ----------------------------------------------------------------------
 
 
-def _no_difference(reading: CollectReading, at: str) -> str:
-    """Say that no setting differs, how else to choose, and whether it matters at another epsilon."""
-    count, name = len(reading.rivals) + 1, setting_name(reading.chosen, epsilon=False)
-    what, who = f"the {count} settings", "none differs"
-    if count == 2:
-        what, who = (
-            "both settings",
-            f"{setting_name(reading.rivals[0].setting, epsilon=False)} does not differ",
-        )
-    said = f"**No recommendation between {what} at {at}:** {who} clearly from {name}, in accuracy or gap."
-    apart = ways_apart(reading)
-    if apart is not None:
-        return (
-            f"{said} At {epsilon_words(apart.better.epsilon)}, {the_way(apart.better)} is better than "
-            f"{the_way(apart.worse)} by {_gains(apart.rival, 1)}."
-        )
-    shortest = shortest_reports(reading)
-    return f"{said} Choose by message size: {shortest}" if shortest else said
+def _among(reading: CollectReading) -> tuple[str, dict[str, Any], Setting | None]:
+    """Return how the settings at the chosen epsilon compare with the chosen one."""
+    by_verdict = {
+        word: [rival for rival in reading.rivals if rival.verdict == word]
+        for word in ("better", "worse", "trade", "same")
+    }
+    chosen = setting_name(reading.chosen, epsilon=False)
+    slots: dict[str, Any] = {"at": reading.at, "chosen": chosen}
+    if better := by_verdict["better"]:
+        name = setting_name(better[0].setting, epsilon=False)
+        return "better", slots | {"better": name, **_lead(reading, better[0], -1)}, better[0].setting
+    if worse := by_verdict["worse"]:
+        return _best(reading, worse, by_verdict["trade"], slots)
+    if trades := by_verdict["trade"]:
+        return "trade", slots | _trade(reading, trades[0]), None
+    bits = _bits(reading, [reading.chosen, *reading.beside])
+    pick = min(bits, key=lambda setting: bits[setting], default=reading.chosen)
+    slots |= {"chosen": setting_name(pick, epsilon=False), "count": len(reading.rivals)}
+    slots |= {"shortest": _shortest(reading, reading.beside), "apart": _apart(reading)}
+    return "alike", slots, pick
 
 
-def _ahead(reading: CollectReading, worse: Sequence[Rival], trade: Sequence[Rival], at: str) -> str:
-    """Say what the chosen setting is clearly better than."""
+def _best(
+    reading: CollectReading, worse: Sequence[Rival], trades: Sequence[Rival], slots: dict[str, Any]
+) -> tuple[str, dict[str, Any], Setting]:
+    """Return what the chosen setting is clearly better than."""
     chosen = reading.chosen
     most = max(worse, key=_distance)
-    example = (
-        f"{setting_name(most.setting, epsilon=False)} is furthest behind "
-        f"{setting_name(chosen, epsilon=False)}, by {_gains(most, 1)}"
-    )
-    others = [rival.setting for rival in worse]
-    same_way = [rival.setting for rival in reading.rivals if way_name(rival.setting) == way_name(chosen)]
-    same_protocol = [
-        rival.setting for rival in reading.rivals if protocol_name(rival.setting) == protocol_name(chosen)
-    ]
-    ways, protocols = (
-        {way_name(setting) for setting in reading.beside},
-        {protocol_name(setting) for setting in reading.beside},
-    )
-    if not trade and len(ways) > 1 and len(protocols) > 1:
-        if {*others} == {rival.setting for rival in reading.rivals} - {*same_way}:
-            return (
-                f"**Choose the split, not the protocol:** at {at} no protocol differs clearly from "
-                f"{protocol_name(chosen)} with {the_way(chosen)}, but every setting without it is "
-                f"worse; {example}."
+    slots |= {"worst": setting_name(most.setting, epsilon=False), **_lead(reading, most, -1, behind=True)}
+    slots |= {"shortest": _shortest(reading, reading.beside)}
+    behind = {rival.setting for rival in worse}
+    if not trades:
+        for key, name, kinds in (("split", way_name, protocol_name), ("protocol", protocol_name, way_name)):
+            varied = (
+                len({name(each) for each in reading.beside})
+                > 1
+                < len({kinds(each) for each in reading.beside})
             )
-        if {*others} == {rival.setting for rival in reading.rivals} - {*same_protocol}:
-            return (
-                f"**Choose the protocol, not the split:** at {at} the split makes no clear difference to "
-                f"{protocol_name(chosen)}, but every setting with another protocol is worse; {example}."
-            )
-    rest = len(reading.rivals) - len(worse) - len(trade)
-    besides = f", or one of the {rest} that do not differ clearly from it" if rest > 1 else ""
-    besides = ", or the one that does not differ clearly from it" if rest == 1 else besides
-    trades = f" {_traded(trade[0])}" if trade else ""
-    return (
-        f"**Choose {setting_name(chosen, epsilon=False)}{besides}:** at {at}, "
-        f"{_part(len(worse), len(reading.rivals))} worse; {example}.{trades}"
-    )
+            if varied and behind == {each for each in reading.beside if name(each) != name(chosen)}:
+                return key, slots | {"way": the_way(chosen), "protocol": protocol_name(chosen)}, chosen
+    same = len(reading.rivals) - len(worse) - len(trades)
+    rest = "" if not same else "choice.parts.rest_one" if same == 1 else "choice.parts.rest_many"
+    slots |= {
+        "count": len(worse),
+        "total": len(reading.rivals),
+        "are": "is" if len(worse) == 1 else "are",
+        "rest": reading.sentences.say(rest, count=same) if rest else "",
+        "trades": reading.sentences.say("choice.parts.trade", **_trade(reading, trades[0])) if trades else "",
+    }
+    return "best", slots, chosen
 
 
-def _trade(reading: CollectReading, trade: Sequence[Rival], at: str) -> str:
-    return (
-        f"**No recommendation: at {at} less gap is paid for with accuracy.** Against "
-        f"{setting_name(reading.chosen, epsilon=False)}: {_traded(trade[0])}"
-    )
+def _lead(reading: CollectReading, rival: Rival, sign: int, *, behind: bool = False) -> dict[str, str]:
+    """Return in what another setting is ahead, or behind, where that is clear, and the intervals."""
+    say = reading.sentences.say
+    gains, intervals = [], []
+    forward = -sign if behind else sign
+    words = ("less_accuracy", "wider_gap") if behind else ("more_accuracy", "smaller_gap")
+    for estimate, direction, word in ((rival.accuracy, 1, words[0]), (rival.gap, -1, words[1])):
+        if clearly(estimate, forward * direction):
+            gains.append(say(f"choice.parts.{word}", amount=estimate))
+            intervals.append(say("choice.parts.interval", amount=estimate))
+    return {"gains": listed(gains), "intervals": listed(intervals)}
 
 
-def _traded(found: Rival) -> str:
-    accuracy, gap = found.stated_estimates
-    more = "more" if accuracy.value < 0 else "less"
-    wider = "smaller" if gap.value > 0 else "wider"
-    return (
-        f"{setting_name(found.setting, epsilon=False)} is {more} accurate, by {amount(accuracy)}, and "
-        f"its gap is {wider}, by {amount(gap)}."
-    )
+def _trade(reading: CollectReading, rival: Rival) -> dict[str, str]:
+    say = reading.sentences.say
+    accuracy, gap = rival.stated_estimates
+    first = say(f"choice.parts.{'more' if accuracy.value < 0 else 'less'}_accuracy", amount=accuracy)
+    second = say(f"choice.parts.{'smaller' if gap.value > 0 else 'wider'}_gap", amount=gap)
+    gains, losses = (first, second) if accuracy.value < 0 else (second, first)
+    limits = [say("choice.parts.interval", amount=estimate) for estimate in (accuracy, gap)]
+    other = setting_name(rival.setting, epsilon=False)
+    return {"other": other, "gains": gains, "losses": losses, "intervals": listed(limits)}
 
 
-def _gains(found: Rival, sign: int) -> str:
-    """Return by how much one is ahead, where that is clear."""
-    parts = []
-    if found.accuracy.is_clear and found.accuracy.value * sign > 0:
-        parts.append(amount(found.accuracy, unit=" points of accuracy"))
-    if found.gap.is_clear and found.gap.value * sign < 0:
-        parts.append(amount(found.gap, unit=" points of gap"))
-    return listed(parts)
+def _distance(rival: Rival) -> float:
+    return max(abs(each.value) if each.is_clear else 0.0 for each in (rival.accuracy, rival.gap))
 
 
-def _other_side(found: Rival) -> str:
-    if found.accuracy.is_clear and found.gap.is_clear:
+def _protects_fewer(reading: CollectReading) -> str:
+    """Return that a strategy beside the others protects one column only, and so is no equal choice."""
+    schema = reading.results.facts.schema
+    strategies = {setting.option("strategy") for setting in reading.beside}
+    if "single" not in strategies or len(strategies) == 1 or len(schema.sensitive) == 1:
         return ""
-    return (
-        ", and the accuracy does not differ clearly"
-        if found.gap.is_clear
-        else ", and the gap does not differ clearly"
+    return reading.sentences.say("choice.parts.fewer", column=plain(schema.protected))
+
+
+def _apart(reading: CollectReading) -> str:
+    """Return whether a split or strategy matters at another epsilon."""
+    apart = ways_apart(reading)
+    if apart is None:
+        return ""
+    slots = {"better": the_way(apart.better), "worse": the_way(apart.worse)}
+    return reading.sentences.say(
+        "choice.parts.apart",
+        at=epsilon_words(apart.better.epsilon),
+        **slots,
+        **_lead(reading, apart.rival, 1),
     )
-
-
-def _distance(found: Rival) -> float:
-    return max(abs(each.value) if each.is_clear else 0.0 for each in (found.accuracy, found.gap))
-
-
-def _part(some: int, every: int) -> str:
-    if some == every:
-        return "the other one is" if every == 1 else f"all {every} others are"
-    return f"{some} of the {every} others {'is' if some == 1 else 'are'}"
-
-
-# --- epsilon --------------------------------------------------------------------------------------
-
-
-def _by_epsilon(reading: CollectReading) -> str:
-    """Say what epsilon buys, where nothing else can be compared."""
-    chosen = reading.chosen
-    series = [
-        setting
-        for setting in reading.protected
-        if protocol_name(setting) == protocol_name(chosen) and way_name(setting) == way_name(chosen)
-    ]
-    known = [
-        (each, reading.change(ACCURACY, each)) for each in sorted(series, key=lambda each: each.epsilon or 0)
-    ]
-    known = [(each, lost) for each, lost in known if lost.has_interval]
-    start = "**No recommendation: only ε was varied"
-    if len(known) < 2:
-        return (
-            "**No recommendation: there is nothing to compare it with.** No other setting has enough results."
-        )
-    clear = [lost.is_clear and lost.value < 0 for _, lost in known]
-    if all(clear):
-        last, lost = known[-1]
-        return (
-            f"{start}, and every value costs accuracy.** Even {epsilon_words(last.epsilon)}, the largest "
-            f"tested, loses {amount(lost)}."
-        )
-    if not any(clear):
-        first, lost = known[0]
-        return (
-            f"{start}, and no value clearly costs accuracy.** At {epsilon_words(first.epsilon)}, the most "
-            f"private one tested, the change is {change(lost, unit=' points')}."
-        )
-    threshold = clear[::-1].index(True)
-    if threshold:
-        first, lost = known[len(known) - threshold]
-        return (
-            f"{start}.** The smallest value from which on no loss of accuracy is clear is "
-            f"{epsilon_words(first.epsilon)}: {change(lost, unit=' points')}."
-        )
-    values = f"{sum(clear)} of {counted(len(known), 'value')} of ε"
-    return f"{start}.** {values} clearly cost accuracy, and not in order."
 
 
 # --- ways to report, over all protocols -----------------------------------------------------------
@@ -264,10 +283,10 @@ def ways_apart(reading: CollectReading) -> Apart | None:
     for epsilon, first, second in compared:
         at = [setting for setting in reading.protected if setting.epsilon == epsilon]
         for better, worse in ((first, second), (second, first)):
-            found = _main_effect(reading, at, better, worse, level)
-            if found.verdict == "worse":
+            effect = _main_effect(reading, at, better, worse, level)
+            if effect.verdict == "worse":
                 better_one = next(setting for setting in at if way_name(setting) == better)
-                return Apart(better_one, found.setting, found)
+                return Apart(better_one, effect.setting, effect)
     return None
 
 
@@ -300,25 +319,31 @@ def _main_effect(
 
 
 def shortest_reports(reading: CollectReading) -> str:
-    """Return which settings at the chosen epsilon send the fewest bits; an empty text if all send as many.
+    """Return which settings at the chosen epsilon send the fewest bits; an empty text if all send as many."""
+    return _shortest(reading, reading.beside).strip()
 
-    Settings that ask each person one column, or protect one column alone, are not compared by that.
-    """
-    schema = reading.results.facts.schema
-    bits = {
-        setting: math.fsum(sender.bits_per_report for sender in strategy_of(setting, schema).senders)
-        for setting in reading.beside
-        if setting.option("split") != "sample" and setting.option("strategy") != "single"
-    }
+
+def _shortest(reading: CollectReading, settings: Sequence[Setting]) -> str:
+    bits = _bits(reading, settings)
     if len(set(bits.values())) < 2:
         return ""
     fewest = min(bits.values())
-    longer = {protocol_name(each) for each, count in bits.items() if count > fewest}
+    longer = {protocol_name(setting) for setting, count in bits.items() if count > fewest}
     who = [
-        setting_name(each, epsilon=False) if protocol_name(each) in longer else protocol_name(each)
-        for each, count in bits.items()
+        setting_name(setting, epsilon=False) if protocol_name(setting) in longer else protocol_name(setting)
+        for setting, count in bits.items()
         if count == fewest
     ]
     who = list(dict.fromkeys(who))
-    verb = "sends" if len(who) == 1 else "send"
-    return f"{listed(who, most=3)} {verb} {counted(int(fewest), 'bit')} per person, the fewest."
+    key = f"choice.parts.shortest_{'one' if len(who) == 1 else 'many'}"
+    return reading.sentences.say(key, who=who, bits=int(fewest))
+
+
+def _bits(reading: CollectReading, settings: Sequence[Setting]) -> dict[Setting, float]:
+    """Return how many bits a person sends; those that ask for one column are left out."""
+    schema = reading.results.facts.schema
+    return {
+        setting: math.fsum(sender.bits_per_report for sender in strategy_of(setting, schema).senders)
+        for setting in settings
+        if setting.option("split") != "sample" and setting.option("strategy") != "single"
+    }

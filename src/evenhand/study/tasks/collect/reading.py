@@ -18,16 +18,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.study.page.comparing import Rival, strict
-from evenhand.study.page.reading import ACCURACY, BASELINE, CHANGE, GAP
-from evenhand.study.results.estimates import group_estimate
+from evenhand.study.page.comparing import Rival
+from evenhand.study.page.reading import ACCURACY, GAP
+from evenhand.study.tasks.collect.wording import setting_name
 from evenhand.study.tasks.shared.classifier import ClassifierReading
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
     from evenhand.study.plan.cells import Setting
-    from evenhand.study.results.estimates import Estimated
 
 __all__ = ["CollectReading"]
 
@@ -77,51 +76,10 @@ class CollectReading(ClassifierReading):
         )
         return Rival(other, claims[0], claims[1], tuple(hints))
 
-    # --- the two groups of the gap ----------------------------------------------------------------
-
     @property
-    def high(self) -> str:
-        """The group that is selected most often without protection."""
-        return self._extremes[0]
-
-    @property
-    def low(self) -> str:
-        """The group that is selected least often without protection."""
-        return self._extremes[1]
-
-    @cached_property
-    def _extremes(self) -> tuple[str, str]:
-        """The groups selected most and least often: without protection, or failing that with it."""
-        groups, privileged = self.groups, self.results.facts.privileged
-        allowed = self.judged if len(self.judged) > 1 else groups
-        for setting in (BASELINE, self.chosen):
-            rates = [group_estimate(self.results, setting, group, "selection").value for group in groups]
-            known = [
-                place
-                for place, value in enumerate(rates)
-                if math.isfinite(value) and groups[place] in allowed
-            ]
-            if len(known) > 1:
-                order = sorted(known, key=lambda place: (-rates[place], place != privileged, place))
-                return groups[order[0]], groups[order[-1]]
-        others = [place for place in range(len(groups)) if place != privileged]
-        return groups[privileged], groups[others[0]]
-
-    def apart(self, setting: Setting, rate: str = "selection") -> Estimated:
-        """Return how much higher a rate is in the group `high` than in `low`, with its sign.
-
-        The two are picked for being far apart, so that the level is raised for how many pairs there are.
-        """
-        runs = self.group_runs(setting, self.high, rate) - self.group_runs(setting, self.low, rate)
-        return self.tested(runs, within=CHANGE, level=strict(math.comb(len(self.groups), 2)))
-
-    def moved_apart(self, rate: str) -> Estimated:
-        """Return how much more a rate of `low` moves than that of `high`."""
-        moves = [
-            self.group_runs(self.chosen, group, rate) - self.group_runs(BASELINE, group, rate)
-            for group in (self.low, self.high)
-        ]
-        return self.tested(moves[0] - moves[1], within=(-2.0, 2.0))
+    def design(self) -> str:
+        """The chosen setting and the number of repeats, as in brackets."""
+        return f"{setting_name(self.chosen)}, {self.repeats_words}"
 
     @property
     def has_intervals(self) -> bool:

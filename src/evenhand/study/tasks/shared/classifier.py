@@ -10,6 +10,7 @@ sentence at the head rests on it. That is decided by its size alone, before any 
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -36,6 +37,11 @@ FEWEST_PEOPLE = 30
 
 class ClassifierReading(Reading):
     """Results of a study in which a classifier is tested on people as they are."""
+
+    @property
+    def design(self) -> str:
+        """The chosen setting and the number of repeats, as in brackets."""
+        return self.repeats_words
 
     # --- groups that are judged -----------------------------------------------------------------------
 
@@ -85,6 +91,52 @@ class ClassifierReading(Reading):
         where = self.chosen if setting is None else setting
         runs = self.runs(where, GAP) - self.runs(against, GAP)
         return self.tested(runs, within=CHANGE, level=strict(comparisons))
+
+    # --- the two groups of the gap ----------------------------------------------------------------
+
+    @property
+    def high(self) -> str:
+        """The group that is selected most often without protection."""
+        return self._extremes[0]
+
+    @property
+    def low(self) -> str:
+        """The group that is selected least often without protection."""
+        return self._extremes[1]
+
+    @cached_property
+    def _extremes(self) -> tuple[str, str]:
+        """The groups selected most and least often: without protection, or failing that with it."""
+        groups, privileged = self.groups, self.results.facts.privileged
+        allowed = self.judged if len(self.judged) > 1 else groups
+        for setting in (BASELINE, self.chosen):
+            rates = [self.rate(group, "selection", setting).value for group in groups]
+            known = [
+                place
+                for place, value in enumerate(rates)
+                if math.isfinite(value) and groups[place] in allowed
+            ]
+            if len(known) > 1:
+                order = sorted(known, key=lambda place: (-rates[place], place != privileged, place))
+                return groups[order[0]], groups[order[-1]]
+        others = [place for place in range(len(groups)) if place != privileged]
+        return groups[privileged], groups[others[0]]
+
+    def apart(self, setting: Setting, rate: str = "selection") -> Estimated:
+        """Return how much higher a rate is in the group `high` than in `low`, with its sign.
+
+        The two are picked for being far apart, so that the level is raised for how many pairs there are.
+        """
+        runs = self.group_runs(setting, self.high, rate) - self.group_runs(setting, self.low, rate)
+        return self.tested(runs, within=CHANGE, level=strict(math.comb(len(self.groups), 2)))
+
+    def moved_apart(self, rate: str) -> Estimated:
+        """Return how much more a rate of `low` moves than that of `high`."""
+        moves = [
+            self.group_runs(self.chosen, group, rate) - self.group_runs(BASELINE, group, rate)
+            for group in (self.low, self.high)
+        ]
+        return self.tested(moves[0] - moves[1], within=(-2.0, 2.0))
 
     # --- who pays -------------------------------------------------------------------------------------
 

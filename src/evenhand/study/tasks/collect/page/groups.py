@@ -13,7 +13,6 @@ from evenhand.study.page.comparing import ENOUGH_REPEATS
 from evenhand.study.page.parts import caption, few_people, people_in_a_test, rates_chart, shown_groups
 from evenhand.study.page.reading import BASELINE, CHANGE
 from evenhand.study.page.wording import amount, change, counted, listed, mark, outcome_name, points
-from evenhand.study.tasks.collect.answers import gaining, losing
 from evenhand.study.tasks.collect.wording import setting_name
 from evenhand.study.tasks.shared.optimal_setting import NAME
 
@@ -68,7 +67,7 @@ def moved_heading(reading: CollectReading) -> str:
         if reading.few_repeats_words:
             return f"Fewer than {ENOUGH_REPEATS} repeats cannot tell who moved"
         return "Who moved cannot be told without intervals"
-    up, down = gaining(reading, "selection"), losing(reading, "selection")
+    up, down = reading.gaining("selection"), reading.losing("selection")
     if not up and not down:
         first = "no group clearly moves"
     else:
@@ -78,7 +77,7 @@ def moved_heading(reading: CollectReading) -> str:
 
 
 def _accuracy(reading: CollectReading) -> str:
-    losers, winners = losing(reading), gaining(reading)
+    losers, winners = reading.losing(), reading.gaining()
     if not losers and not winners:
         return "no group's accuracy clearly changes"
     if len(losers) == len(reading.groups):

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 from evenhand.report.words import epsilon_words
 from evenhand.study.page.reading import ACCURACY, GAP
 from evenhand.study.page.wording import listed, outcome_name, plain
-from evenhand.study.tasks.collect.answers import accuracy_answer, gap_answer
 from evenhand.study.tasks.collect.choice import choice_answer
 from evenhand.study.tasks.collect.page.frontier import frontier_section, measures_section
 from evenhand.study.tasks.collect.page.groups import data_section, groups_section
 from evenhand.study.tasks.collect.page.guarantee import guarantee_section, odds_factor, protected_columns
 from evenhand.study.tasks.collect.page.settings import protocols_section, table_section
 from evenhand.study.tasks.collect.reading import CollectReading
+from evenhand.study.tasks.shared.classifier_answers import cost_answer, gap_answer
 
 if TYPE_CHECKING:
-    from evenhand.report.page import KeyNumber, Section
+    from evenhand.report.page import Answer, KeyNumber, Section
 
 __all__ = ["CollectPage"]
 
@@ -42,9 +42,9 @@ class CollectPage(CollectReading):
         target = plain(self.results.facts.schema.target)
         return f"If people randomise {columns} before we train a model of {target}, who pays?"
 
-    def answers(self) -> tuple[str, str, str]:
+    def answers(self) -> tuple[Answer, Answer, Answer]:
         """Return what protection costs, what happens to the gap, and what to choose."""
-        return accuracy_answer(self), gap_answer(self), choice_answer(self)
+        return cost_answer(self), gap_answer(self), choice_answer(self)
 
     def sections(self) -> tuple[Section | None, ...]:
         """Return a finding for each part of the evidence."""

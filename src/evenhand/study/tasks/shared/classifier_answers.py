@@ -1,0 +1,305 @@
+"""Who pays, and what becomes of the gap, where a classifier is tested: which sentence is true.
+
+What matters most comes first: that the model is of no use, then that somebody loses much, then that nobody
+clearly does, then that these runs cannot say. The words stand in the catalogue beside this module.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenhand.study.page.comparing import ENOUGH_REPEATS, clearly
+from evenhand.study.page.reading import ACCURACY, BASELINE, GAP, mean_of
+from evenhand.study.page.wording import is_exactly_zero
+from evenhand.study.tasks.shared.classifier import AUC, FEWEST_PEOPLE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evenhand.report.page import Answer
+    from evenhand.study.results.estimates import Estimated
+    from evenhand.study.tasks.shared.classifier import ClassifierReading
+
+__all__ = ["cost_answer", "gap_answer", "group_losses"]
+
+LITTLE = 0.02
+"""A change whose whole interval is within two points is little."""
+
+_ALMOST_ALL = 0.98
+"""From this share on, everybody is said to get the same answer."""
+
+_STILL_RANKS = 0.7
+"""An area under the ROC curve from which on scores are said to rank people."""
+
+_MOST_NAMED = 6
+
+
+def cost_answer(reading: ClassifierReading) -> Answer:
+    """Return who pays for protection, and how much."""
+    key, slots = _cost(reading)
+    said = reading.sentences.answer(f"cost.{key}", **slots)
+    return type(said)(said.finding, " ".join(filter(None, (said.evidence, *_asides(reading)))))
+
+
+def _asides(reading: ClassifierReading) -> list[str]:
+    """Return which groups are too small to say, and which runs are missing."""
+    sentences, asides = reading.sentences, []
+    if reading.too_few:
+        groups = [
+            sentences.say("people.too_few_group", group=reading.named(group), people=reading.people(group))
+            for group in reading.too_few
+        ]
+        asides.append(sentences.say("people.too_few", groups=groups))
+    if missing := reading.missing_cells():
+        asides.append(sentences.say("people.missing", missing=missing))
+    return asides
+
+
+def _cost(reading: ClassifierReading) -> tuple[str, dict[str, Any]]:
+    (before, after), moved = reading.pair(ACCURACY), reading.change(ACCURACY)
+    slots: dict[str, Any] = {"before": before, "after": after, "at": reading.at, "design": reading.design}
+    if not math.isfinite(moved.value):
+        return "unknown", slots
+    if reading.is_useless():
+        return _useless(reading, slots)
+    if not moved.has_interval:
+        return "one_repeat", slots
+    if is_exactly_zero(moved) and not (reading.losing() or reading.gaining()):
+        return "none", slots
+    return _payers(reading, moved, slots)
+
+
+def _useless(reading: ClassifierReading, slots: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    base, share = mean_of(reading.same_answer_runs), reading.said_same()
+    slots |= {"answer": reading.same_answer, "base": base, "share": share, "ranking": _ranking(reading)}
+    if reading.is_useless(BASELINE):
+        return "no_model", slots
+    if share == 1:
+        return "constant", slots
+    return ("dead" if share >= _ALMOST_ALL else "useless"), slots
+
+
+def _ranking(reading: ClassifierReading) -> str:
+    before, after = (reading.mean(AUC, setting) for setting in (BASELINE, reading.chosen))
+    if not (math.isfinite(before) and math.isfinite(after)):
+        return ""
+    part = "ranking_stays" if after >= _STILL_RANKS else "ranking_falls"
+    return reading.sentences.say(f"cost.parts.{part}", before=before, after=after)
+
+
+def _payers(
+    reading: ClassifierReading, moved: Estimated, slots: dict[str, Any]
+) -> tuple[str, dict[str, Any]]:
+    """Return the sentence on who loses accuracy, as far as each group's own change is clear."""
+    winners = reading.gaining()
+    if reading.losing():
+        return _losers(reading, moved, slots)
+    if moved.is_clear:
+        key, slot = ("unclear_who", "loss") if moved.value < 0 else ("rises", "gain")
+        return key, slots | {slot: moved, "others": group_losses(reading)}
+    if winners:
+        gain = {"group": reading.named(winners[0]), "gain": reading.moved(winners[0], "accuracy")}
+        return "group_rises", slots | gain | _others(reading, winners[0])
+    return _nobody(reading, moved, slots)
+
+
+def _losers(
+    reading: ClassifierReading, moved: Estimated, slots: dict[str, Any]
+) -> tuple[str, dict[str, Any]]:
+    """Return which groups lose accuracy, and whether others gain."""
+    losers, winners = reading.losing(), reading.gaining()
+    slots |= {"group": reading.named(losers[0]), "loss": reading.moved(losers[0], "accuracy")}
+    if winners:
+        slots |= {"other": reading.named(winners[0]), "gain": reading.moved(winners[0], "accuracy")}
+        return "against", slots | _others(reading, losers[0], winners[0])
+    if len(losers) == len(reading.judged) > 2 and moved.is_clear:
+        return "everyone", slots | {"loss": moved, "others": group_losses(reading)}
+    if len(losers) > 1:
+        slots |= {"other": reading.named(losers[1]), "other_loss": reading.moved(losers[1], "accuracy")}
+        return "most", slots | _others(reading, *losers[:2])
+    return "one_group", slots | _others(reading, losers[0])
+
+
+def _nobody(
+    reading: ClassifierReading, moved: Estimated, slots: dict[str, Any]
+) -> tuple[str, dict[str, Any]]:
+    """Return that no change is clear, with what cannot be ruled out."""
+    changes = {group: reading.moved(group, "accuracy") for group in reading.judged}
+    known = {group: change for group, change in changes.items() if change.low is not None}
+    if len(known) < len(changes) or not known:
+        most = max(abs(limit) for limit in (moved.low or 0.0, moved.high or 0.0))
+        key = "nobody_overall" if most <= LITTLE else "open_overall"
+        most = most if key == "nobody_overall" else -(moved.low or 0.0)
+        return key, slots | {"change": moved, "most": _round_up(most), "others": group_losses(reading)}
+    furthest = max(known, key=lambda group: -(known[group].low or 0.0))
+    if max(abs(limit) for change in known.values() for limit in (change.low, change.high) if limit) <= LITTLE:
+        largest = max(known, key=lambda group: abs(known[group].value))
+        most = max(abs(limit) for change in known.values() for limit in (change.low, change.high) if limit)
+        slots |= {"group": reading.named(largest), "change": known[largest], "most": _round_up(most)}
+        return "nobody", slots | {"others": ""}
+    slots |= {"group": reading.named(furthest), "change": known[furthest]}
+    return "open", slots | {"most": _round_up(-(known[furthest].low or 0.0)), "others": ""}
+
+
+def _round_up(share: float) -> float:
+    """Return a share rounded up to a tenth of a point, so that *less than* stays true."""
+    return math.ceil(share * 1000 - 1e-9) / 1000
+
+
+def _others(reading: ClassifierReading, *told: str) -> dict[str, str]:
+    """Return the groups that the finding does not name, if their change is not clear."""
+    rest = [group for group in reading.judged if group not in told]
+    if not rest:
+        return {"others": ""}
+    return {"others": group_losses(reading, rest)}
+
+
+def group_losses(reading: ClassifierReading, groups: Sequence[str] | None = None) -> str:
+    """Return the change of accuracy of each group in a sentence; an empty text if none is known."""
+    sentences, shown = reading.sentences, list(reading.judged if groups is None else groups)
+    changes = {group: reading.moved(group, "accuracy") for group in shown}
+    known = {group: change for group, change in changes.items() if math.isfinite(change.value)}
+    if not known:
+        return ""
+    bare = not any(change.has_interval for change in known.values())
+    order = sorted(known, key=lambda group: known[group].value)[:_MOST_NAMED]
+    parts = [
+        sentences.say(
+            f"cost.parts.group_{'unclear' if known[group].has_interval else 'bare'}",
+            group=reading.named(group),
+            change=known[group],
+        )
+        for group in order
+    ]
+    return sentences.say(f"cost.parts.groups{'_bare' * bare}", groups=parts, repeats=ENOUGH_REPEATS)
+
+
+# --- the gap --------------------------------------------------------------------------------------
+
+
+def gap_answer(reading: ClassifierReading) -> Answer:
+    """Return what becomes of the gap, and who moved."""
+    key, slots = _gap(reading)
+    said = reading.sentences.answer(f"gap.{key}", **slots)
+    return type(said)(said.finding, f"{said.evidence}{_privileged_least(reading)}".strip())
+
+
+def _gap(reading: ClassifierReading) -> tuple[str, dict[str, Any]]:
+    if len(reading.judged) < 2:
+        small = [reading.named(group) for group in reading.too_few]
+        return "too_few", {"groups": small, "fewest": FEWEST_PEOPLE}
+    (before, after), moved = reading.pair(GAP), reading.change(GAP)
+    high, low = reading.named(reading.high), reading.named(reading.low)
+    slots: dict[str, Any] = {"before": before, "after": after, "at": reading.at, "change": moved}
+    slots |= {"high": high, "low": low, "moves": "", "left": "", "pair": "", "why": ""}
+    if not math.isfinite(moved.value):
+        return "unknown", slots
+    if reading.is_useless():
+        return _useless_gap(reading, slots)
+    if not moved.has_interval:
+        return "one_repeat", slots
+    apart, apart_after = reading.apart(BASELINE), reading.apart(reading.chosen)
+    slots |= {"apart": apart, "apart_after": apart_after}
+    if len(reading.judged) > 2:
+        return _wide_gap(reading, moved, slots)
+    return _two_groups(reading, moved, slots | {"moves": _moves(reading)})
+
+
+def _useless_gap(reading: ClassifierReading, slots: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    if reading.is_useless(BASELINE):
+        return "no_model", slots
+    dead = reading.said_same() >= _ALMOST_ALL and slots["after"].value < slots["before"].value
+    return ("dead" if dead else "useless"), slots
+
+
+def _two_groups(
+    reading: ClassifierReading, moved: Estimated, slots: dict[str, Any]
+) -> tuple[str, dict[str, Any]]:
+    apart, apart_after = slots["apart"], slots["apart_after"]
+    if apart.is_clear and apart_after.is_clear and apart.value * apart_after.value < 0:
+        return "turned", slots
+    if is_exactly_zero(moved):
+        return "same", slots
+    if not moved.is_clear:
+        none = not apart.is_clear and not apart_after.is_clear
+        return ("none" if none and apart.has_interval and apart_after.has_interval else "unclear"), slots
+    if moved.value > 0 and not apart.is_clear and apart_after.is_clear and apart.has_interval:
+        return "opens", slots
+    why = _why(reading)
+    if moved.value > 0:
+        return "grows", slots | {"why": why}
+    left = "" if apart_after.is_clear else reading.sentences.say("gap.parts.left")
+    return "narrows", slots | {"why": why, "left": left}
+
+
+def _wide_gap(
+    reading: ClassifierReading, moved: Estimated, slots: dict[str, Any]
+) -> tuple[str, dict[str, Any]]:
+    pair = reading.sentences.say("gap.parts.pair", **slots) if slots["apart"].has_interval else ""
+    slots |= {"pair": f"{pair}{_other_pair(reading)}"}
+    if is_exactly_zero(moved):
+        return "wide_same", slots
+    if not moved.is_clear:
+        return "wide_unclear", slots
+    return ("wide_grows" if moved.value > 0 else "wide_narrows"), slots
+
+
+def _why(reading: ClassifierReading) -> str:
+    """Return whose clear move explains the change of the gap; an empty text if none is clear."""
+    moves = [_direction(reading.moved(group, "selection")) for group in (reading.low, reading.high)]
+    parts = {
+        (-1, 0): "low_falls",
+        (1, 0): "low_rises",
+        (0, -1): "high_falls",
+        (0, 1): "high_rises",
+        (-1, -1): "both_fall",
+        (1, 1): "both_rise",
+        (1, -1): "together",
+        (-1, 1): "apart",
+    }
+    part = parts.get((moves[0], moves[1]))
+    if part is None:
+        return ""
+    names = {"low": reading.named(reading.low), "high": reading.named(reading.high)}
+    return reading.sentences.say(f"gap.why.{part}", **names)
+
+
+def _direction(moved: Estimated) -> int:
+    return int(np.sign(moved.value)) if moved.is_clear else 0
+
+
+def _moves(reading: ClassifierReading) -> str:
+    """Return how often both groups are selected before and after, or that neither clearly moves."""
+    moves = [reading.moved(group, "selection") for group in (reading.low, reading.high)]
+    if all(moved.has_interval and not moved.is_clear for moved in moves):
+        return reading.sentences.say("gap.parts.nobody_moves")
+    (low_before, low_after), (high_before, high_after) = (
+        reading.rate_pair(group, "selection") for group in (reading.low, reading.high)
+    )
+    slots = {"low_before": low_before, "low_after": low_after, "high_before": high_before}
+    names = {"low": reading.named(reading.low), "high": reading.named(reading.high)}
+    return reading.sentences.say("gap.parts.moves", **slots, high_after=high_after, **names)
+
+
+def _other_pair(reading: ClassifierReading) -> str:
+    """Return a remark if other groups are furthest apart afterwards."""
+    rates = {group: reading.rate(group, "selection").value for group in reading.judged}
+    known = {group: value for group, value in rates.items() if math.isfinite(value)}
+    if len(known) < 2:
+        return ""
+    top, bottom = max(known, key=lambda group: known[group]), min(known, key=lambda group: known[group])
+    if {top, bottom} == {reading.high, reading.low} or known[top] == known[bottom]:
+        return ""
+    names = {"high": reading.named(top), "low": reading.named(bottom)}
+    return reading.sentences.say("gap.parts.other_pair", at=reading.at, **names)
+
+
+def _privileged_least(reading: ClassifierReading) -> str:
+    """Return a remark if the group declared as privileged is the one that is selected least."""
+    privileged = reading.groups[reading.results.facts.privileged]
+    if len(reading.judged) < 2 or privileged != reading.low or not clearly(reading.apart(BASELINE), 1):
+        return ""
+    return reading.sentences.say("gap.parts.privileged", group=reading.named(privileged))
