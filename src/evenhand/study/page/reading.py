@@ -204,7 +204,7 @@ class Reading:
     def missing_cells(self) -> str:
         """Return how many cells have no result, without a full stop; an empty text if all have one."""
         failed, missing = len(self.results.failures), len(self.results.missing)
-        total = counted(len(self.results.outcomes) + missing, "cell")
+        total = counted(len(self.results.outcomes) + missing, "run")
         parts = [f"{failed:,} of {total} failed"] if failed else []
         parts += [f"{missing:,} of {total} {'was' if missing == 1 else 'were'} not run"] if missing else []
         return listed(parts).capitalize()
@@ -215,7 +215,7 @@ class Reading:
         name = plain(results.plan.name or results.facts.label)
         total = len(results.outcomes) + len(results.missing)
         not_run = f", {len(results.missing):,} not run" if results.missing else ""
-        return f"Study: {name}. {counted(total, 'cell')}, {len(results.failures):,} failed{not_run}"
+        return f"Study: {name}. {counted(total, 'run')}, {len(results.failures):,} failed{not_run}"
 
     def sources(self) -> tuple[str, ...]:
         """Return from which rows, versions and outcomes the page was made."""

@@ -6,7 +6,7 @@ import pytest
 
 from evenhand.study.page.page import answers
 from evenhand.study.tasks.collect.reading import CollectReading
-from unit.study._page_studies import NOTHING, against, headline, interval, made
+from unit.study._page_studies import NEVER, NOTHING, against, interval, made
 
 
 def measured_rate(results, where, group, rate="selection"):
@@ -24,10 +24,10 @@ def test_of_many_groups_the_two_furthest_apart_are_named():
     same = answers(made(against(rates((0.2, 0.5, 0.3)), rates((0.25, 0.5, 0.3))), groups=groups))[1]
     other = answers(made(against(rates((0.2, 0.5, 0.3)), rates((0.35, 0.5, 0.3))), groups=groups))[1]
 
-    assert headline(same) == "The widest gap between any two of the 3 groups narrows:"
-    assert "Furthest apart unprotected are south and north, by 30" in same
-    assert other.endswith("Protected, south and west are furthest apart, by the means.")
-    assert "by the means" not in same
+    assert same.finding.startswith("The widest gap between two groups narrows from 30")
+    assert "Unprotected, south and north are furthest apart, by 30" in same
+    assert other.endswith("At ε = 1 south and west are furthest apart.")
+    assert "At ε = 1 south" not in same
 
 
 def test_of_many_groups_the_widest_gap_is_not_told_as_that_of_one_pair():
@@ -47,26 +47,23 @@ def test_of_many_groups_the_widest_gap_is_not_told_as_that_of_one_pair():
             each.measures["sp_gap"] = abs(swing[each.cell.repeat])
     second = answers(type(results)(results.plan, results.facts, results.outcomes))[1]
 
-    assert headline(second) == "The widest gap between any two of the 3 groups narrows:"
-    assert re.search(r"points become 29\.2, on average over repeats\.", second)
-    assert re.search(
-        r"protected, it is [+−]?0\.\d+ points \(−\d\.\d+ to \+\d\.\d+\) between these two", second
+    assert re.fullmatch(
+        r"The widest gap between two groups narrows from 50\.\d to 29\.2 points\.", second.finding
     )
+    assert re.search(r"at ε = 1 these two are [+−]?0\.\d+ points apart", second)
 
 
 def test_one_repeat_of_many_groups_claims_nothing():
     groups = ("north", "south", "west")
     results = made(lambda where: dict.fromkeys(groups, (0.3, 0.5, 0.8)), groups=groups, repeats=1)
 
-    assert headline(answers(results)[1]) == (
-        "One repeat cannot tell what happens to the widest gap between any two of the 3 groups:"
-    )
+    assert answers(results)[1].finding == "One repeat cannot say what happens to the gap."
 
 
 @pytest.mark.parametrize(
     ("after", "words"),
     [
-        ((0.2, 0.65, 0.3), "widens"),
+        ((0.2, 0.65, 0.3), "grows from 3"),
         ((0.2001, 0.5001, 0.3), "does not clearly change"),
     ],
 )
@@ -78,7 +75,7 @@ def test_the_widest_gap_is_told_by_its_interval(after, words):
 
     second = answers(made(against(rates((0.2, 0.5, 0.3)), rates(after)), groups=groups))[1]
 
-    assert headline(second) == f"The widest gap between any two of the 3 groups {words}:"
+    assert second.finding.startswith(f"The widest gap between two groups {words}")
 
 
 def test_groups_that_are_alike_are_not_called_furthest_apart_clearly():
@@ -94,5 +91,22 @@ def test_groups_that_are_alike_are_not_called_furthest_apart_clearly():
 
     assert reading.apart(NOTHING).level == pytest.approx(1 - 0.05 / 21)
     assert reading.apart(NOTHING).low == pytest.approx(interval(picked[0] - picked[1], 1 - 0.05 / 21)[1])
-    assert re.search(r"Furthest apart unprotected are .*, not clearly, \+\d", answers(results)[1])
-    assert "by the means" not in answers(same)[1]
+    assert "does not clearly change" in answers(results)[1]
+    assert "At ε = 1 group" not in answers(same)[1]
+
+
+def test_a_group_without_a_rate_is_not_said_to_be_furthest_apart():
+    groups = ("north", "south", "west")
+
+    def rates(where):
+        return {"north": (0.2, 0.5, 0.8), "south": (0.5, 0.5, 0.8), "west": (0.3, 0.5, 0.8)}
+
+    results = made(rates, groups=groups)
+    for each in results.outcomes:
+        if each.cell.setting.is_protected:
+            for group in ("north", "south"):
+                each.groups[group]["selection"] = float("nan")
+    second = answers(type(results)(results.plan, results.facts, results.outcomes))[1]
+
+    assert "At ε = 1 west" not in second
+    assert not NEVER.search(second)

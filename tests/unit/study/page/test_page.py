@@ -55,7 +55,7 @@ def test_the_page_follows_the_order_of_a_reader_s_questions(full):
     ]  # fmt: skip
     assert page.answers == answers(full)
     assert page.question == "If people randomise sex and region before we train a model of hired, who pays?"
-    assert page.meta == "Study: people.csv. 95 cells, 0 failed"
+    assert page.meta == "Study: people.csv. 95 runs, 0 failed"
     assert page.command == ""
     assert page_of(full, command="evenhand demo").command == "evenhand demo"
 
@@ -81,7 +81,7 @@ def test_notes_say_what_would_be_misjudged(drawn):
     assert found[1] == leak
     assert found[2].startswith("**ε above 10 is for comparison only.** ε = 16 was tested;")
     assert "by a factor of 8,886,111" in found[2]
-    assert found[3].startswith("**1 of 3 cells failed.** ")
+    assert found[3].startswith("**1 of 3 runs failed.** ")
     assert found[3].endswith("Kinds of error: InvalidParameterError.")
     assert found[4].startswith("**A single repeat has no intervals.**")
     assert "The study uses 500 of the rows." in page.method
@@ -91,8 +91,8 @@ def test_notes_say_what_would_be_misjudged(drawn):
 def test_cells_that_were_not_run_are_noted_without_a_kind_of_error(drawn):
     page = page_of(made(against(BEFORE, BEFORE), missing={(setting(), 0)}))
 
-    assert page.notes[1].text == "**1 of 10 cells was not run.** They are missing from every number."
-    assert page.meta == "Study: people.csv. 10 cells, 0 failed, 1 not run"
+    assert page.notes[1].text == "**1 of 10 runs was not run.** They are missing from every number."
+    assert page.meta == "Study: people.csv. 10 runs, 0 failed, 1 not run"
 
 
 def test_the_head_has_four_numbers_with_their_intervals(full):
@@ -404,7 +404,7 @@ def test_protocols_that_differ_are_not_to_be_chosen_by_message_size(drawn):
 
     assert "Choose by message size: GRR" in section(alike, "protocols").lead
     assert "Choose by" not in section(apart, "protocols").lead
-    assert "per person, the fewest." in section(apart, "protocols").lead
+    assert "send the shortest reports" in section(apart, "protocols").lead
 
 
 def test_a_command_is_given_only_where_its_plan_lies(tmp_path):
@@ -430,7 +430,7 @@ def test_a_whole_report_is_written_with_its_pictures_and_figures(tmp_path):
 
     assert path == tmp_path / "report.html"
     assert text.count("<svg") > 10
-    assert "The gap between men and women narrows" in text
+    assert "The selection gap narrows" in text
     assert {each.name for each in (tmp_path / "report-figures").iterdir()} == {
         "guarantee.csv", "frontier.csv", "measures.csv", "who-moved.csv", "protocols.csv",
         "where-the-gap-comes-from.csv", "all-cells.csv",

@@ -15,8 +15,7 @@ from evenhand.study.page.comparing import ENOUGH_REPEATS, Rival, clearly, strict
 from evenhand.study.page.reading import ACCURACY, BASELINE, CHANGE, GAP, mean_of
 from evenhand.study.page.wording import is_exactly_zero, listed, plain
 from evenhand.study.tasks.collect.wording import protocol_name, setting_name, the_way, way_name
-from evenhand.study.tasks.shared.classifier import AUC
-from evenhand.study.tasks.shared.classifier_answers import LITTLE
+from evenhand.study.tasks.shared.classifier import AUC, LITTLE
 from evenhand.study.tasks.shared.protection import strategy_of
 
 if TYPE_CHECKING:
@@ -45,12 +44,12 @@ def recommended(reading: CollectReading) -> Setting | None:
 
 def _choice(reading: CollectReading) -> tuple[str, dict[str, Any], Setting | None]:
     """Return which sentence is true, its slots, and the setting it recommends."""
-    if reading.is_useless(BASELINE):
+    if reading.usefulness(BASELINE) == "useless":
         return "no_model", {}, None
-    if reading.is_useless():
-        return _works_from(reading)
-    if not reading.has_intervals:
+    if not (reading.is_useful(BASELINE) and reading.has_intervals):
         return "repeats", {"repeats": reading.repeats, "enough": ENOUGH_REPEATS}, None
+    if not reading.is_useful():
+        return _works_from(reading)
     if len(reading.protected) == 1:
         pays = reading.losing() or clearly(reading.change(ACCURACY), -1)
         return "only" if pays else "only_fine", {"chosen": setting_name(reading.chosen)}, reading.chosen
@@ -66,7 +65,7 @@ def _works_from(reading: CollectReading) -> tuple[str, dict[str, Any], Setting |
     """Return the smallest epsilon of which a setting is of use, and the best setting there."""
     base = mean_of(reading.same_answer_runs)
     known = [each for each in reading.protected if math.isfinite(reading.mean(ACCURACY, each))]
-    useful = [setting for setting in known if not reading.is_useless(setting)]
+    useful = [setting for setting in known if reading.is_useful(setting)]
     if not useful:
         best = max(known, key=lambda setting: reading.mean(ACCURACY, setting))
         largest = epsilon_of(max(reading.epsilons))
@@ -97,7 +96,7 @@ def _smaller_epsilon(reading: CollectReading) -> tuple[str, dict[str, Any], Sett
             reading.change(name, setting, against=chosen, comparisons=2 * len(series))
             for name in (ACCURACY, GAP)
         )
-        worse = clearly(accuracy, -1) or clearly(gap, 1) or reading.is_useless(setting)
+        worse = clearly(accuracy, -1) or clearly(gap, 1) or not reading.is_useful(setting)
         if worse or accuracy.low is None or accuracy.low < -LITTLE:
             continue
         beside = reading.with_values(setting.epsilon)

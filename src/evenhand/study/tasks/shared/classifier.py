@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -28,9 +28,12 @@ if TYPE_CHECKING:
 
     Runs = NDArray[np.float64]
 
-__all__ = ["AUC", "BALANCED", "FEWEST_PEOPLE", "ClassifierReading"]
+__all__ = ["AUC", "BALANCED", "FEWEST_PEOPLE", "LITTLE", "ClassifierReading"]
 
 AUC, BALANCED = "auc", "balanced_accuracy"
+LITTLE = 0.02
+"""A change whose whole interval is within two points is little."""
+
 FEWEST_PEOPLE = 30
 """So many people of a group must be in a test, on average, for the group to be judged."""
 
@@ -197,15 +200,20 @@ class ClassifierReading(Reading):
         spread = self.task.measure(ACCURACY).spread
         return self.tested(runs, within=CHANGE, level=LEVEL, spread=spread)
 
-    def is_useless(self, setting: Setting | None = None) -> bool:
-        """Return whether a setting is not clearly right more often than the same answer for everybody.
+    def usefulness(self, setting: Setting | None = None) -> Literal["useful", "unproved", "useless"]:
+        """Return whether a setting is right more often than the same answer for everybody.
 
-        With a single repeat, whether it is right no more often in that one.
+        It is useful if that is clear, or in a single repeat if it is so there; useless if it is not clear and
+        the difference is little; else unproved. Without any result it counts as useful.
         """
         ahead = self.ahead_of_same_answer(setting)
-        if not np.isfinite(ahead.value):
-            return False
-        return not (ahead.value > 0 and (ahead.is_clear or not ahead.has_interval))
+        if not math.isfinite(ahead.value) or (ahead.value > 0 and (ahead.is_clear or not ahead.has_interval)):
+            return "useful"
+        return "unproved" if ahead.value > LITTLE else "useless"
+
+    def is_useful(self, setting: Setting | None = None) -> bool:
+        """Return whether a setting is clearly right more often than the same answer for everybody."""
+        return self.usefulness(setting) == "useful"
 
     def _over_people(self, setting: Setting, rate: str) -> Runs:
         """Return a rate of all people in each test, from those of the groups."""

@@ -14,7 +14,7 @@ import numpy as np
 from evenhand.study.page.comparing import ENOUGH_REPEATS, clearly
 from evenhand.study.page.reading import ACCURACY, BASELINE, GAP, mean_of
 from evenhand.study.page.wording import is_exactly_zero
-from evenhand.study.tasks.shared.classifier import AUC, FEWEST_PEOPLE
+from evenhand.study.tasks.shared.classifier import AUC, FEWEST_PEOPLE, LITTLE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from evenhand.study.tasks.shared.classifier import ClassifierReading
 
 __all__ = ["cost_answer", "gap_answer", "group_losses"]
-
-LITTLE = 0.02
-"""A change whose whole interval is within two points is little."""
 
 _ALMOST_ALL = 0.98
 """From this share on, everybody is said to get the same answer."""
@@ -63,7 +60,7 @@ def _cost(reading: ClassifierReading) -> tuple[str, dict[str, Any]]:
     slots: dict[str, Any] = {"before": before, "after": after, "at": reading.at, "design": reading.design}
     if not math.isfinite(moved.value):
         return "unknown", slots
-    if reading.is_useless():
+    if not reading.is_useful():
         return _useless(reading, slots)
     if not moved.has_interval:
         return "one_repeat", slots
@@ -75,8 +72,11 @@ def _cost(reading: ClassifierReading) -> tuple[str, dict[str, Any]]:
 def _useless(reading: ClassifierReading, slots: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     base, share = mean_of(reading.same_answer_runs), reading.said_same()
     slots |= {"answer": reading.same_answer, "base": base, "share": share, "ranking": _ranking(reading)}
-    if reading.is_useless(BASELINE):
-        return "no_model", slots
+    if not reading.is_useful(BASELINE):
+        useless = "useless" in {reading.usefulness(BASELINE), reading.usefulness()}
+        return "no_model" if useless else "no_proof", slots
+    if reading.usefulness() == "unproved":
+        return "unproved", slots
     if share == 1:
         return "constant", slots
     return ("dead" if share >= _ALMOST_ALL else "useless"), slots
@@ -197,7 +197,7 @@ def _gap(reading: ClassifierReading) -> tuple[str, dict[str, Any]]:
     slots |= {"high": high, "low": low, "moves": "", "left": "", "pair": "", "why": ""}
     if not math.isfinite(moved.value):
         return "unknown", slots
-    if reading.is_useless():
+    if not reading.is_useful():
         return _useless_gap(reading, slots)
     if not moved.has_interval:
         return "one_repeat", slots
@@ -209,7 +209,7 @@ def _gap(reading: ClassifierReading) -> tuple[str, dict[str, Any]]:
 
 
 def _useless_gap(reading: ClassifierReading, slots: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    if reading.is_useless(BASELINE):
+    if not reading.is_useful(BASELINE):
         return "no_model", slots
     dead = reading.said_same() >= _ALMOST_ALL and slots["after"].value < slots["before"].value
     return ("dead" if dead else "useless"), slots
