@@ -219,7 +219,8 @@ class TaskCommand:
     ) -> None:
         """Write report and table, show what came of the study, and end with the exit code."""
         files = {**write_results(terminal, results, out), **(more or {})}
-        sentences = [str(sentence) for sentence in answers(results)]
+        sentences = answers(results)
+        commands = [action for sentence in sentences if (action := getattr(sentence, "action", ""))]
         failed = Counter(
             (cell.failure.kind, cell.failure.message) for cell in results.failures if cell.failure
         )
@@ -229,6 +230,9 @@ class TaskCommand:
             terminal.show()
             for sentence in sentences:
                 terminal.sentence(sentence)
+            for typed in commands:
+                terminal.show()
+                terminal.show(f"  {typed}")
             terminal.show()
         for (kind, message), count in failed.most_common(3):
             terminal.warn(f"{count:,} of {len(results):,} cells failed: {kind}. {message}")
@@ -244,6 +248,7 @@ class TaskCommand:
                     "cells": len(results),
                     "failed": sum(failed.values()),
                     "answers": [sentence.replace("**", "") for sentence in sentences],
+                    "next": commands,
                     "summary": self.summarize(results),
                     "files": {word.lower(): str(path.resolve()) for word, path in files.items()},
                     "exit": code,

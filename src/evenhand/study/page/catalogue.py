@@ -9,6 +9,7 @@ sentence is true and gives its numbers; the file says it. A translation is one m
 ``{x:points}``         the size of a difference of shares, without its sign: ``4.1``
 ``{x:change}``         the same with its sign: ``−4.1``
 ``{x:interval}``       limits of the size of a clear change, or of a change with signs: ``2.9 to 5.3``
+``{x:limits}``         limits of a change, with signs: ``−5.3 to −2.9``
 ``{x:range}``          limits of a share in percent: ``80.1 to 81.1``
 ``{n:count}``          a whole number: ``1,203``
 ``{n:of run|runs}``    a whole number with its noun: ``1 run``, ``12 runs``
@@ -111,12 +112,15 @@ class Catalogue(Formatter):
         return self._number(100 * size, digits or str(digits_shown(value)), sign=True)
 
     def _interval(self, found: Estimated, _: str = "") -> str:
-        low, high, sign = found.low, found.high, True
-        if low is None or high is None:
+        if not found.is_clear or found.low is None or found.high is None:
+            return self._limits(found)
+        low, high = sorted((abs(found.low), abs(found.high)))
+        return self._between(100 * low, 100 * high, str(digits_shown(found)))
+
+    def _limits(self, found: Estimated, _: str = "") -> str:
+        if found.low is None or found.high is None:
             return self.templates["form.undefined"]
-        if found.is_clear:
-            low, high, sign = *sorted((abs(low), abs(high))), False
-        return self._between(100 * low, 100 * high, str(digits_shown(found)), sign=sign)
+        return self._between(100 * found.low, 100 * found.high, str(digits_shown(found)), sign=True)
 
     def _range(self, found: Estimated, _: str = "") -> str:
         if found.low is None or found.high is None:

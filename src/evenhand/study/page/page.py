@@ -35,7 +35,7 @@ def answers(results: ResultData, *, chosen: object = None, language: str = "en")
     >>> data = DataSource(dataset="causal", options={"n": 300})
     >>> plan = Plan(data=data, task=CollectTask("grr", 1, model="logistic"), repeats=1)
     >>> answers(run(plan, workers=1, progress=False))[2]
-    '**No recommendation: one setting was tested.** Try other protocols, splits or values of ε to have ...'
+    '**Run more repeats before choosing.** The study has 1 repeat; settings can be compared ...'
     """
     return results.plan.task.read(results, chosen=chosen, language=language).answers()
 

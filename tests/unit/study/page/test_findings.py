@@ -344,14 +344,15 @@ def test_numbers_in_sentences_are_those_of_the_cells():
         at = results.arrays.groups.index(group), results.arrays.rates.index("accuracy")
         runs = [results.arrays.of_groups[results.place(each), :, at[0], at[1]] for each in (NOTHING, grr)]
         lost.append([100 * each for each in interval(runs[0] - runs[1], 0.975, spread="accuracy, change")])
-    moved = [100 * each for each in interval(gaps[0] - gaps[1])]
+    moved = [100 * each for each in interval(gaps[1] - gaps[0])]
 
     assert first.finding == (
         f"men pays most: accuracy falls by {lost[0][0]:.1f} points, and by {lost[1][0]:.1f} for women."
     )
     assert "({:.1f} to {:.1f} and {:.1f} to {:.1f}; GRR".format(*lost[0][1:], *lost[1][1:]) in first.evidence
     assert f"from {100 * gaps[0].mean():.1f} to {100 * gaps[1].mean():.1f} points" in second.finding
-    assert "(A change of −{:.1f} points, {:.1f} to {:.1f}.)".format(*moved) in second.evidence
+    shown = "(A change of {:.1f} points, {:.1f} to {:.1f}.)".format(*moved).replace("-", "−")
+    assert shown in second.evidence
 
 
 def test_numbers_in_sentences_follow_the_cells():

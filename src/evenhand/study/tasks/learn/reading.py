@@ -94,6 +94,16 @@ class LearnReading(ClassifierReading):
             return f"{title} (not private, trained with {epsilon_words(asked.epsilon)})"
         return f"{title} at {epsilon_words(asked.epsilon)}"
 
+    @property
+    def setting_words(self) -> str:
+        """The chosen setting as in a sentence."""
+        return self.name()
+
+    @property
+    def design(self) -> str:
+        """The chosen setting and the number of repeats, as in brackets."""
+        return f"{self.name()}, {self.repeats_words}"
+
     # --- estimates --------------------------------------------------------------------------------
 
     def change(

@@ -46,6 +46,20 @@ class ClassifierReading(Reading):
         """The chosen setting and the number of repeats, as in brackets."""
         return self.repeats_words
 
+    @cached_property
+    def places(self) -> dict[str, str]:
+        """The chosen setting and the baseline as sentences have them, in small letters and capitals."""
+        words = {
+            name: self.sentences.say(name, at=self.at, name=plain(self.setting_words))
+            for name in ("where", "without", "unprotected")
+        }
+        return words | {name.capitalize(): f"{word[0].upper()}{word[1:]}" for name, word in words.items()}
+
+    @property
+    def setting_words(self) -> str:
+        """The chosen setting as in a sentence."""
+        return self.at
+
     # --- groups that are judged -----------------------------------------------------------------------
 
     @cached_property

@@ -31,6 +31,7 @@ _ALMOST_ALL = 0.98
 _STILL_RANKS = 0.7
 """An area under the ROC curve from which on scores are said to rank people."""
 
+_HALF_A_POINT = 0.005
 _MOST_NAMED = 6
 
 
@@ -57,7 +58,7 @@ def _asides(reading: ClassifierReading) -> list[str]:
 
 def _cost(reading: ClassifierReading) -> tuple[str, dict[str, Any]]:
     (before, after), moved = reading.pair(ACCURACY), reading.change(ACCURACY)
-    slots: dict[str, Any] = {"before": before, "after": after, "at": reading.at, "design": reading.design}
+    slots: dict[str, Any] = {"before": before, "after": after, "design": reading.design, **reading.places}
     if not math.isfinite(moved.value):
         return "unknown", slots
     if not reading.is_useful():
@@ -71,7 +72,8 @@ def _cost(reading: ClassifierReading) -> tuple[str, dict[str, Any]]:
 
 def _useless(reading: ClassifierReading, slots: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     base, share = mean_of(reading.same_answer_runs), reading.said_same()
-    slots |= {"answer": reading.same_answer, "base": base, "share": share, "ranking": _ranking(reading)}
+    slots |= {"answer": reading.same_answer, "base": base, "share": share}
+    slots |= {"ranking": _ranking(reading), "others": group_losses(reading)}
     if not reading.is_useful(BASELINE):
         useless = "useless" in {reading.usefulness(BASELINE), reading.usefulness()}
         return "no_model" if useless else "no_proof", slots
@@ -79,6 +81,9 @@ def _useless(reading: ClassifierReading, slots: dict[str, Any]) -> tuple[str, di
         return "unproved", slots
     if share == 1:
         return "constant", slots
+    ahead = reading.ahead_of_same_answer()
+    if clearly(ahead, -1) and ahead.value < -_HALF_A_POINT:
+        return "worse", slots
     return ("dead" if share >= _ALMOST_ALL else "useless"), slots
 
 
@@ -193,7 +198,7 @@ def _gap(reading: ClassifierReading) -> tuple[str, dict[str, Any]]:
         return "too_few", {"groups": small, "fewest": FEWEST_PEOPLE}
     (before, after), moved = reading.pair(GAP), reading.change(GAP)
     high, low = reading.named(reading.high), reading.named(reading.low)
-    slots: dict[str, Any] = {"before": before, "after": after, "at": reading.at, "change": moved}
+    slots: dict[str, Any] = {"before": before, "after": after, "change": moved, **reading.places}
     slots |= {"high": high, "low": low, "moves": "", "left": "", "pair": "", "why": ""}
     if not math.isfinite(moved.value):
         return "unknown", slots
@@ -294,7 +299,7 @@ def _other_pair(reading: ClassifierReading) -> str:
     if {top, bottom} == {reading.high, reading.low} or known[top] == known[bottom]:
         return ""
     names = {"high": reading.named(top), "low": reading.named(bottom)}
-    return reading.sentences.say("gap.parts.other_pair", at=reading.at, **names)
+    return reading.sentences.say("gap.parts.other_pair", **reading.places, **names)
 
 
 def _privileged_least(reading: ClassifierReading) -> str:

@@ -17,7 +17,7 @@ from evenhand.study.tasks.learn.page.tradeoff import epsilon_section, tradeoff_s
 from evenhand.study.tasks.learn.reading import LearnReading
 
 if TYPE_CHECKING:
-    from evenhand.report.page import Section
+    from evenhand.report.page import Answer, Section
 
 __all__ = ["LearnPage"]
 
@@ -39,7 +39,7 @@ class LearnPage(LearnReading):
             f"and of the gap by {plain(schema.protected)}?"
         )
 
-    def answers(self) -> tuple[str, str, str]:
+    def answers(self) -> tuple[Answer, Answer, Answer]:
         """Return what privacy costs, what becomes of the gap, and what to choose."""
         return cost_answer(self), gap_answer(self), choice_answer(self)
 

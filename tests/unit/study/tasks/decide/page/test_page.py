@@ -164,7 +164,7 @@ def test_failures_leave_nothing_known():
         page = page_of(results)
 
         assert all("Nothing is known" in each for each in found)
-        assert any("**3 of 3 cells failed.**" in note.text for note in page.notes)
+        assert any("**3 of 3 runs failed.**" in note.text for note in page.notes)
 
 
 # --- which setting ----------------------------------------------------------------------------------

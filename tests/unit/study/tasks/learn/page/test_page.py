@@ -397,7 +397,7 @@ def test_cells_that_failed_are_said_and_their_way_is_unknown():
     results = made(some, failures=["DP + parity, ε = 1"])
     page = page_of(results, chosen="dp+parity 1")
 
-    assert any("**3 of 21 cells failed and 6 of 21 cells were not run.**" in note.text for note in page.notes)
+    assert any("**3 of 21 runs failed and 6 of 21 runs were not run.**" in note.text for note in page.notes)
     assert (
         page.answers[1]
         == "**What becomes of the gap is not known**: no cell of DP + parity at ε = 1 is done."

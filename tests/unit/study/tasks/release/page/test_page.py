@@ -311,7 +311,7 @@ def _visible(text):
 def test_failures_and_missing_cells_are_told():
     told = ReleasePage.of(study(failures=(1, 2))).notes()
 
-    assert any("**2 of 30 cells failed.**" in note.text for note in told)
+    assert any("**2 of 30 runs failed.**" in note.text for note in told)
 
 
 def test_a_study_in_which_everything_failed_has_a_page():
