@@ -160,9 +160,10 @@ def _among(reading: CollectReading) -> tuple[str, dict[str, Any], Setting | None
         return "trade", slots | _trade(reading, trades[0]), None
     bits = _bits(reading, [reading.chosen, *reading.beside])
     pick = min(bits, key=lambda setting: bits[setting], default=reading.chosen)
-    slots |= {"chosen": setting_name(pick, epsilon=False), "count": len(reading.rivals)}
+    others = [setting_name(setting, epsilon=False) for setting in reading.beside if setting != pick]
+    slots |= {"chosen": setting_name(pick, epsilon=False), "count": len(others), "other": others[0]}
     slots |= {"shortest": _shortest(reading, reading.beside), "apart": _apart(reading)}
-    return "alike", slots, pick
+    return "alike_one" if len(others) == 1 else "alike", slots, pick
 
 
 def _best(
@@ -187,8 +188,7 @@ def _best(
     rest = "" if not same else "choice.parts.rest_one" if same == 1 else "choice.parts.rest_many"
     slots |= {
         "count": len(worse),
-        "total": len(reading.rivals),
-        "are": "is" if len(worse) == 1 else "are",
+        "do": "does" if len(worse) == 1 else "do",
         "rest": reading.sentences.say(rest, count=same) if rest else "",
         "trades": reading.sentences.say("choice.parts.trade", **_trade(reading, trades[0])) if trades else "",
     }

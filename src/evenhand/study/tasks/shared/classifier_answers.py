@@ -120,7 +120,8 @@ def _losers(
     if winners:
         slots |= {"other": reading.named(winners[0]), "gain": reading.moved(winners[0], "accuracy")}
         return "against", slots | _others(reading, losers[0], winners[0])
-    if len(losers) == len(reading.judged) > 2 and moved.is_clear:
+    alike = len(losers) == 2 and not reading.moved_apart("accuracy").is_clear
+    if len(losers) == len(reading.judged) and moved.is_clear and (alike or len(losers) > 2):
         return "everyone", slots | {"loss": moved, "others": group_losses(reading)}
     if len(losers) > 1:
         slots |= {"other": reading.named(losers[1]), "other_loss": reading.moved(losers[1], "accuracy")}
@@ -163,7 +164,7 @@ def _others(reading: ClassifierReading, *told: str) -> dict[str, str]:
 
 
 def group_losses(reading: ClassifierReading, groups: Sequence[str] | None = None) -> str:
-    """Return the change of accuracy of each group in a sentence; an empty text if none is known."""
+    """Return the change of accuracy of each group, or of those named; an empty text if none is known."""
     sentences, shown = reading.sentences, list(reading.judged if groups is None else groups)
     changes = {group: reading.moved(group, "accuracy") for group in shown}
     known = {group: change for group, change in changes.items() if math.isfinite(change.value)}
@@ -179,7 +180,8 @@ def group_losses(reading: ClassifierReading, groups: Sequence[str] | None = None
         )
         for group in order
     ]
-    return sentences.say(f"cost.parts.groups{'_bare' * bare}", groups=parts, repeats=ENOUGH_REPEATS)
+    key = "groups_bare" if bare else "groups" if groups is None else "others"
+    return sentences.say(f"cost.parts.{key}", groups=parts, repeats=ENOUGH_REPEATS)
 
 
 # --- the gap --------------------------------------------------------------------------------------
@@ -232,7 +234,8 @@ def _two_groups(
         none = not apart.is_clear and not apart_after.is_clear
         return ("none" if none and apart.has_interval and apart_after.has_interval else "unclear"), slots
     if moved.value > 0 and not apart.is_clear and apart_after.is_clear and apart.has_interval:
-        return "opens", slots
+        names = (slots["high"], slots["low"]) if apart_after.value > 0 else (slots["low"], slots["high"])
+        return "opens", slots | {"ahead": names[0], "behind": names[1]}
     why = _why(reading)
     if moved.value > 0:
         return "grows", slots | {"why": why}

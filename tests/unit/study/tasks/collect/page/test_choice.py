@@ -9,7 +9,7 @@ from evenhand.study.tasks.collect.task import CollectTask
 from unit.study._page_studies import FULL, by_setting, made
 
 CHOICES = [
-    ({}, "Use GRR, uniform split at ε = 1: the other settings do equally well."),
+    ({}, "Use GRR, uniform split at ε = 1: the 5 other settings do equally well."),
     (
         {(None, "k-based", 1): (0.31, 0.78)},
         "Use the uniform split: at ε = 1 every setting without it is worse, and the protocol hardly matters.",
@@ -20,11 +20,11 @@ CHOICES = [
     ),
     (
         {("oue", "k-based", 1): (0.28, 0.77)},
-        "Use GRR, uniform split: 1 of 5 other settings at ε = 1 is clearly worse.",
+        "Use GRR, uniform split: no other setting at ε = 1 does better, and 1 clearly does worse.",
     ),
     (
         {("oue", "k-based", 1): (0.22, 0.78)},
-        r"Choose what matters more at ε = 1: OUE, k-based split has a gap [56]\.\d points smaller, but .*",
+        r"Choose what matters more: OUE, k-based split has a gap [56]\.\d points smaller, but .*",
     ),
 ]
 ONE = CollectTask(["grr", "oue", "ss"], 1, splits=["uniform", "k-based"])
@@ -51,7 +51,7 @@ def test_a_smaller_epsilon_that_costs_no_more_is_recommended():
     costly = answers(made(by_setting({(None, None, 0.5): (0.28, 0.75)}), collect=FULL))[2]
 
     assert same.finding == "Use ε = 0.5: here it costs no more than ε = 1."
-    assert costly.finding == "Use GRR, uniform split at ε = 1: the other settings do equally well."
+    assert costly.finding == "Use GRR, uniform split at ε = 1: the 5 other settings do equally well."
 
 
 def test_a_smaller_epsilon_is_not_recommended_while_it_may_cost_much():
@@ -66,7 +66,7 @@ def test_a_split_that_matters_at_another_epsilon_only_is_said_with_its_numbers()
     third = answers(made(by_setting({**most, (None, "k-based", 4): (0.24, 0.81)}), collect=FULL))[2]
     turned = answers(made(by_setting({**most, (None, "uniform", 4): (0.24, 0.81)}), collect=FULL))[2]
 
-    assert third.finding == "Use GRR, uniform split at ε = 1: the other settings do equally well."
+    assert third.finding == "Use GRR, uniform split at ε = 1: the 5 other settings do equally well."
     assert re.search(
         r"At ε = 4, the k-based split is better than the uniform split: 1\.0 points more accuracy and a gap "
         r"3\.9 points smaller \(0\.\d to 2\.\d and 3\.\d to 4\.\d\)\.$",
@@ -80,7 +80,7 @@ def test_a_setting_that_is_asked_for_and_beaten_is_not_recommended():
     third = answers(results, chosen="grr uniform 1")[2]
 
     assert re.fullmatch(
-        r"Use OUE, k-based split instead of GRR, uniform split: at ε = 1 it has a gap [56]\.\d points.*",
+        r"Use OUE, k-based split instead of GRR, uniform split: it has a gap [56]\.\d points.*",
         third.finding,
     )
 
@@ -105,7 +105,7 @@ def test_a_setting_is_not_called_worse_while_its_gap_may_be_smaller():
     third = answers(type(results)(results.plan, results.facts, results.outcomes), chosen="grr uniform 1")[2]
 
     assert re.fullmatch(
-        r"Choose what matters more at ε = 1: OUE, k-based split has a gap \d\.\d points smaller, but \d+\.\d "
+        r"Choose what matters more: OUE, k-based split has a gap \d\.\d points smaller, but \d+\.\d "
         r"points less accuracy\.",
         third.finding,
     )
@@ -115,7 +115,10 @@ def test_what_is_behind_and_what_is_a_trade_are_both_said():
     table = {("oue", "k-based", 1): (0.22, 0.78), ("ss", "k-based", 1): (0.33, 0.80)}
     third = answers(made(by_setting(table), collect=ONE))[2]
 
-    assert third.finding == "Use GRR, uniform split: 1 of 5 other settings at ε = 1 is clearly worse."
+    assert (
+        third.finding
+        == "Use GRR, uniform split: no other setting at ε = 1 does better, and 1 clearly does worse."
+    )
     assert re.search(r"Furthest behind is SS, k-based split, with a gap \d\.\d points wider", third)
     assert re.search(
         r"OUE, k-based split has a gap \d\.\d points smaller, but \d\.\d points less accuracy\.", third
@@ -126,9 +129,12 @@ def test_what_is_behind_and_what_is_a_trade_are_both_said():
 @pytest.mark.parametrize(
     ("accuracies", "words"),
     [
-        ({0.5: 0.75, 1: 0.78, 4: 0.80}, r"Every tested ε costs accuracy; even ε = 4 loses [12]\.\d points\."),
+        (
+            {0.5: 0.75, 1: 0.78, 4: 0.80},
+            r"Every tested ε costs accuracy: at least [12]\.\d points, at ε = 4\.",
+        ),
         ({0.5: 0.82, 1: 0.82, 4: 0.82}, r"Use ε = 0\.5: here it costs no more than ε = 1\."),
-        ({0.5: 0.75, 1: 0.79, 4: 0.82}, r"Use ε = 4: it is the smallest ε from which on no loss is clear\."),
+        ({0.5: 0.75, 1: 0.79, 4: 0.82}, r"Use ε = 4: from there on no loss of accuracy is clear\."),
         ({0.5: 0.70, 1: 0.82, 4: 0.78}, r"No ε stands out: 2 of 3 clearly cost accuracy, and not in order\."),
     ],
 )
@@ -152,7 +158,7 @@ def test_strategies_with_other_protocols_are_compared_by_the_one_they_share():
     third = answers(made(by_setting({}), collect=collect))[2]
 
     assert third.finding.startswith("Use GRR, ")
-    assert third.finding.endswith(" at ε = 1: the other settings do equally well.")
+    assert third.finding.endswith(" at ε = 1: the 2 other settings do equally well.")
 
 
 def test_a_strategy_that_protects_less_is_said_to():
@@ -169,4 +175,4 @@ def test_a_strategy_that_protects_less_is_said_to():
 def test_reports_of_one_size_are_no_reason_to_choose():
     third = answers(made(by_setting({}), collect=CollectTask("grr", 1, splits=["uniform", "k-based"])))[2]
 
-    assert third.endswith("nothing differs clearly from it in accuracy or gap.")
+    assert third.endswith("No difference in accuracy or gap is clear.")
