@@ -13,7 +13,10 @@ from evenhand.study.tasks.collect.page.groups import data_section, groups_sectio
 from evenhand.study.tasks.collect.page.guarantee import guarantee_section, odds_factor, protected_columns
 from evenhand.study.tasks.collect.page.settings import protocols_section, table_section
 from evenhand.study.tasks.collect.reading import CollectReading
+from evenhand.study.tasks.collect.wording import setting_name
 from evenhand.study.tasks.shared.classifier_answers import cost_answer, gap_answer
+from evenhand.study.tasks.shared.classifier_page import baselines_section, classifier_numbers, fairer_section
+from evenhand.study.tasks.shared.optimal_setting import NAME
 
 if TYPE_CHECKING:
     from evenhand.report.page import Answer, KeyNumber, Section
@@ -53,23 +56,22 @@ class CollectPage(CollectReading):
             frontier_section(self),
             measures_section(self),
             groups_section(self),
+            baselines_section(self, setting_name),
             protocols_section(self),
+            fairer_section(self, self.beside, setting_name, untried=self.untried()),
             data_section(self),
             table_section(self),
         )
 
     def key_numbers(self) -> list[KeyNumber]:
-        """Return accuracy, gap, and how often the two groups of the gap are selected."""
-        numbers = [
-            self.changed_number(label, self.pair(measure), self.change(measure))
-            for label, measure in (("Accuracy, %", ACCURACY), ("Selection gap, points", GAP))
-        ]
-        for group in sorted((self.low, self.high), key=self.groups.index):
-            label, pair = f"{self.named(group)} selected, %", self.rate_pair(group, "selection")
-            numbers.append(
-                self.changed_number(label, pair, self.moved(group, "selection"), self.colour(group))
-            )
-        return numbers
+        """Return accuracy, how well people are told apart, the gap, and the groups that lose most."""
+        return classifier_numbers(self)
+
+    def untried(self) -> str:
+        """Return that a protocol exists which keeps the gap small, if it was not among those tested."""
+        if any(setting.mechanism == NAME for setting in self.protected):
+            return ""
+        return self.sentences.say("choice.parts.optimal").strip()
 
     def large_epsilon_words(self, epsilon: float) -> str:
         """Return what the largest epsilon allows."""

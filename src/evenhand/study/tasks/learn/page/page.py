@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from evenhand.report.page import KeyNumber
 from evenhand.report.words import epsilon_words
-from evenhand.study.page.reading import ACCURACY, GAP
-from evenhand.study.page.wording import delta_text, outcome_name, plain, points
+from evenhand.study.page.wording import delta_text, outcome_name, plain
 from evenhand.study.tasks.learn.answers import choice_answer, cost_answer, gap_answer
 from evenhand.study.tasks.learn.methods import METHODS
 from evenhand.study.tasks.learn.page.groups import groups_section
 from evenhand.study.tasks.learn.page.promise import numbers_section, promise_section
 from evenhand.study.tasks.learn.page.tradeoff import epsilon_section, tradeoff_section
 from evenhand.study.tasks.learn.reading import LearnReading
+from evenhand.study.tasks.shared.classifier_page import baselines_section, classifier_numbers, fairer_section
 
 if TYPE_CHECKING:
     from evenhand.report.page import Answer, Section
@@ -50,24 +49,15 @@ class LearnPage(LearnReading):
             tradeoff_section(self),
             epsilon_section(self),
             groups_section(self),
+            baselines_section(self, self.name),
+            fairer_section(self, self.beside, self.name),
             numbers_section(self),
         )
 
     def key_numbers(self) -> list[KeyNumber]:
-        """Return promise, accuracy, gap, and the gap of equal rates."""
-        numbers = [KeyNumber("Promised to one person", *self._promise())]
-        for label, measure in (("Accuracy, %", ACCURACY), ("Selection gap, points", GAP)):
-            after = self.value(measure)
-            if self.chosen.is_protected:
-                pair = self.before(measure), after
-                numbers.append(self.changed_number(label, pair, self.change(measure)))
-            else:
-                numbers.append(KeyNumber(label, points(after.value)))
-        bound, given = self.bound("bound"), math.isfinite(self.value("bound").value)
-        detail = "no useful bound on the gap" if given else "no bound on the gap"
-        detail = f"bound on the mean gap {points(bound)}" if math.isfinite(bound) else detail
-        fair = points(self.value("fair_gap").value)
-        return [*numbers, KeyNumber("Gap of equal rates, points", fair, "", detail)]
+        """Return the promise, accuracy, the gap, and the groups that lose most."""
+        promised = KeyNumber("Promised to one person", *self._promise())
+        return [promised, *classifier_numbers(self)]
 
     def _promise(self) -> tuple[str, str, str]:
         title = self.way().title

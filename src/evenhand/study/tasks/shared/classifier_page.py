@@ -1,0 +1,170 @@
+"""What pages on classifiers share: numbers of the head, baselines, and how to make it fairer."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from evenhand.report.page import Note, Section, Table
+from evenhand.study.page.comparing import LEVEL
+from evenhand.study.page.parts import cell_text
+from evenhand.study.page.reading import ACCURACY, BASELINE, GAP, SHARE
+from evenhand.study.page.wording import plain
+from evenhand.study.results.estimates import group_change
+from evenhand.study.tasks.shared.classifier import AUC, BALANCED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from evenhand.report.page import KeyNumber
+    from evenhand.study.plan.cells import Setting
+    from evenhand.study.results.estimates import Estimated
+    from evenhand.study.tasks.shared.classifier import ClassifierReading
+
+__all__ = ["baselines_section", "classifier_numbers", "fairer_section"]
+
+_MOST_GROUPS = 4
+
+
+def classifier_numbers(reading: ClassifierReading) -> list[KeyNumber]:
+    """Return accuracy, how well people are told apart, the gap, and the accuracy of the groups concerned."""
+    say = reading.sentences.say
+    apart = AUC if math.isfinite(reading.mean(AUC)) else BALANCED
+    numbers = [
+        reading.changed_number(say(f"numbers.{measure}"), reading.pair(measure), reading.change(measure))
+        for measure in (ACCURACY, apart, GAP)
+    ]
+    for group in concerned_groups(reading)[:2]:
+        label, pair = say("numbers.group", group=reading.named(group)), reading.rate_pair(group, "accuracy")
+        moved = reading.moved(group, "accuracy")
+        numbers.append(reading.changed_number(label, pair, moved, reading.colour(group)))
+    return numbers
+
+
+def concerned_groups(reading: ClassifierReading, most: int = _MOST_GROUPS) -> tuple[str, ...]:
+    """Return the groups that lose most accuracy, in the schema's order; of groups too small none."""
+    changes = {group: reading.moved(group, "accuracy").value for group in reading.judged}
+    known = sorted(
+        (group for group in changes if math.isfinite(changes[group])), key=lambda group: changes[group]
+    )
+    return tuple(sorted(known[:most], key=reading.groups.index))
+
+
+# --- baselines ------------------------------------------------------------------------------------
+
+
+def baselines_section(reading: ClassifierReading, name: Callable[[Setting], str]) -> Section:
+    """Return the answers that need no model beside the model with and without protection."""
+    say = reading.sentences.say
+    rows = [
+        [
+            say("baselines.same", answer=reading.same_answer),
+            _share(reading, reading.same_answer_runs),
+            "50.0",
+            "50.0",
+        ],
+        [say("baselines.coin"), _share(reading, reading.coin_runs), "50.0", "50.0"],
+    ]
+    for setting in dict.fromkeys((BASELINE, reading.chosen)):
+        estimates = [reading.value(measure, setting) for measure in (ACCURACY, BALANCED, AUC)]
+        rows.append([name(setting), *(cell_text(estimate) for estimate in estimates)])
+    usefulness = reading.usefulness()
+    slots = {**reading.places, "answer": reading.same_answer, "ahead": reading.ahead_of_same_answer()}
+    return Section(
+        heading=say(f"baselines.heading_{usefulness}", **slots),
+        lead=say("baselines.lead", answer=reading.same_answer),
+        tables=(
+            Table(
+                header=[
+                    say(f"baselines.column_{column}") for column in ("what", "accuracy", "balanced", "auc")
+                ],
+                rows=rows,
+                numeric=[False, True, True, True],
+                caption=say("baselines.caption", repeats=reading.repeats_words),
+                sunk=0,
+                chosen=len(rows) - 1,
+            ),
+        ),
+        anchor="baselines",
+    )
+
+
+def _share(reading: ClassifierReading, runs: Any) -> str:
+    return cell_text(reading.tested(runs, within=SHARE))
+
+
+# --- how to make it fairer ------------------------------------------------------------------------
+
+
+def fairer_section(
+    reading: ClassifierReading,
+    settings: Sequence[Setting],
+    name: Callable[[Setting], str],
+    *,
+    untried: str = "",
+) -> Section | None:
+    """Return what every setting beside the chosen one does to the gap, and what it costs each group.
+
+    Parameters
+    ----------
+    reading : ClassifierReading
+    settings : sequence of Setting
+        Those that can be used instead.
+    name : callable
+        How a setting is called in the table.
+    untried : str
+        A sentence on remedies that exist and were not tested.
+    """
+    if len(settings) < 2 and not untried:
+        return None
+    say, groups = reading.sentences.say, concerned_groups(reading)
+    header = [say("fairer.column_setting"), say("fairer.column_gap"), say("fairer.column_accuracy")]
+    header += [say("fairer.column_group", group=plain(reading.named(group), longest=24)) for group in groups]
+    rows = [
+        [
+            name(setting),
+            cell_text(reading.value(GAP, setting)),
+            *(_cost(estimate) for estimate in _costs(reading, setting, groups)),
+        ]
+        for setting in settings
+    ]
+    useful = [setting for setting in settings if reading.is_useful(setting)]
+    table = Table(
+        header=header,
+        rows=rows,
+        numeric=[False, *[True] * (len(header) - 1)],
+        caption=say("fairer.caption", repeats=reading.repeats_words),
+        chosen=list(settings).index(reading.chosen) if reading.chosen in settings else None,
+    )
+    return Section(
+        heading=_fairer_heading(reading, useful, name),
+        lead=say("fairer.lead"),
+        tables=(table,),
+        notes=(Note("plain", untried),) if untried else (),
+        anchor="fairer",
+    )
+
+
+def _fairer_heading(
+    reading: ClassifierReading, useful: Sequence[Setting], name: Callable[[Setting], str]
+) -> str:
+    """Return which useful setting has the smallest gap, if it is clearly smaller than the chosen one's."""
+    say = reading.sentences.say
+    if not useful:
+        return say("fairer.heading_useless")
+    least = min(useful, key=lambda setting: reading.mean(GAP, setting))
+    smaller = reading.change(GAP, least, against=reading.chosen, comparisons=max(len(useful) - 1, 1))
+    if least == reading.chosen or not (smaller.is_clear and smaller.value < 0):
+        return say("fairer.heading_none", chosen=name(reading.chosen))
+    return say("fairer.heading_least", least=name(least), smaller=smaller)
+
+
+def _costs(reading: ClassifierReading, setting: Setting, groups: Sequence[str]) -> list[Estimated]:
+    changes = [reading.change(ACCURACY, setting)]
+    return changes + [
+        group_change(reading.results, setting, group, "accuracy", level=LEVEL) for group in groups
+    ]
+
+
+def _cost(estimate: Estimated) -> str:
+    return cell_text(estimate, sign=True, bold=estimate.is_clear)
