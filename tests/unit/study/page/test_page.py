@@ -51,7 +51,7 @@ def test_the_page_follows_the_order_of_a_reader_s_questions(full):
     page = page_of(full)
 
     assert [each.anchor for each in page.sections] == [
-        "guarantee", "frontier", "measures", "moved", "protocols", "data", "numbers"
+        "guarantee", "frontier", "measures", "moved", "baselines", "protocols", "fairer", "data", "numbers"
     ]  # fmt: skip
     assert page.answers == answers(full)
     assert page.question == "If people randomise sex and region before we train a model of hired, who pays?"
@@ -95,18 +95,18 @@ def test_cells_that_were_not_run_are_noted_without_a_kind_of_error(drawn):
     assert page.meta == "Study: people.csv. 10 runs, 0 failed, 1 not run"
 
 
-def test_the_head_has_four_numbers_with_their_intervals(full):
+def test_the_head_has_the_cost_of_each_group_and_how_well_people_are_told_apart(full):
     results = full
     numbers = page_of(results).numbers
     lost = interval(measured(results, setting(), "acc") - measured(results, NOTHING, "acc"), spread="tailed")
     before, after = (100 * measured(results, each, "acc").mean() for each in (NOTHING, setting()))
 
     assert [each.label for each in numbers] == [
-        "Accuracy, %", "Selection gap, points", "women selected, %", "men selected, %"
+        "Accuracy, %", "AUC", "Selection gap, points", "Accuracy for women, %", "Accuracy for men, %"
     ]  # fmt: skip
     assert (numbers[0].before, numbers[0].value) == (f"{before:.1f}", f"{after:.1f}")
     assert numbers[0].detail == "−{:.1f} (−{:.1f} to −{:.1f})".format(*(abs(100 * each) for each in lost))
-    assert [each.group for each in numbers] == [None, None, 0, 1]
+    assert [each.group for each in numbers] == [None, None, None, 0, 1]
 
 
 def test_one_repeat_has_numbers_without_intervals(drawn):
@@ -123,7 +123,7 @@ def test_groups_beyond_five_have_no_colour(drawn):
         groups=groups,
     )
 
-    assert [each.group for each in page_of(results).numbers] == [None] * 4
+    assert [each.group for each in page_of(results).numbers] == [None] * 5
     assert "widened to hold for all 6 groups at once" in section(page_of(results), "moved").charts[0].caption
 
 

@@ -68,7 +68,7 @@ def test_labels_that_say_nothing_alone_have_their_column_before_them(drawn):
     rates = {"0": (0.3, 0.6, 0.8), "1": (0.6, 0.7, 0.82)}
     page = page_of(made(lambda each: rates, groups=groups))
 
-    assert page.numbers[2].label == "sex = 0 selected, %"
+    assert page.numbers[3].label == "Accuracy for sex = 0, %"
 
 
 def test_positive_values_that_are_comparisons_need_no_sign():

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from evenhand.report.page import Note, Section, Table
+from evenhand.report.words import change_of
 from evenhand.study.page.comparing import LEVEL
 from evenhand.study.page.parts import cell_text
 from evenhand.study.page.reading import ACCURACY, BASELINE, GAP, SHARE
-from evenhand.study.page.wording import plain
+from evenhand.study.page.wording import mark, plain
 from evenhand.study.results.estimates import group_change
 from evenhand.study.tasks.shared.classifier import AUC, BALANCED
 
@@ -30,10 +32,16 @@ def classifier_numbers(reading: ClassifierReading) -> list[KeyNumber]:
     """Return accuracy, how well people are told apart, the gap, and the accuracy of the groups concerned."""
     say = reading.sentences.say
     apart = AUC if math.isfinite(reading.mean(AUC)) else BALANCED
-    numbers = [
+    accuracy, ranking, gap = (
         reading.changed_number(say(f"numbers.{measure}"), reading.pair(measure), reading.change(measure))
         for measure in (ACCURACY, apart, GAP)
-    ]
+    )
+    if apart == AUC:
+        values = [f"{estimate.value:.2f}" for estimate in reading.pair(AUC)]
+        moved = reading.change(AUC)
+        detail = f"{change_of(mark(moved), 2)}{'' if moved.has_interval else ', no interval'}"
+        ranking = replace(ranking, before=values[0], value=values[1], detail=detail)
+    numbers = [accuracy, ranking, gap]
     for group in concerned_groups(reading)[:2]:
         label, pair = say("numbers.group", group=reading.named(group)), reading.rate_pair(group, "accuracy")
         moved = reading.moved(group, "accuracy")
@@ -61,13 +69,13 @@ def baselines_section(reading: ClassifierReading, name: Callable[[Setting], str]
             say("baselines.same", answer=reading.same_answer),
             _share(reading, reading.same_answer_runs),
             "50.0",
-            "50.0",
+            "0.50",
         ],
-        [say("baselines.coin"), _share(reading, reading.coin_runs), "50.0", "50.0"],
+        [say("baselines.coin"), _share(reading, reading.coin_runs), "50.0", "0.50"],
     ]
     for setting in dict.fromkeys((BASELINE, reading.chosen)):
-        estimates = [reading.value(measure, setting) for measure in (ACCURACY, BALANCED, AUC)]
-        rows.append([name(setting), *(cell_text(estimate) for estimate in estimates)])
+        shares = [cell_text(reading.value(measure, setting)) for measure in (ACCURACY, BALANCED)]
+        rows.append([name(setting), *shares, cell_text(reading.value(AUC, setting), times=1, digits=2)])
     usefulness = reading.usefulness()
     slots = {**reading.places, "answer": reading.same_answer, "ahead": reading.ahead_of_same_answer()}
     return Section(
