@@ -47,7 +47,8 @@ def assert_every_cell_is_there(mechanism, *, seed):
 
         assert release.values.shape == (2, 3), "a declared cell is missing"
         assert frame.num_rows == 6, "a declared cell is missing"
-        assert frame.column_names == ["sex", "age", "count"]
+        marks = [] if release.suppressed is None else ["suppressed"]
+        assert frame.column_names == ["sex", "age", "count", *marks]
 
 
 def assert_bias_is_the_mean(mechanism, *, draws, seed):

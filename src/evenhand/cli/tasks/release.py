@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from evenhand.cli import options as shared
 from evenhand.cli.mechanisms import PARAMETER_OPTIONS, Mechanisms, typed_mechanisms
-from evenhand.cli.options import data_option, is_typed, split_list
+from evenhand.cli.options import data_option, is_typed, protection_option, split_list
 from evenhand.cli.roles import (
     open_people,
     read_role_options,
@@ -26,7 +26,8 @@ from evenhand.study.intake.setup import Setup, column_named, set_up
 from evenhand.study.page.wording import delta_text, digits_of
 from evenhand.study.tasks.release.reading import ReleaseReading
 from evenhand.study.tasks.release.task import ReleaseTask
-from evenhand.study.tasks.release.wording import tone_of
+from evenhand.study.tasks.release.wording import blanks_text, tone_of
+from evenhand.study.tasks.shared.table_mechanisms import BLANKS_READ_AS
 from evenhand.study.tasks.shared.wording import mechanism_name
 
 if TYPE_CHECKING:
@@ -45,6 +46,12 @@ _ROLES = ("target", "positive", "protected", "privileged")
 _NUMBERS, _GROUP, _LONGEST = 76, 8, 16
 
 Columns = Annotated[list[str] | None, data_option("COLUMNS", "What is crossed, with commas.", "--columns")]
+Fill = Annotated[
+    str | None,
+    protection_option(
+        "NAME", f"Of suppression: how a blank is read, zero or half-threshold. [{BLANKS_READ_AS}]"
+    ),
+]
 
 
 class ReleaseCommand(TaskCommand):
@@ -67,6 +74,7 @@ class ReleaseCommand(TaskCommand):
         "columns": Columns, "schema": shared.SchemaFile, "rows": shared.Rows,
         **{role: shared.ROLE_OPTIONS[role] for role in _ROLES}, "quasi": shared.Quasi,
         "mechanisms": Mechanisms, "epsilons": shared.Epsilons, "unit": shared.Unit, **PARAMETER_OPTIONS,
+        "fill": Fill,
         "bound": shared.Bound, "post": shared.Post, "repeats": shared.Repeats,
     }  # fmt: skip
     applied = ("mechanisms", *PARAMETER_OPTIONS, "epsilons", "unit")
@@ -121,6 +129,9 @@ class ReleaseCommand(TaskCommand):
         groups = choose_groups(terminal, reading)
         terminal.show()
         terminal.sentence(_title(reading, groups))
+        blanks = blanks_text(reading.beside)
+        if blanks:
+            terminal.sentence(blanks)
         columns = [Column("δ", numeric=True), Column("Mechanism", wraps=True)]
         titles = ("Error", "α", *(["Accuracy"] if reading.classifies else []), *groups)
         columns += [Column(title, numeric=True) for title in titles]

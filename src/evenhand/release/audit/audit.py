@@ -76,6 +76,7 @@ class ReleaseAudit:
         return {
             "banner": self.banner,
             "columns": list(self.columns),
+            "missing_read_as": 0,
             "l1": self.l1,
             "alpha_of_one_draw": self.alpha_of_one_draw,
             "overall": _plain(self.overall),
@@ -187,6 +188,7 @@ def audit_release(
 
 
 _GROUPS_SHOWN = 30
+_READING = "A missing cell is read as 0."
 _HEADS = [
     "cells",
     "people",
@@ -214,7 +216,7 @@ def _sentences(audit: ReleaseAudit) -> list[str]:
         f"Sum of absolute errors: {_decimal(audit.l1)}. {spread}.",
         f"Small cells (1 to {small.threshold - 1} people): {small.cells:,}, of which {unchanged}.",
         f"Cells of one or two people: {small.ones_and_twos:,}, of which {exactly}.",
-        f"Suppressed: {all_cells.missing:,} cells missing, {all_cells.zeroed:,} zeroed, {hidden}.",
+        f"Suppressed: {all_cells.missing:,} cells missing, {all_cells.zeroed:,} zeroed, {hidden}. {_READING}",
     ]
 
 

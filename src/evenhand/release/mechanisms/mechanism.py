@@ -91,6 +91,8 @@ class ReleaseMechanism(ABC):
     """Whether it treats quasi-identifiers apart from other columns, so that a schema must name them."""
     may_be_negative: ClassVar[bool] = False
     """Whether it publishes counts below 0. Where it does not, to set such counts to 0 changes none."""
+    suppresses: ClassVar[bool] = False
+    """Whether it suppresses single cells, which then have no count unless it fills them."""
     takes_sparse: ClassVar[bool] = False
     """Whether it can publish a table that is too large to be held cell by cell."""
     unlisted: ClassVar[str] = "suppressed"

@@ -88,6 +88,7 @@ class ThresholdedLaplace(ReleaseMechanism):
     example_parameters: ClassVar[Mapping[str, Any]] = {"epsilon": 1, "threshold": 5}
     label: ClassVar[str] = "Threshold after noise"
     defaults: ClassVar[Mapping[str, Any]] = {"threshold": 6}
+    suppresses: ClassVar[bool] = True
     takes_sparse: ClassVar[bool] = True
 
     epsilon: Fraction

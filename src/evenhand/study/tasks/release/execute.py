@@ -140,8 +140,7 @@ def _published(
     clamped = np.asarray(histogram.counts) - true  # zero unless a count is above the public bound
     claim = _claimed(_guarantee(mechanism, histogram, setting))
     claim["bias_exact"] = float(bias.exact)
-    suppressed = made.unpublished
-    return _Table(np.asarray(made.values), suppressed, np.asarray(bias.values) + clamped, claim)
+    return _Table(np.asarray(made.values), made.suppressed, np.asarray(bias.values) + clamped, claim)
 
 
 def _lasting(setting: Setting, task: ReleaseTask) -> tuple[str, ...]:

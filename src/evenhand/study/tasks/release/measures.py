@@ -25,7 +25,7 @@ def errors_of_a_table(
 ) -> dict[str, float]:
     """Return the error and the bias of all cells together, and how unevenly the bias falls.
 
-    A cell of which nothing is published counts as published empty.
+    The share of `suppressed` cells is that of the release, however they are read here.
 
     Examples
     --------

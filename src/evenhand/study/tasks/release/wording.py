@@ -5,17 +5,21 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Literal
 
+from evenhand.release.mechanisms.registry import MECHANISMS
 from evenhand.report.words import epsilon_words, interval_of, number
 from evenhand.study.page.wording import digits_of
-from evenhand.study.tasks.shared.table_mechanisms import NO_GUARANTEE
-from evenhand.study.tasks.shared.wording import mechanism_name
+from evenhand.study.tasks.shared.table_mechanisms import BLANKS_READ_AS, NO_GUARANTEE
+from evenhand.study.tasks.shared.wording import FILL_WORDS, mechanism_name
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from evenhand.study.plan.cells import Setting
     from evenhand.study.results.estimates import Estimated
 
 __all__ = [
     "amount_text",
+    "blanks_text",
     "promise",
     "release_name",
     "share_interval",
@@ -49,6 +53,26 @@ def release_name(setting: Setting) -> str:
     if setting.epsilon is None:
         return name
     return f"{name} at {epsilon_words(setting.epsilon)}"
+
+
+def blanks_text(settings: Iterable[Setting]) -> str:
+    """Say how the suppressed cells of these settings are read; an empty text if they suppress none.
+
+    >>> from evenhand.study.plan.cells import Setting
+    >>> blanks_text([Setting("laplace"), Setting("suppression", options={"threshold": 6})])
+    'A release leaves suppressed cells blank; here they are read as half of the threshold (Suppression).'
+    """
+    readings: dict[str, list[str]] = {}
+    for setting in settings:
+        mechanism = MECHANISMS[setting.mechanism]
+        if mechanism.suppresses:
+            usual = BLANKS_READ_AS if "fill" in mechanism.parameter_names() else "blank"
+            names = readings.setdefault(FILL_WORDS[setting.options.get("fill", usual)], [])
+            names += [mechanism.label] if mechanism.label not in names else []
+    if not readings:
+        return ""
+    shown = " and ".join(f"as {reading} ({', '.join(names)})" for reading, names in readings.items())
+    return f"A release leaves suppressed cells blank; here they are read {shown}."
 
 
 def amount_text(found: Estimated, *, sign: bool = False) -> str:

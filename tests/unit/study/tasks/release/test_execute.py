@@ -134,6 +134,21 @@ def test_a_mechanism_without_a_promise_has_delta_one():
     assert outcome.measures["delta"] == 1
 
 
+@pytest.mark.parametrize(("fill", "number"), [(None, 3), ("half-threshold", 3), ("zero", 0), ("blank", 0)])
+def test_suppressed_cells_are_read_as_the_plan_says(fill, number):
+    """A release leaves them blank; a study needs a number and must not take one that nobody named."""
+    options = {"threshold": 6} | ({} if fill is None else {"fill": fill})
+    asked, rows = prepared(ReleaseTask(COLUMNS, [{"name": "suppression", **options}], classify=False))
+    cell = asked.cells()[1]
+    outcome = execute_release(asked.task, cell, seed=asked.seed, prepared=rows)
+    true = table_counts(rows)
+    read = np.where(true < 6, number, true)
+
+    assert cell.setting.options == options
+    assert outcome.measures["l1_error"] == np.abs(read - true).sum()
+    assert outcome.measures["suppressed"] == pytest.approx((true < 6).mean())
+
+
 def test_delta_is_stated_at_the_epsilon_of_the_setting_and_rounded_up():
     """A delta at another epsilon says nothing of the setting."""
     gaussian = {"name": "discrete-gaussian", "rho": "1/10"}

@@ -14,7 +14,14 @@ from evenhand.report.words import epsilon_words
 from evenhand.study.page.reading import BASELINE
 from evenhand.study.page.wording import change, counted, mark, outcome_name, percent
 from evenhand.study.tasks.release.answers import gained_groups, lost_groups
-from evenhand.study.tasks.release.wording import promise, release_name, share_text, share_value, tone_of
+from evenhand.study.tasks.release.wording import (
+    blanks_text,
+    promise,
+    release_name,
+    share_text,
+    share_value,
+    tone_of,
+)
 from evenhand.study.tasks.shared.wording import mechanism_name
 
 if TYPE_CHECKING:
@@ -44,7 +51,7 @@ def groups_section(reading: ReleaseReading) -> Section:
         caption=(
             f"**In brackets: 95% interval over {reading.repeats_words}, widened "
             f"to hold for all groups at once.** People published of a group, in percent of those there are."
-            f"{at} Each panel has its own scale."
+            f"{at} {blanks_text(shown)} Each panel has its own scale."
             + (f" {counted(left, 'further mechanism')} in the table below." if left else "")
         ),
         words=("people there are", "people published"),

@@ -15,7 +15,7 @@ from evenhand.study.tasks.release.page.errors import alpha_section, sizes_sectio
 from evenhand.study.tasks.release.page.groups import accuracy_section, groups_section
 from evenhand.study.tasks.release.page.tables import numbers_section, promise_section
 from evenhand.study.tasks.release.reading import ReleaseReading
-from evenhand.study.tasks.release.wording import promise, share_interval, share_value
+from evenhand.study.tasks.release.wording import blanks_text, promise, share_interval, share_value
 
 if TYPE_CHECKING:
     from evenhand.report.page import Section
@@ -106,8 +106,9 @@ class ReleasePage(ReleaseReading):
         ]
         if any(setting.mechanism == "generalized-sampling" for setting in self.protected):
             said.append("Counts of a sample are divided by its rate, as whoever reads them would do.")
+        said += [blanks] if (blanks := blanks_text(self.protected)) else []
         said.append(
-            "A cell of which nothing is published counts as published empty. Bias and α are exact where the "
+            "Bias and α are exact where the "
             f"mechanism has a formula, otherwise means of {task.draws:,} releases of the same table."
         )
         return said

@@ -13,7 +13,7 @@ from evenhand.study.page.reading import BASELINE
 from evenhand.study.page.wording import counted, delta_text, digits_of, listed, plain
 from evenhand.study.tasks.release.answers import promise_heading
 from evenhand.study.tasks.release.names import SIZES
-from evenhand.study.tasks.release.wording import promise, tone_of
+from evenhand.study.tasks.release.wording import blanks_text, promise, tone_of
 from evenhand.study.tasks.shared.wording import mechanism_name
 
 if TYPE_CHECKING:
@@ -124,6 +124,9 @@ def _promise_notes(reading: ReleaseReading) -> list[Note]:
                 "noise.",
             )
         )
+    blanks = blanks_text(reading.beside)
+    if blanks:
+        said.append(Note("plain", f"**Suppressed cells.** {blanks}"))
     sampled = [setting for setting in reading.beside if not reading.is_exact(setting)]
     if sampled:
         names = listed([mechanism_name(setting) for setting in sampled], most=5)
