@@ -26,7 +26,7 @@ from evenhand.study.intake.setup import Setup, column_named, set_up
 from evenhand.study.page.wording import delta_text, digits_of
 from evenhand.study.tasks.release.reading import ReleaseReading
 from evenhand.study.tasks.release.task import ReleaseTask
-from evenhand.study.tasks.release.wording import blanks_text, tone_of
+from evenhand.study.tasks.release.wording import blanks_text, error_text, errors_text, tone_of
 from evenhand.study.tasks.shared.table_mechanisms import BLANKS_READ_AS
 from evenhand.study.tasks.shared.wording import mechanism_name
 
@@ -129,9 +129,7 @@ class ReleaseCommand(TaskCommand):
         groups = choose_groups(terminal, reading)
         terminal.show()
         terminal.sentence(_title(reading, groups))
-        blanks = blanks_text(reading.beside)
-        if blanks:
-            terminal.sentence(blanks)
+        terminal.sentence(f"{errors_text(reading)} {blanks_text(reading.beside)}".rstrip())
         columns = [Column("δ", numeric=True), Column("Mechanism", wraps=True)]
         titles = ("Error", "α", *(["Accuracy"] if reading.classifies else []), *groups)
         columns += [Column(title, numeric=True) for title in titles]
@@ -250,9 +248,9 @@ def _cells(reading: ReleaseReading, setting: Setting, groups: list[str]) -> list
     delta = reading.delta(setting)
     bad = tone_of(delta, people=reading.people) == "bad"
     cells = [(delta_text(delta), "bold red" if bad else ""), (mechanism_name(setting), "")]
-    for error in (reading.cell_error(setting), reading.value("alpha", setting)):
-        known = math.isfinite(error.value)
-        cells.append((number(error.value, digits_of(error.value)) if known else "undefined", ""))
+    cells.append((error_text(reading, setting, reading.cell_error(setting)), ""))
+    alpha = reading.value("alpha", setting).value
+    cells.append((number(alpha, digits_of(alpha)) if math.isfinite(alpha) else "undefined", ""))
     changes = [reading.change("acc", setting)] if reading.classifies else []
     changes += [reading.lost(group, setting) for group in groups]
     return cells + [

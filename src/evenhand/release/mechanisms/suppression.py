@@ -151,6 +151,10 @@ class Suppression(ReleaseMechanism):
     def _variance(self, histogram: Histogram) -> Values:
         return np.zeros(histogram.shape)
 
+    def _absolute_error(self, histogram: Histogram, post: Sequence[Any]) -> Values | None:
+        bias = self._bias(histogram, post)
+        return None if bias is None else np.abs(bias)
+
 
 @dataclass(frozen=True, repr=False)
 class NoisySuppression(ReleaseMechanism):
@@ -331,6 +335,12 @@ class NoisySuppression(ReleaseMechanism):
 
     def _variance(self, histogram: Histogram) -> Values:
         return self._moments(histogram).variance
+
+    def _absolute_error(self, histogram: Histogram, post: Sequence[Any]) -> Values | None:
+        if self.noise == "threshold" and self.fill == "half-threshold":  # errs both ways in one cell
+            return None
+        bias = self._bias(histogram, post)
+        return None if bias is None else np.abs(bias)
 
     def _moments(self, histogram: Histogram) -> Moments:
         counts = whole_counts(histogram, owner=type(self).__name__)

@@ -193,6 +193,15 @@ class ThresholdedLaplace(ReleaseMechanism):
         found: Values = second - first**2 + counts**2 * below * above + 2 * counts * below * first
         return found
 
+    def _absolute_error(self, histogram: Histogram, post: Sequence[Any]) -> Values | None:
+        if post:
+            return None
+        counts, below, first, _ = self._moments(histogram)
+        ratio = math.exp(-1 / float(self.noise.scale))
+        size = 2 * ratio / (1 - ratio**2)  # of the noise, on average
+        found: Values = counts * below + np.where(self.threshold > counts, first, size - first)
+        return found
+
     def _moments(self, histogram: Histogram) -> tuple[Values, Values, Values, Values]:
         r"""Return the counts, the chance to be suppressed, and the noise's moments where it is not.
 

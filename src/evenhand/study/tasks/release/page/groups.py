@@ -50,7 +50,8 @@ def groups_section(reading: ReleaseReading) -> Section:
         alt=f"{heading}. {release_name(reading.chosen)}: {numbers}.",
         caption=(
             f"**In brackets: 95% interval over {reading.repeats_words}, widened "
-            f"to hold for all groups at once.** People published of a group, in percent of those there are."
+            f"to hold for all groups at once; none where the difference is exact.** People "
+            f"published of a group, in percent of those there are."
             f"{at} {blanks_text(shown)} Each panel has its own scale."
             + (f" {counted(left, 'further mechanism')} in the table below." if left else "")
         ),
