@@ -19,6 +19,7 @@ from evenhand.cli.terminal.refusals import (
 from evenhand.privacy.rational import exact
 from evenhand.release import Histogram, Release, ReleaseMechanism
 from evenhand.release.mechanisms.named import TableMechanism
+from evenhand.release.mechanisms.registry import MECHANISMS
 from evenhand.release.postprocess.registry import checked_step, steps_of
 from evenhand.release.table.released import COUNT, SUPPRESSED
 from evenhand.schema import Schema
@@ -172,8 +173,8 @@ def _report(terminal: Terminal, published: Release, out: Path) -> None:
     columns = " x ".join(quote_names([column]) for column in histogram.columns)
     cells = counted(histogram.size, "cell")
     terminal.fact("Table", f"{columns}: {cells}, by {title_of(name)}")
-    if published.suppressed is not None and not histogram.is_sparse:
-        terminal.fact("Suppressed", _suppressed_text(published))
+    if MECHANISMS[name].suppresses and not histogram.is_sparse:
+        terminal.fact("Blanks" if published.fill is None else "Filled", _suppressed_text(published))
     if published.postprocessing:
         terminal.fact("Then", "; ".join(published.postprocessing))
     terminal.fact("Promise", str(guarantee))
@@ -200,8 +201,8 @@ def _report(terminal: Terminal, published: Release, out: Path) -> None:
 
 def _suppressed_text(published: Release) -> str:
     """Return what stands in the suppressed cells of the table."""
-    filled = "are blank" if published.fill is None else f"hold {published.fill:g}, which nobody counted"
-    return f"cells that are suppressed {filled}; the column '{SUPPRESSED}' marks them"
+    filled = "have no count" if published.fill is None else f"hold {published.fill:g}, which nobody counted"
+    return f"suppressed cells {filled}; the column '{SUPPRESSED}' marks them"
 
 
 def _report_files(terminal: Terminal, published: Release, out: Path) -> Path:

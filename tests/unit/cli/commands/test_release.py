@@ -96,8 +96,10 @@ def test_suppressed_cells_are_blank_in_the_file_and_marked(call, file, declared)
 
     assert (blank.exit_code, filled.exit_code) == (0, 0), blank.output + filled.output
     assert found == [{('"count"', '"suppressed"'), (each, "true")} for each in ("", "250")]
-    assert "are blank; the column 'suppressed' marks them" in " ".join(blank.stdout.split())
-    assert "hold 250, which nobody counted" in " ".join(filled.stdout.split())
+    assert "Blanks suppressed cells have no count; the column 'suppressed' marks them" in " ".join(
+        blank.stdout.split()
+    )
+    assert "Filled suppressed cells hold 250, which nobody counted" in " ".join(filled.stdout.split())
     note = json.loads(Path("t.csv.json").read_text())
     assert (note["fill"], note["cells_without_a_count"]) == (None, "suppressed")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -85,6 +86,7 @@ def _moved(reading: ReleaseReading, setting: Setting) -> list[Moved]:
     for place, group in enumerate(reading.groups):
         found = reading.lost(group, setting)
         if math.isfinite(found.value):
+            found = replace(found, low=None, high=None) if found.low == found.high else found
             whole = Estimate(1.0)
             rows.append(Moved(place, reading.named(group), whole, _plus(found), mark(found)))
     return rows

@@ -3,6 +3,7 @@
 from evenhand.study.page.page import answers, page_of
 from evenhand.study.plan.cells import Setting
 from evenhand.study.tasks.release.answers import error_heading
+from evenhand.study.tasks.release.page.groups import _moved
 from evenhand.study.tasks.release.reading import ReleaseReading
 from evenhand.study.tasks.release.wording import errors_text
 from evenhand.study.tasks.shared.wording import mechanism_name
@@ -61,6 +62,8 @@ def test_who_is_lost_is_what_is_expected_where_that_is_exact():
 
     assert said.startswith("**No group gains or loses people on average** under Laplace noise at ε = 1")
     assert "one release is typically off by 2.0% for" in said
+    reading = ReleaseReading.of(drawn)
+    assert [moved.change.low for moved in _moved(reading, reading.chosen)] == [None, None]
     assert "women" in answers(sampled)[0]
     assert "on average" not in answers(sampled)[0]
 
