@@ -47,7 +47,8 @@ def assert_every_cell_is_there(mechanism, *, seed):
 
         assert release.values.shape == (2, 3), "a declared cell is missing"
         assert frame.num_rows == 6, "a declared cell is missing"
-        assert frame.column_names == ["sex", "age", "count"]
+        marks = [] if release.suppressed is None else ["suppressed"]
+        assert frame.column_names == ["sex", "age", "count", *marks]
 
 
 def assert_bias_is_the_mean(mechanism, *, draws, seed):
@@ -78,6 +79,23 @@ def assert_variance_is_that_of_the_releases(mechanism, *, draws, seed):
     reach = NormalDist().inv_cdf(1 - ALPHA / (4 * errors.shape[1]))
 
     assert (off <= reach * np.sqrt(allowed) + 1e-9).all(), "the releases do not have the stated variance"
+
+
+def assert_absolute_error_is_the_mean(mechanism, *, draws, seed, post=()):
+    """An exact absolute error must be that of the releases, where a mechanism has one.
+
+    Each cell is within a normal bound of error rate ALPHA; where nothing is random nothing may move at all.
+    """
+    stated = mechanism.exact_absolute_error(table(), post=post)
+    if stated is None:
+        return False
+    source = SeededSource(seed)
+    drawn = [mechanism.release(table(), rng=source, post=post).values.ravel() for _ in range(draws)]
+    errors = np.abs(np.stack(drawn) - np.ravel(COUNTS))
+    reach = NormalDist().inv_cdf(1 - ALPHA / (4 * errors.shape[1])) * errors.std(axis=0) / math.sqrt(draws)
+
+    assert (np.abs(errors.mean(axis=0) - stated.ravel()) <= reach + 1e-12).all(), "another absolute error"
+    return True
 
 
 def assert_cells_have_noise_of_their_own(mechanism, *, rows, seed):

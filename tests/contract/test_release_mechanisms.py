@@ -14,6 +14,7 @@ from contract._release_claims import (
     BOUND,
     COUNTS,
     SCHEMA,
+    assert_absolute_error_is_the_mean,
     assert_bias_is_the_mean,
     assert_cells_have_noise_of_their_own,
     assert_every_cell_is_there,
@@ -29,6 +30,7 @@ from evenhand.release.mechanisms.mechanism import ReleaseMechanism
 from evenhand.release.mechanisms.noise import DiscreteGaussian, Laplace
 from evenhand.release.mechanisms.registry import MECHANISMS, mechanism_from, mechanism_named
 from evenhand.release.mechanisms.thresholded import ThresholdedLaplace
+from evenhand.release.postprocess import Nonnegative
 from evenhand.release.table.histogram import Histogram
 from evenhand.schema import Column, Domain, Schema
 
@@ -176,6 +178,26 @@ def test_the_stated_bias_is_that_of_the_releases(mechanism):
 @pytest.mark.statistical
 def test_the_stated_variance_is_that_of_the_releases(mechanism):
     assert_variance_is_that_of_the_releases(mechanism, draws=200, seed=13)
+
+
+@everyone
+@pytest.mark.statistical
+def test_an_exact_absolute_error_is_that_of_the_releases(mechanism):
+    """Reports show it in place of what a few draws happened to err by."""
+    known = assert_absolute_error_is_the_mean(mechanism, draws=2_000, seed=17)
+    with_steps = assert_absolute_error_is_the_mean(mechanism, draws=2_000, seed=19, post=[Nonnegative()])
+
+    exact = {"laplace", "discrete-gaussian", "suppression", "noisy-suppression", "thresholded-laplace"}
+    assert known == (mechanism.name in exact)
+    assert with_steps == (mechanism.name in {"laplace", "discrete-gaussian"})
+
+
+@pytest.mark.statistical
+def test_an_absolute_error_that_is_off_is_found(monkeypatch):
+    monkeypatch.setattr(Laplace, "_absolute_error", lambda *_: np.full((2, 3), 2.4))
+
+    with pytest.raises(AssertionError, match="another absolute error"):
+        assert_absolute_error_is_the_mean(Laplace(1, unit="replace one"), draws=2_000, seed=17)
 
 
 @everyone

@@ -145,6 +145,7 @@ def _by_hand(rows, schema, setting, *, encoder, folds, model):
         data = {"true": _gap(label[train], np.eye(3)[codes[protected][train]], privileged)}
         seen = reported.get(protected)
         data["reported"] = math.nan if seen is None else _gap(label[train], seen.astype(float), privileged)
+        data["tested"] = _gap(label[test], np.eye(3)[codes[protected][test]], privileged)
         found.append((measures, groups, data))
     return _averaged(found)
 

@@ -56,7 +56,7 @@ def outcome(cell, *, groups=("women", "men"), **measures):
         cell,
         measures={name: measures.get(name, np.nan) for name in MEASURES},
         groups={group: {**rates, "people": 100.0} for group in groups},
-        data={"true": 0.2, "reported": 0.2 if not cell.setting.is_protected else 0.1},
+        data={"true": 0.2, "reported": 0.2 if not cell.setting.is_protected else 0.1, "tested": 0.2},
         seconds={"train": 0.1},
     )
 

@@ -26,6 +26,7 @@ Mechanisms = Annotated[
 
 PARAMETER_OPTIONS: Mapping[str, Any] = {
     "threshold": shared.Threshold,
+    "fill": shared.Fill,
     "k": shared.SmallestGroup,
     "fraction": shared.Fraction,
     "delta": shared.Delta,

@@ -175,6 +175,9 @@ Epsilons = Annotated[
 ]
 Unit = Annotated[str | None, protection_option("WORDS", "Of {units}. [{default}]", "--unit")]
 Threshold = Annotated[int | None, protection_option("N", "Of suppression: smaller counts are not published.")]
+Fill = Annotated[
+    str | None, protection_option("NAME", "Of suppression: blank, zero or half-threshold. [blank]")
+]
 SmallestGroup = Annotated[int | None, protection_option("N", "Of k-anonymity: people who look alike.", "--k")]
 Fraction = Annotated[float | None, protection_option("SHARE", "Of swapping: records swapped.")]
 Delta = Annotated[str | None, protection_option("NUMBER", "Of Gaussian noise and of sampling.")]

@@ -76,7 +76,7 @@ def test_each_count_is_suppressed_with_its_chance(epsilon, threshold):
 
 def test_the_noisy_threshold_follows_its_law():
     """The fill tells the threshold up to one: its law is that of pairs."""
-    mechanism = NoisySuppression("1/4", 40, noise="threshold")
+    mechanism = NoisySuppression("1/4", 40, noise="threshold", fill="half-threshold")
     table, source = _many([0], repeats=1), SeededSource(3)
     fills = np.array([mechanism._publish(table, source).histogram.counts[0, 0] for _ in range(3_000)])
 

@@ -145,7 +145,8 @@ def _outcome(cell, rates, facts, noise, truth, undefined):
         measures[name] = float("nan")
     groups = {group: {**dict.fromkeys(RATES, 0.5), **found[group], "people": 200.0} for group in facts.groups}
     wobbling = truth + noise * wobble("truth", cell.repeat)
-    data = {"true": wobbling, "reported": 0.1 * wobbling if cell.setting.is_protected else float("nan")}
+    data = {"true": -wobbling, "reported": 0.1 * wobbling if cell.setting.is_protected else float("nan")}
+    data["tested"] = wobbling  # far from the training labels, with which no prediction is to be compared
     return Outcome(cell, measures=measures, groups=groups, data=data, seconds={"train": 0.1})
 
 

@@ -56,7 +56,10 @@ def plan(task=None, *, roles=None, **parts):
 GRID = ("laplace", {"name": "suppression", "threshold": 6}, "noisy-suppression")
 
 
-def numbers(setting, *, lost=(0.0, 0.0), error=2.0, delta=0.0, accuracy=0.8, alpha=1.0, growth=0.0):
+def numbers(
+    setting, *, lost=(0.0, 0.0), error=2.0, delta=0.0, accuracy=0.8, alpha=1.0, growth=0.0,
+    error_exact=False, expected=None,
+):  # fmt: skip
     """Return what one setting is given in every repeat; `growth` makes large cells err more."""
     return {
         "lost": lost,
@@ -65,6 +68,8 @@ def numbers(setting, *, lost=(0.0, 0.0), error=2.0, delta=0.0, accuracy=0.8, alp
         "accuracy": accuracy,
         "alpha": alpha,
         "growth": growth,
+        "error_exact": error_exact,
+        "expected": expected,
         "setting": setting,
     }
 
@@ -86,6 +91,7 @@ def outcome(cell, given, *, noise, groups, classify, exact=True):
         "suppressed": 0.0,
         "net_people": 0.0,
         "bias_exact": float(exact),
+        "error_exact": float(given["error_exact"]),
         "delta_tight": 1.0,
     }
     told = {}
@@ -96,7 +102,8 @@ def outcome(cell, given, *, noise, groups, classify, exact=True):
             "counted": there,
             "published": there + net,
             "net": net,
-            "expected_net": net,
+            "expected_net": given["expected"] * there if given["expected"] is not None else net,
+            "net_spread": 0.02 * there,
             "cell_error": error,
             "person_error": 6 * error / there,
         }

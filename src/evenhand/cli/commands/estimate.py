@@ -10,6 +10,7 @@ from evenhand.cli import options as shared  # noqa: TC001 - typer reads the anno
 from evenhand.cli.options import DATA, argument, data_option, design_option, output_option, split_list
 from evenhand.cli.terminal.console import Column, Terminal, wrong_use
 from evenhand.cli.terminal.progress import follow_rows
+from evenhand.collect.estimates.group_rates import possible_gap, rate_text
 from evenhand.engine.estimates import FileEstimates, estimate_file
 from evenhand.privacy.guarantees.in_clear import leak_of_domains
 from evenhand.report.words import epsilon_of
@@ -152,12 +153,12 @@ def _show_rates(terminal: Terminal, rates: GroupRates) -> None:
     heads += [f"{rates.privileged} minus this", "interval"] if compared else []
     rows = []
     for label in rates.labels[:_MOST_ROWS]:
-        row = [str(label), _number(rates.shares[label]), _number(rates.rates[label])]
+        row = [str(label), _number(rates.shares[label]), rate_text(rates.possible_rates[label])]
         row.append(_limits(*rates.interval(label)))
         if compared:
             same = label == rates.privileged
             limits = "" if same else _limits(*rates.interval(rates.privileged, against=label))
-            row += ["" if same else _number(rates.gaps[label]), limits]
+            row += ["" if same else rate_text(possible_gap(rates, label)), limits]
         rows.append(row)
     _show_table(terminal, heads, rows)
 
@@ -167,7 +168,7 @@ def _rate_notes(rates: GroupRates) -> list[str]:
     lines = [f"Overall rate: {float(rates.overall):.3f}."]
     if unknown and rates.n:
         shown = ", ".join(unknown[:3]) + (f" and {len(unknown) - 3} more" if len(unknown) > 3 else "")
-        lines.append(f"Not separated from a share of 0, so the rate may be anything: {shown}.")
+        lines.append(f"Not separated from a share of 0, so that the rate cannot be estimated: {shown}.")
     lines.append(
         "These are rates of the true groups only if the outcome does not depend on the reports, "
         "as an observed outcome does not."

@@ -19,7 +19,9 @@ from evenhand.cli.terminal.refusals import (
 from evenhand.privacy.rational import exact
 from evenhand.release import Histogram, Release, ReleaseMechanism
 from evenhand.release.mechanisms.named import TableMechanism
+from evenhand.release.mechanisms.registry import MECHANISMS
 from evenhand.release.postprocess.registry import checked_step, steps_of
+from evenhand.release.table.released import COUNT, SUPPRESSED
 from evenhand.schema import Schema
 from evenhand.schema.infer import open_frame
 from evenhand.study.intake.opening import Opened, open_data
@@ -44,8 +46,6 @@ _INFERRED = (
     "shows in the table, and the guarantee does not cover it."
 )
 _ENDINGS = (".csv", ".parquet")
-COUNT = "count"
-"""How the column of counts is called in the table."""
 
 
 def release(  # noqa: PLR0913 - one option each
@@ -62,6 +62,7 @@ def release(  # noqa: PLR0913 - one option each
     schema: shared.SchemaFile = None,
     unit: Annotated[str, protection_option("WORDS", "Of {units}.")] = UNITS[0],
     threshold: shared.Threshold = None,
+    fill: shared.Fill = None,
     k: shared.SmallestGroup = None,
     fraction: shared.Fraction = None,
     delta: shared.Delta = None,
@@ -87,8 +88,9 @@ def release(  # noqa: PLR0913 - one option each
     refuse_empty({"--columns": columns, "--post": post, "--quasi": quasi})
     chosen = _mechanism(typed)
     steps = steps_of([checked_step(step) for step in split_list(post)])
-    if COUNT in split_list(columns):
-        message = f"--columns names '{COUNT}', as the column of counts is called in the table."
+    taken = {COUNT: "of counts"} | ({SUPPRESSED: "of suppressed cells"} if chosen.suppresses else {})
+    for name in taken.keys() & set(split_list(columns)):
+        message = f"--columns names '{name}', as the column {taken[name]} is called in the table."
         wrong_use(f"{message} Hint: rename it in the file and in the schema.")
     _refuse_early(source, schema, out, overwrite=overwrite)
     opened, declared = _open_table(terminal, typed)
@@ -171,6 +173,8 @@ def _report(terminal: Terminal, published: Release, out: Path) -> None:
     columns = " x ".join(quote_names([column]) for column in histogram.columns)
     cells = counted(histogram.size, "cell")
     terminal.fact("Table", f"{columns}: {cells}, by {title_of(name)}")
+    if MECHANISMS[name].suppresses and not histogram.is_sparse:
+        terminal.fact("Blanks" if published.fill is None else "Filled", _suppressed_text(published))
     if published.postprocessing:
         terminal.fact("Then", "; ".join(published.postprocessing))
     terminal.fact("Promise", str(guarantee))
@@ -193,6 +197,12 @@ def _report(terminal: Terminal, published: Release, out: Path) -> None:
             "exit": 0,
         }
     )
+
+
+def _suppressed_text(published: Release) -> str:
+    """Return what stands in the suppressed cells of the table."""
+    filled = "have no count" if published.fill is None else f"hold {published.fill:g}, which nobody counted"
+    return f"suppressed cells {filled}; the column '{SUPPRESSED}' marks them"
 
 
 def _report_files(terminal: Terminal, published: Release, out: Path) -> Path:

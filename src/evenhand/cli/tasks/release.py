@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from evenhand.cli import options as shared
 from evenhand.cli.mechanisms import PARAMETER_OPTIONS, Mechanisms, typed_mechanisms
-from evenhand.cli.options import data_option, is_typed, split_list
+from evenhand.cli.options import data_option, is_typed, protection_option, split_list
 from evenhand.cli.roles import (
     open_people,
     read_role_options,
@@ -26,7 +26,8 @@ from evenhand.study.intake.setup import Setup, column_named, set_up
 from evenhand.study.page.wording import delta_text, digits_of
 from evenhand.study.tasks.release.reading import ReleaseReading
 from evenhand.study.tasks.release.task import ReleaseTask
-from evenhand.study.tasks.release.wording import tone_of
+from evenhand.study.tasks.release.wording import blanks_text, error_text, errors_text, tone_of
+from evenhand.study.tasks.shared.table_mechanisms import BLANKS_READ_AS
 from evenhand.study.tasks.shared.wording import mechanism_name
 
 if TYPE_CHECKING:
@@ -45,6 +46,12 @@ _ROLES = ("target", "positive", "protected", "privileged")
 _NUMBERS, _GROUP, _LONGEST = 76, 8, 16
 
 Columns = Annotated[list[str] | None, data_option("COLUMNS", "What is crossed, with commas.", "--columns")]
+Fill = Annotated[
+    str | None,
+    protection_option(
+        "NAME", f"Of suppression: how a blank is read, zero or half-threshold. [{BLANKS_READ_AS}]"
+    ),
+]
 
 
 class ReleaseCommand(TaskCommand):
@@ -67,6 +74,7 @@ class ReleaseCommand(TaskCommand):
         "columns": Columns, "schema": shared.SchemaFile, "rows": shared.Rows,
         **{role: shared.ROLE_OPTIONS[role] for role in _ROLES}, "quasi": shared.Quasi,
         "mechanisms": Mechanisms, "epsilons": shared.Epsilons, "unit": shared.Unit, **PARAMETER_OPTIONS,
+        "fill": Fill,
         "bound": shared.Bound, "post": shared.Post, "repeats": shared.Repeats,
     }  # fmt: skip
     applied = ("mechanisms", *PARAMETER_OPTIONS, "epsilons", "unit")
@@ -121,6 +129,7 @@ class ReleaseCommand(TaskCommand):
         groups = choose_groups(terminal, reading)
         terminal.show()
         terminal.sentence(_title(reading, groups))
+        terminal.sentence(f"{errors_text(reading)} {blanks_text(reading.beside)}".rstrip())
         columns = [Column("δ", numeric=True), Column("Mechanism", wraps=True)]
         titles = ("Error", "α", *(["Accuracy"] if reading.classifies else []), *groups)
         columns += [Column(title, numeric=True) for title in titles]
@@ -239,9 +248,9 @@ def _cells(reading: ReleaseReading, setting: Setting, groups: list[str]) -> list
     delta = reading.delta(setting)
     bad = tone_of(delta, people=reading.people) == "bad"
     cells = [(delta_text(delta), "bold red" if bad else ""), (mechanism_name(setting), "")]
-    for error in (reading.cell_error(setting), reading.value("alpha", setting)):
-        known = math.isfinite(error.value)
-        cells.append((number(error.value, digits_of(error.value)) if known else "undefined", ""))
+    cells.append((error_text(reading, setting, reading.cell_error(setting)), ""))
+    alpha = reading.value("alpha", setting).value
+    cells.append((number(alpha, digits_of(alpha)) if math.isfinite(alpha) else "undefined", ""))
     changes = [reading.change("acc", setting)] if reading.classifies else []
     changes += [reading.lost(group, setting) for group in groups]
     return cells + [

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from evenhand.collect.protocols.channel import MatrixChannel
     from evenhand.table.frames import Backend
 
-__all__ = ["GroupRates", "group_rates"]
+__all__ = ["GroupRates", "group_rates", "possible_gap", "rate_text"]
 
 _NO_PEOPLE = "There are no people."
 _A_LABEL = "the label of one of the groups"
@@ -54,7 +54,8 @@ class GroupRates:
     """What each true group gets, estimated from outcomes in the clear and groups under local privacy.
 
     Make one with :func:`group_rates`. Rates and shares are without bias, or nearly so, and may leave [0, 1];
-    intervals do not. A value that is undefined is NaN and its ``reason`` says why.
+    intervals do not, and neither does what is shown, which is ``possible_rates``. A value that is undefined
+    is NaN and its ``reason`` says why.
 
     Parameters
     ----------
@@ -96,6 +97,16 @@ class GroupRates:
         return {
             label: Measured(rate, self._rate_reason(place) if math.isnan(rate) else "")
             for place, (label, rate) in enumerate(zip(self.labels, estimates.tolist(), strict=True))
+        }
+
+    @cached_property
+    def possible_rates(self) -> dict[Any, Measured]:
+        """The rates as they are shown: the nearest from 0 to 1, and NaN where a rate may be anything."""
+        z = self._z(self.level)
+        reasons = [self._unknown([place], z) for place in range(len(self.labels))]
+        return {
+            label: rate if math.isnan(rate) else Measured(math.nan, why) if why else _nearest_rate(rate)
+            for (label, rate), why in zip(self.rates.items(), reasons, strict=True)
         }
 
     @cached_property
@@ -393,10 +404,10 @@ def _rates_frame(rates: GroupRates, level: float, backend: Backend | None) -> An
         {
             "group": label_column(rates.labels),
             "share": [float(share) for share in rates.shares.values()],
-            "rate": [float(rate) for rate in rates.rates.values()],
+            "rate": [float(rate) for rate in rates.possible_rates.values()],
             "low": [interval.low for interval in intervals.values()],
             "high": [interval.high for interval in intervals.values()],
-            "gap": [float(rates.gaps.get(label, math.nan)) for label in rates.labels],
+            "gap": [float(possible_gap(rates, label)) for label in rates.labels],
             "gap_low": [interval.low for interval in gaps.values()],
             "gap_high": [interval.high for interval in gaps.values()],
             "level": [level] * len(rates.labels),
@@ -430,16 +441,32 @@ def _rows(rates: GroupRates) -> list[list[str]]:
     rows = [heads + ([f"{rates.privileged} minus this", "interval of the gap"] if compared else [])]
     for label in rates.labels[:_SHOWN]:
         limits = limits_text(*rates.interval(label))
-        row = [str(label), number_text(rates.shares[label]), number_text(rates.rates[label]), limits]
+        row = [str(label), number_text(rates.shares[label]), rate_text(rates.possible_rates[label]), limits]
         row.append(number_text(rates.naive[label]))
         if compared:
-            gap = "" if label == rates.privileged else number_text(rates.gaps[label])
+            gap = "" if label == rates.privileged else rate_text(possible_gap(rates, label))
             reached = (
                 "" if label == rates.privileged else limits_text(*_gap_interval(rates, label, rates.level))
             )
             row += [gap, reached]
         rows.append(row)
     return rows
+
+
+def rate_text(rate: float) -> str:
+    """Return a rate or a gap in three decimals, or that it cannot be estimated."""
+    return "cannot be estimated" if math.isnan(rate) else number_text(rate)
+
+
+def possible_gap(rates: GroupRates, label: Any) -> float:
+    """Return the privileged group's rate minus that of a group, as both are shown; NaN if there is none."""
+    if rates.privileged is None or label == rates.privileged:
+        return math.nan
+    return float(rates.possible_rates[rates.privileged]) - float(rates.possible_rates[label])
+
+
+def _nearest_rate(rate: Measured) -> Measured:
+    return rate if 0 <= rate <= 1 else Measured(min(max(rate, 0.0), 1.0))
 
 
 def _gap_interval(rates: GroupRates, label: Any, level: float) -> Interval:
@@ -451,14 +478,16 @@ def _gap_interval(rates: GroupRates, label: Any, level: float) -> Interval:
 def _lines(rates: GroupRates) -> list[str]:
     more = len(rates.labels) - _SHOWN
     lines = [f"and {more:,} more; to_frame() has them all"] if more > 0 else []
-    worst = rates.data_unfairness("difference")
-    if math.isnan(worst):
-        lines.append(f"Largest gap between two groups: undefined. {worst.reason}")
+    known = list(rates.possible_rates.values())
+    worst = max(known) - min(known)
+    reason = next((rate.reason for rate in known if math.isnan(rate)), "")
+    if reason:
+        lines.append(f"Largest gap between two groups: cannot be estimated. {reason}")
     elif len(rates.labels) <= _MOST_PAIRED:
         limits = limits_text(*rates.data_unfairness_interval("difference"))
         lines.append(f"Largest gap between two groups: {worst:.3f}, {limits}.")
     unknown = [str(label) for label, known in rates.separated.items() if not known]
     if unknown and rates.n:
         shown = ", ".join(unknown[:3]) + (f" and {len(unknown) - 3} more" if len(unknown) > 3 else "")
-        lines.append(f"Not separated from a share of 0, so the rate may be anything: {shown}.")
+        lines.append(f"Not separated from a share of 0, so that the rate cannot be estimated: {shown}.")
     return lines

@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from evenhand.papers.trials import Trials
 from evenhand.papers.zhu2023 import draws, exact
-from evenhand.papers.zhu2023.data import FEATURES, THRESHOLD, count_people
+from evenhand.papers.zhu2023.data import FEATURES, FILL, THRESHOLD, count_people
 from evenhand.papers.zhu2023.printed import (
     ANONYMITY,
     EPSILONS,
@@ -132,7 +132,7 @@ def _repetitions(name: str, number: int) -> dict[str, Any]:
 
 def _originals(table: Histogram, everything: Histogram, source: SeededSource) -> dict[str, Any]:
     made = {
-        SUPPRESSION: Suppression(threshold=THRESHOLD).release(table, rng=source),
+        SUPPRESSION: Suppression(threshold=THRESHOLD, fill=FILL).release(table, rng=source),
         SWAPPING: Swapping(fraction=Fraction(SWAPPED, 100), records="cells").release(table, rng=source),
         ANONYMITY: KAnonymity(k=THRESHOLD).release(everything, rng=source),
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 from evenhand import datasets
 from evenhand.release.table.histogram import Histogram
@@ -14,6 +14,7 @@ __all__ = [
     "COLUMNS",
     "DATA",
     "FEATURES",
+    "FILL",
     "QUASI",
     "THRESHOLD",
     "Source",
@@ -32,6 +33,9 @@ FEATURES = (QUASI, "SEX", "OWN_RENT", "AGE_BRACKET", "INCOME_ABOVE_50000")
 
 THRESHOLD = 6
 """The threshold of suppression and the k of k-anonymity in the tables."""
+
+FILL: Final = "half-threshold"
+"""What stands in a suppressed cell, by equation (2) and the algorithms of the paper."""
 
 BOUND = 10_000
 """A public bound on a count, which Theorem 1 needs and the paper does not give; a whole area is smaller."""

@@ -14,7 +14,16 @@ import numpy as np
 from evenhand import release
 from evenhand.papers.trials import Trials
 from evenhand.papers.zhu2023 import draws, exact
-from evenhand.papers.zhu2023.data import BOUND, COLUMNS, DATA, QUASI, THRESHOLD, count_people, load_people
+from evenhand.papers.zhu2023.data import (
+    BOUND,
+    COLUMNS,
+    DATA,
+    FILL,
+    QUASI,
+    THRESHOLD,
+    count_people,
+    load_people,
+)
 from evenhand.papers.zhu2023.printed import ANONYMITY, EPSILONS, GAUSSIAN, LAPLACE, SUPPRESSION, SWAPPING
 from evenhand.privacy.laws import DiscreteGaussian
 from evenhand.privacy.randomness import SeededSource
@@ -163,7 +172,7 @@ def _suppression(name: str, number: int) -> dict[str, dict[str, Numbers]]:
     found = {}
     for k in THRESHOLDS:
         source = _source("figures", name, number, "suppression", k)
-        errors = draws.release_errors(Suppression(threshold=k), histogram, 1, source)
+        errors = draws.release_errors(Suppression(threshold=k, fill=FILL), histogram, 1, source)
         found[str(k)] = {ORIGINAL: draws.summary(errors)}
         for text in EPSILONS:
             errors = draws.suppression_errors(counts, Fraction(text), k, REPETITIONS, source)
@@ -288,6 +297,6 @@ def _mechanisms(epsilon: Fraction) -> dict[str, Any]:
     return {
         LAPLACE: release.Laplace(epsilon=epsilon, unit=_UNIT),
         GAUSSIAN: release.DiscreteGaussian(rho=1 / exact.variance(epsilon), unit=_UNIT),
-        SUPPRESSION: release.NoisySuppression(epsilon=epsilon, threshold=THRESHOLD),
+        SUPPRESSION: release.NoisySuppression(epsilon=epsilon, threshold=THRESHOLD, fill=FILL),
         SWAPPING: release.RandomSwapping(epsilon=epsilon),
     }

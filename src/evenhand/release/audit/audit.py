@@ -18,6 +18,8 @@ from evenhand.release.audit.figures import (
     figures_by_size,
     small_cells,
 )
+from evenhand.release.mechanisms.mechanism import ReleaseMechanism
+from evenhand.release.table.released import Release
 from evenhand.schema.text import visible
 from evenhand.table.frames import make_frame
 
@@ -57,6 +59,9 @@ class ReleaseAudit:
         another draw it would be another number, and noise that favours nobody on average has one too.
     small : SmallCells
         How many of the smallest cells were published as they are.
+    expected_absolute_error : float or None
+        What the mean absolute error of a cell is over all draws, exact; None where nothing says how the table
+        was made, or no formula is known.
     banner : str
         That this is not for publication.
     """
@@ -69,6 +74,7 @@ class ReleaseAudit:
     l1: float
     alpha_of_one_draw: float
     small: SmallCells
+    expected_absolute_error: float | None = None
     banner: str = BANNER
 
     def to_dict(self) -> dict[str, Any]:
@@ -76,8 +82,10 @@ class ReleaseAudit:
         return {
             "banner": self.banner,
             "columns": list(self.columns),
+            "missing_read_as": 0,
             "l1": self.l1,
             "alpha_of_one_draw": self.alpha_of_one_draw,
+            "expected_absolute_error": self.expected_absolute_error,
             "overall": _plain(self.overall),
             "by_size": [_plain(each) for each in self.by_size],
             "group": self.group,
@@ -183,10 +191,22 @@ def audit_release(
         l1=float(abs(errors).sum()),
         alpha_of_one_draw=float(largest - smallest),
         small=small_cells(pair, least),
+        expected_absolute_error=_expected_error(true, published),
     )
 
 
+def _expected_error(true: Any, published: Any) -> float | None:
+    """Return the exact mean absolute error of a release as its mechanism drew it, where that is known."""
+    if not isinstance(published, Release) or published.postprocessing:
+        return None
+    if not isinstance(published.mechanism, ReleaseMechanism) or getattr(true, "counts", None) is None:
+        return None
+    errors = published.mechanism.exact_absolute_error(true)
+    return None if errors is None or not errors.size else float(errors.mean())
+
+
 _GROUPS_SHOWN = 30
+_READING = "A missing cell is read as 0."
 _HEADS = [
     "cells",
     "people",
@@ -209,12 +229,14 @@ def _sentences(audit: ReleaseAudit) -> list[str]:
     unchanged = f"{small.unchanged:,} published unchanged{_share(small.unchanged_share)}"
     hidden = f"{_count(all_cells.hidden_people)} people in them{_share(all_cells.hidden_share)}"
     exactly = f"{small.ones_and_twos_unchanged:,} published exactly"
+    expected = audit.expected_absolute_error
+    known = "" if expected is None else f" Over all draws a cell is off by {_decimal(expected)}, exact."
     return [
         f"{audited}, {_count(all_cells.people)} people.",
-        f"Sum of absolute errors: {_decimal(audit.l1)}. {spread}.",
+        f"Sum of absolute errors: {_decimal(audit.l1)}. {spread}.{known}",
         f"Small cells (1 to {small.threshold - 1} people): {small.cells:,}, of which {unchanged}.",
         f"Cells of one or two people: {small.ones_and_twos:,}, of which {exactly}.",
-        f"Suppressed: {all_cells.missing:,} cells missing, {all_cells.zeroed:,} zeroed, {hidden}.",
+        f"Suppressed: {all_cells.missing:,} cells missing, {all_cells.zeroed:,} zeroed, {hidden}. {_READING}",
     ]
 
 

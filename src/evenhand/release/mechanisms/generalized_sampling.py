@@ -122,6 +122,7 @@ class GeneralizedSampling(ReleaseMechanism):
     example_parameters: ClassVar[Mapping[str, Any]] = {"k": 2, "epsilon": 1, "delta": "1/20"}
     label: ClassVar[str] = "Sampling, fixed groups"
     defaults: ClassVar[Mapping[str, Any]] = {"k": 10, "delta": 1e-6}
+    suppresses: ClassVar[bool] = True
     takes_sparse: ClassVar[bool] = True
 
     k: int

@@ -91,6 +91,8 @@ class ReleaseMechanism(ABC):
     """Whether it treats quasi-identifiers apart from other columns, so that a schema must name them."""
     may_be_negative: ClassVar[bool] = False
     """Whether it publishes counts below 0. Where it does not, to set such counts to 0 changes none."""
+    suppresses: ClassVar[bool] = False
+    """Whether it suppresses single cells, which then have no count unless it fills them."""
     takes_sparse: ClassVar[bool] = False
     """Whether it can publish a table that is too large to be held cell by cell."""
     unlisted: ClassVar[str] = "suppressed"
@@ -222,6 +224,21 @@ class ReleaseMechanism(ABC):
         error = spread * np.sqrt(2 / (runs - 1))
         return Variance(spread, error, exact=False, method="sampled", draws=runs)
 
+    def exact_absolute_error(self, histogram: Histogram, *, post: Sequence[Any] = ()) -> Values | None:
+        """Return the exact expected absolute error of each cell; None where no formula is known.
+
+        A suppressed cell without a fill counts as 0. It is computed from the true counts and is as private as
+        they are. The root of the expected square is that of ``variance`` plus the square of ``bias``.
+
+        Parameters
+        ----------
+        histogram, post
+            As for :meth:`bias`.
+        """
+        self._check(histogram, dense=True)
+        steps = _checked_steps(post, histogram, owner=f"{type(self).__name__}.exact_absolute_error")
+        return self._absolute_error(histogram, steps)
+
     def alpha(
         self, histogram: Histogram, post: Sequence[Any] = (), *, draws: int | None = None, rng: Any = None
     ) -> float:
@@ -259,6 +276,10 @@ class ReleaseMechanism(ABC):
 
     def _variance(self, histogram: Histogram) -> Values | None:  # noqa: ARG002 - for subclasses
         """Return the exact variance, or None where there is no formula."""
+        return None
+
+    def _absolute_error(self, histogram: Histogram, post: Sequence[Any]) -> Values | None:  # noqa: ARG002 - as above
+        """Return the exact expected absolute error after these steps, or None where there is no formula."""
         return None
 
     def _check(self, histogram: object, *, dense: bool = False) -> None:

@@ -18,7 +18,7 @@ from evenhand.privacy.rational import Number, exact
 from evenhand.privacy.scales import GaussianNoise, LaplaceNoise, gaussian_noise, laplace_noise
 from evenhand.release.delta.noise import calibrated_variance, exact_delta, laplace_delta, printed_delta
 from evenhand.release.mechanisms.mechanism import Published, ReleaseMechanism, checked_unit
-from evenhand.release.postprocess.steps import bias_after
+from evenhand.release.postprocess.steps import absolute_error_after, bias_after
 from evenhand.schema.text import listed
 
 if TYPE_CHECKING:
@@ -101,6 +101,9 @@ class _Noisy(ReleaseMechanism):
 
     def _variance(self, histogram: Histogram) -> Values:
         return np.full(histogram.shape, self.law.variance)
+
+    def _absolute_error(self, histogram: Histogram, post: Sequence[Any]) -> Values | None:
+        return absolute_error_after(histogram.require_dense(owner=type(self).__name__), self.law, post)
 
 
 @dataclass(frozen=True, init=False, repr=False)

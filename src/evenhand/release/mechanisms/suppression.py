@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -43,7 +43,11 @@ if TYPE_CHECKING:
 
     Values = npt.NDArray[np.float64]
 
-__all__ = ["NoisySuppression", "Suppression", "whole_counts"]
+__all__ = ["FILLS", "Fill", "NoisySuppression", "Suppression", "whole_counts"]
+
+Fill = Literal["blank", "zero", "half-threshold"]
+FILLS: tuple[Fill, ...] = ("blank", "zero", "half-threshold")
+"""What may stand in a suppressed cell."""
 
 _NO_BOUND = (
     "a large count that is published as it is for certain, since no public bound on counts is declared "
@@ -60,11 +64,11 @@ _PRINTED = {
 
 @dataclass(frozen=True, repr=False)
 class Suppression(ReleaseMechanism):
-    r"""Publish counts of at least a threshold as they are, and half the threshold in place of the others.
+    r"""Publish counts of at least a threshold as they are, and leave the others blank.
 
-    .. math:: \tilde x_i = \begin{cases} x_i & x_i \ge k \\ \lfloor k/2 \rfloor & x_i < k \end{cases}
+    .. math:: \tilde x_i = \begin{cases} x_i & x_i \ge k \\ \text{blank} & x_i < k \end{cases}
 
-    where :math:`k` is ``threshold``.
+    where :math:`k` is ``threshold``. A column ``suppressed`` of the published table marks the blank cells.
 
     **Guarantee.** None: nothing is random, so one person's move between two large cells is seen for certain.
     Unit: replace one. Proof: two tables whose outputs differ with certainty. Numerics: exact. For studies and
@@ -74,11 +78,17 @@ class Suppression(ReleaseMechanism):
     ----------
     threshold : int
         From 0 to 1,000,000; 0 suppresses nothing.
+    fill : {"blank", "zero", "half-threshold"}, default "blank"
+        What stands in a suppressed cell: no number, 0, or :math:`\lfloor k/2 \rfloor`. The last two are
+        invented and look like counts, in cells of nobody too.
 
     Notes
     -----
-    Algorithm 1 of [1]_. Equation (1) of [1]_ prints :math:`\max(x, k/2)` instead, which differs for
-    :math:`k/2 < x < k`: it would publish small counts as they are.
+    Where bias and variance are computed, a blank cell counts as 0.
+
+    With ``fill="half-threshold"`` it is Algorithm 1 of [1]_. Equation (1) of [1]_ prints
+    :math:`\max(x, k/2)` instead, which differs for :math:`k/2 < x < k`: it would publish small counts as they
+    are.
 
     References
     ----------
@@ -91,7 +101,9 @@ class Suppression(ReleaseMechanism):
     >>> from evenhand.schema import Column, Domain, Schema
     >>> schema = Schema([Column("tenure", Domain.categorical(["own", "rent", "free"]))])
     >>> table = Histogram.of([4, 6, 0], schema)
-    >>> Suppression(threshold=6).release(table).histogram.counts
+    >>> print(Suppression(threshold=6).release(table).to_frame("pyarrow")["count"].to_pylist())
+    [None, 6, None]
+    >>> Suppression(threshold=6, fill="half-threshold").release(table).histogram.counts
     array([3, 6, 3])
     """
 
@@ -99,17 +111,22 @@ class Suppression(ReleaseMechanism):
     title: ClassVar[str] = "suppression of small counts"
     example_parameters: ClassVar[Mapping[str, Any]] = {"threshold": 6}
     label: ClassVar[str] = "Suppression"
+    suppresses: ClassVar[bool] = True
     defaults: ClassVar[Mapping[str, Any]] = {"threshold": 6}
 
     threshold: int
+    fill: Fill = "blank"
 
-    def __init__(self, threshold: int) -> None:
-        self._set(threshold=_checked_threshold(threshold, type(self).__name__))
+    def __init__(self, threshold: int, *, fill: Fill = "blank") -> None:
+        owner = type(self).__name__
+        self._set(
+            threshold=_checked_threshold(threshold, owner), fill=one_of("fill", fill, FILLS, owner=owner)
+        )
 
     @property
-    def fill(self) -> int:
-        """What stands in place of a suppressed count."""
-        return self.threshold // 2
+    def fill_value(self) -> int | None:
+        """The number that stands in place of a suppressed count; None where none does."""
+        return {"blank": None, "zero": 0, "half-threshold": self.threshold // 2}[self.fill]
 
     def guarantee_for(
         self,
@@ -123,16 +140,20 @@ class Suppression(ReleaseMechanism):
 
     def _publish(self, histogram: Histogram, source: Source) -> Published:  # noqa: ARG002 - nothing is drawn
         counts = whole_counts(histogram, owner=type(self).__name__)
-        small = counts < self.threshold
-        return Published(histogram.with_counts(np.where(small, self.fill, counts)), small, fill=self.fill)
+        return _fill_cells(histogram, counts, counts < self.threshold, self.fill_value)
 
     def _bias(self, histogram: Histogram, post: Sequence[Any]) -> Values | None:
-        return (
-            None if post else suppression_bias(whole_counts(histogram, owner="Suppression"), self.threshold)
-        )
+        if post:
+            return None
+        counts = whole_counts(histogram, owner=type(self).__name__)
+        return suppression_bias(counts, self.threshold, fill=self.fill_value or 0)
 
     def _variance(self, histogram: Histogram) -> Values:
         return np.zeros(histogram.shape)
+
+    def _absolute_error(self, histogram: Histogram, post: Sequence[Any]) -> Values | None:
+        bias = self._bias(histogram, post)
+        return None if bias is None else np.abs(bias)
 
 
 @dataclass(frozen=True, repr=False)
@@ -142,15 +163,16 @@ class NoisySuppression(ReleaseMechanism):
     With ``noise="count"`` (equation 2 of [1]_) every count has noise of its own, which decides and is then
     thrown away:
 
-    .. math:: \tilde x_i = \begin{cases} x_i & x_i + \eta_i \ge k \\ k/2 & \text{otherwise} \end{cases}
+    .. math:: \tilde x_i = \begin{cases} x_i & x_i + \eta_i \ge k \\ \text{blank} & \text{else} \end{cases}
 
     With ``noise="threshold"`` (Algorithm 2 of [1]_) one noisy threshold serves all counts:
 
-    .. math:: \tilde x_i = \begin{cases} x_i & x_i \ge t \\ \lfloor t/2 \rfloor & x_i < t \end{cases},
+    .. math:: \tilde x_i = \begin{cases} x_i & x_i \ge t \\ \text{blank} & x_i < t \end{cases},
               \qquad t = k + \eta
 
     where :math:`k` is ``threshold`` and :math:`\eta` is discrete Laplace noise of scale
-    :math:`2/\varepsilon`. These are two mechanisms: they have different deltas, biases and fills.
+    :math:`2/\varepsilon`. A column ``suppressed`` of the published table marks the blank cells. These are two
+    mechanisms: they have different deltas, and with ``fill="half-threshold"`` different biases.
 
     **Guarantee.** Next to none: delta is near 1, because a count that is published is the true one. With a
     public bound :math:`B` on counts it is :math:`(0, \delta)`-differentially private with
@@ -176,14 +198,19 @@ class NoisySuppression(ReleaseMechanism):
         Where the noise is.
     unit : {"replace one", "add or remove one"}
         The change that delta is about.
+    fill : {"blank", "zero", "half-threshold"}, default "blank"
+        What stands in a suppressed cell: no number, 0, or half the threshold, which is :math:`k/2` with noise
+        on counts and :math:`\lfloor t/2 \rfloor` with a noisy threshold. It changes no delta.
 
     Notes
     -----
+    Where bias and variance are computed, a blank cell counts as 0.
+
     Theorem 1 of [1]_ prints :math:`1 - e^{-\varepsilon(B-k)}/4` for both, with :math:`B > k` and continuous
     noise; ``as_printed=True`` gives that number. For continuous noise on counts it is valid and not tight;
     for the integer noise that a computer draws exactly it is too small, because a noisy count that equals
     the threshold has a chance of its own. For a noisy threshold it is valid and loose. With noise on counts
-    and an odd threshold the fill is no whole number.
+    and an odd threshold, half the threshold is no whole number.
 
     References
     ----------
@@ -201,6 +228,8 @@ class NoisySuppression(ReleaseMechanism):
     >>> [f"{float(each.guarantee_for(table).delta):.4f}" for each in (counted, once)]
     ['0.9883', '0.9158']
     >>> counted.bias(table).values.round(3)
+    array([-2.49 , -0.674,  0.   ])
+    >>> NoisySuppression(epsilon=1, threshold=5, fill="half-threshold").bias(table).values.round(3)
     array([-0.934, -0.463,  2.372])
     """
 
@@ -208,12 +237,14 @@ class NoisySuppression(ReleaseMechanism):
     title: ClassVar[str] = "suppression with noise"
     example_parameters: ClassVar[Mapping[str, Any]] = {"epsilon": 1, "threshold": 6}
     label: ClassVar[str] = "Noisy suppression"
+    suppresses: ClassVar[bool] = True
     defaults: ClassVar[Mapping[str, Any]] = {"threshold": 6, "noise": "count"}
 
     epsilon: Fraction
     threshold: int
     noise: Noise = "count"
     unit: Unit = Unit.REPLACE_ONE
+    fill: Fill = "blank"
 
     def __init__(
         self,
@@ -222,6 +253,7 @@ class NoisySuppression(ReleaseMechanism):
         *,
         noise: Noise = "count",
         unit: Unit | str = Unit.REPLACE_ONE,
+        fill: Fill = "blank",
     ) -> None:
         owner = type(self).__name__
         self._set(
@@ -229,6 +261,7 @@ class NoisySuppression(ReleaseMechanism):
             threshold=_checked_threshold(threshold, owner),
             noise=one_of("noise", noise, NOISES, owner=owner),
             unit=checked_unit(unit, owner=owner),
+            fill=one_of("fill", fill, FILLS, owner=owner),
         )
         self.scale  # noqa: B018 - refuses an epsilon whose noise cannot be drawn
 
@@ -238,9 +271,10 @@ class NoisySuppression(ReleaseMechanism):
         return laplace_noise(self.epsilon, sensitivity=2).scale
 
     @property
-    def fill(self) -> float:
-        """What stands in place of a suppressed count with noise on counts: half the threshold."""
-        return self.threshold // 2 if self.threshold % 2 == 0 else self.threshold / 2
+    def fill_value(self) -> float | None:
+        """The number in place of a suppressed count with noise on counts; None where there is none."""
+        half = self.threshold // 2 if self.threshold % 2 == 0 else self.threshold / 2
+        return {"blank": None, "zero": 0, "half-threshold": half}[self.fill]
 
     def guarantee_for(
         self, histogram: Histogram, *, epsilon: Any = None, as_printed: bool = False
@@ -289,12 +323,12 @@ class NoisySuppression(ReleaseMechanism):
         law = DiscreteLaplace(self.scale)
         if self.noise == "count":
             noise = law.draw(size=counts.shape, source=source)
-            small, fill = noise < self.threshold - counts, self.fill
+            small, fill = noise < self.threshold - counts, self.fill_value
         else:
             threshold = self.threshold + int(law.draw(size=1, source=source)[0])
-            small, fill = counts < threshold, threshold // 2
-        fill_or_none: Any = fill if small.any() else None  # a threshold nobody met stays unsaid
-        return Published(histogram.with_counts(np.where(small, fill, counts)), small, fill=fill_or_none)
+            small = counts < threshold
+            fill = threshold // 2 if self.fill == "half-threshold" else self.fill_value
+        return _fill_cells(histogram, counts, small, fill if small.any() else None)  # unmet, it stays unsaid
 
     def _bias(self, histogram: Histogram, post: Sequence[Any]) -> Values | None:
         return None if post else self._moments(histogram).bias
@@ -302,11 +336,18 @@ class NoisySuppression(ReleaseMechanism):
     def _variance(self, histogram: Histogram) -> Values:
         return self._moments(histogram).variance
 
+    def _absolute_error(self, histogram: Histogram, post: Sequence[Any]) -> Values | None:
+        if self.noise == "threshold" and self.fill == "half-threshold":  # errs both ways in one cell
+            return None
+        bias = self._bias(histogram, post)
+        return None if bias is None else np.abs(bias)
+
     def _moments(self, histogram: Histogram) -> Moments:
         counts = whole_counts(histogram, owner=type(self).__name__)
-        if self.noise == "threshold":
+        if self.noise == "threshold" and self.fill == "half-threshold":
             return threshold_noise_moments(counts, self.threshold, scale=self.scale)
-        return count_noise_moments(counts, self.threshold, scale=self.scale, fill=self.fill)
+        # a cell is suppressed with one chance under either noise, so that with one fill the moments are one
+        return count_noise_moments(counts, self.threshold, scale=self.scale, fill=self.fill_value or 0)
 
 
 def whole_counts(histogram: Histogram, *, owner: str) -> npt.NDArray[np.int64]:
@@ -316,6 +357,14 @@ def whole_counts(histogram: Histogram, *, owner: str) -> npt.NDArray[np.int64]:
         must_be = "a table of people: whole numbers, none below 0"
         raise InvalidParameterError("histogram", owner=owner, must_be=must_be, got="another table")
     return counts
+
+
+def _fill_cells(
+    histogram: Histogram, counts: npt.NDArray[np.int64], small: npt.NDArray[np.bool_], fill: float | None
+) -> Published:
+    """Return the counts with a number, or none, in place of those that are small."""
+    published = histogram.with_counts(np.where(small, 0 if fill is None else fill, counts))
+    return Published(published, small, fill=fill)
 
 
 def _checked_threshold(threshold: int, owner: str) -> int:

@@ -42,14 +42,14 @@ class Moments(NamedTuple):
     variance: Values
 
 
-def suppression_bias(counts: npt.ArrayLike, threshold: int) -> Values:
-    r"""Return :math:`\lfloor k/2 \rfloor - x` where :math:`x < k`, else 0.
+def suppression_bias(counts: npt.ArrayLike, threshold: int, *, fill: float) -> Values:
+    r"""Return :math:`f - x` where :math:`x < k`, else 0, with :math:`f` what stands in a suppressed cell.
 
-    >>> suppression_bias([4, 6], 6).tolist()
+    >>> suppression_bias([4, 6], 6, fill=3).tolist()
     [-1.0, 0.0]
     """
     true, k = _check_parameters(counts, threshold, "suppression_bias")
-    return np.where(true < k, k // 2 - true, 0.0)
+    return np.where(true < k, fill - true, 0.0)
 
 
 def count_noise_moments(counts: npt.ArrayLike, threshold: int, *, scale: Number, fill: float) -> Moments:

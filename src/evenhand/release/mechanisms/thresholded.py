@@ -88,6 +88,7 @@ class ThresholdedLaplace(ReleaseMechanism):
     example_parameters: ClassVar[Mapping[str, Any]] = {"epsilon": 1, "threshold": 5}
     label: ClassVar[str] = "Threshold after noise"
     defaults: ClassVar[Mapping[str, Any]] = {"threshold": 6}
+    suppresses: ClassVar[bool] = True
     takes_sparse: ClassVar[bool] = True
 
     epsilon: Fraction
@@ -190,6 +191,15 @@ class ThresholdedLaplace(ReleaseMechanism):
         counts, below, first, second = self._moments(histogram)
         above = self.law.sf(self.threshold - counts - 1)
         found: Values = second - first**2 + counts**2 * below * above + 2 * counts * below * first
+        return found
+
+    def _absolute_error(self, histogram: Histogram, post: Sequence[Any]) -> Values | None:
+        if post:
+            return None
+        counts, below, first, _ = self._moments(histogram)
+        ratio = math.exp(-1 / float(self.noise.scale))
+        size = 2 * ratio / (1 - ratio**2)  # of the noise, on average
+        found: Values = counts * below + np.where(self.threshold > counts, first, size - first)
         return found
 
     def _moments(self, histogram: Histogram) -> tuple[Values, Values, Values, Values]:

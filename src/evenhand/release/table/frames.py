@@ -16,6 +16,8 @@ from evenhand.table.encode import Table, decoded
 from evenhand.table.frames import eager_frame, native_frame
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import narwhals as nw
     from numpy.typing import NDArray
 
@@ -57,12 +59,15 @@ def cells_frame(
     *,
     backend: Backend | None,
     hidden: NDArray[np.bool_] | None = None,
+    marks: Mapping[str, NDArray[np.bool_]] | None = None,
 ) -> Any:
-    """Return one row per cell, or per listed cell: its values and its count, null where it is hidden."""
+    """Return one row per cell, or per listed cell: its values, its count (null where hidden), its marks."""
     _refuse_column_named("count", schema)
     mask = None if hidden is None else hidden.reshape(-1)
     arrays = cell_values(schema, cells, counts.size)
-    return build_frame({**arrays, "count": pa.array(counts.reshape(-1), mask=mask)}, backend=backend)
+    arrays["count"] = pa.array(counts.reshape(-1), mask=mask)
+    arrays |= {name: pa.array(each.reshape(-1)) for name, each in (marks or {}).items()}
+    return build_frame(arrays, backend=backend)
 
 
 def read_cells(frame: Any, schema: Schema, *, count: str) -> CellsRead:

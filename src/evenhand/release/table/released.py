@@ -27,13 +27,16 @@ if TYPE_CHECKING:
     from evenhand.privacy.randomness import Source
     from evenhand.release.table.histogram import Histogram
 
-__all__ = ["COUNT", "FORMAT", "Publisher", "Release", "note_of"]
+__all__ = ["COUNT", "FORMAT", "SUPPRESSED", "Publisher", "Release", "note_of"]
 
 FORMAT = "evenhand release 1"
 """The form of the note beside a file; another number means another form."""
 
 COUNT = "count"
 """How the column of counts is called."""
+
+SUPPRESSED = "suppressed"
+"""How the column is called that marks suppressed cells; a table in which none can be has no such column."""
 
 _WRITERS = {".csv": write_csv_into, ".parquet": write_parquet_into}
 
@@ -137,18 +140,24 @@ class Release:
     def to_frame(self, backend: Any = None) -> Any:
         """Return what is published as a frame: the labels of each cell, and its count.
 
-        A suppressed cell without a fill has no count: it is null.
+        Where cells can be suppressed, a column ``suppressed`` is true for those that are. Without a fill they
+        have no count: it is null.
 
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow"}, optional
             The library of the frame, as in ``Histogram.to_frame``.
         """
-        if COUNT in self.histogram.schema:
-            must_be, got = f"a table without a column of the name '{COUNT}'", f"one with a column '{COUNT}'"
-            raise InvalidParameterError("histogram", owner="Release.to_frame", must_be=must_be, got=got)
         table = self.histogram
-        return cells_frame(table.schema, table.cells, self.values, backend=backend, hidden=self.unpublished)
+        marks = {} if self.suppressed is None else {SUPPRESSED: self.suppressed}
+        for name in (COUNT, *marks):
+            if name in table.schema:
+                must_be, got = f"a table without a column of the name '{name}'", f"one with a column '{name}'"
+                raise InvalidParameterError("histogram", owner="Release.to_frame", must_be=must_be, got=got)
+        hidden = self.unpublished
+        return cells_frame(
+            table.schema, table.cells, self.values, backend=backend, hidden=hidden, marks=marks
+        )
 
     def write(self, path: str | os.PathLike[str], *, warnings: Sequence[str] = ()) -> None:
         """Write the table to a CSV or Parquet file, and what it is to a file of the same name with ``.json``.

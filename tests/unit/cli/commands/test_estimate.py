@@ -72,8 +72,17 @@ def test_rates_are_those_of_the_true_groups(call, reports):
 def test_groups_that_nobody_can_tell_from_nought_are_named(call, reports):
     done = call("estimate", reports, "--column", "age", "--by", "hired")
 
-    assert "Not separated from a share of 0" in done.stdout
-    assert "more." in done.stdout
+    told = " ".join(done.stdout.split())
+    rates = json.loads(call("estimate", reports, "--column", "age", "--by", "hired", "--json").stdout)[
+        "rates"
+    ]["age"]
+    known = [row["rate"] for row in rates if row["rate"] is not None]
+
+    assert "Not separated from a share of 0, so that the rate cannot be estimated" in told
+    assert "cannot be estimated" in told.partition("by true group")[2]
+    assert all(0 <= rate <= 1 for rate in known)
+    assert len(known) < len(rates)
+    assert "more." in told
 
 
 def test_tables_are_written_beside_each_other(call, reports):

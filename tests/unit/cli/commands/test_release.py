@@ -86,6 +86,36 @@ def test_a_mechanism_that_promises_nothing_is_warned_of(call, file, declared):
     assert "No meaningful guarantee" in found.stderr
 
 
+def test_suppressed_cells_are_blank_in_the_file_and_marked(call, file, declared):
+    """Half of the threshold in a cell of nobody is an invented count."""
+    words = ["--mechanism", "suppression", "--threshold", "500", "--schema", declared]
+    blank = call("release", file, *COLUMNS, *words, "--out", "t.csv")
+    filled = call("release", file, *COLUMNS, *words, "--out", "u.csv", "--fill", "half-threshold")
+    tables = [Path(name).read_text().splitlines() for name in ("t.csv", "u.csv")]
+    found = [{tuple(row.split(",")[2:]) for row in rows} for rows in tables]
+
+    assert (blank.exit_code, filled.exit_code) == (0, 0), blank.output + filled.output
+    assert found == [{('"count"', '"suppressed"'), (each, "true")} for each in ("", "250")]
+    assert "Blanks suppressed cells have no count; the column 'suppressed' marks them" in " ".join(
+        blank.stdout.split()
+    )
+    assert "Filled suppressed cells hold 250, which nobody counted" in " ".join(filled.stdout.split())
+    note = json.loads(Path("t.csv.json").read_text())
+    assert (note["fill"], note["cells_without_a_count"]) == (None, "suppressed")
+
+
+def test_a_fill_that_there_is_not_and_one_that_is_not_taken_are_refused(call, file, declared):
+    words = [*COLUMNS, "--schema", declared, "--out", "t.csv"]
+    unknown = call(
+        "release", file, *words, "--mechanism", "suppression", "--threshold", "5", "--fill", "half"
+    )
+    other = call("release", file, *words, *LAPLACE, "--fill", "zero")
+
+    assert (unknown.exit_code, other.exit_code) == (2, 2)
+    assert "--fill must be one of 'blank', 'zero', 'half-threshold'" in unknown.stderr
+    assert "--fill does not go with laplace" in other.stderr
+
+
 def test_columns_in_the_clear_are_warned_of(call, file, declared):
     words = ["--mechanism", "record-swapping", "--epsilon", "1", "--schema", declared, "--out", "t.csv"]
     found = call("release", file, *COLUMNS, *words)
@@ -258,6 +288,18 @@ def test_a_table_of_one_cell_has_one_cell(call, tmp_path):
     found = call("release", path, *words)
 
     assert "sex: 1 cell, by" in " ".join(found.output.split())
+
+
+def test_a_column_of_the_name_of_the_marks_is_refused_where_there_are_marks(call, tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text("suppressed,sex\n1,f\n")
+    words = ["release", path, "--columns", "sex,suppressed", "--infer-schema", "--out", tmp_path / "o.csv"]
+    marked = call(*words, "--mechanism", "suppression", "--threshold", "3")
+
+    assert "--columns names 'suppressed', as the column of suppressed cells" in " ".join(
+        marked.stderr.split()
+    )
+    assert (marked.exit_code, call(*words, *LAPLACE).exit_code) == (2, 0)
 
 
 def test_a_column_of_the_name_of_the_counts_is_refused_before_the_rows_are_read(call, tmp_path):

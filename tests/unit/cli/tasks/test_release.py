@@ -37,6 +37,9 @@ def test_a_table_is_studied_and_what_came_of_it_is_shown(call, file, tmp_path):
     assert not plan.task.classify
     assert "no model is trained" in " ".join(found.stderr.split())
     assert "Suppression (threshold 4)" in found.stdout
+    reading = "suppressed cells blank; here they are read as half of the threshold (Suppression)"
+    assert reading in " ".join(found.stdout.split())
+    assert "Errors are exact." in " ".join(found.stdout.split())
     assert "1 of 2 mechanisms promises nothing that matters" in " ".join(found.stdout.split())
     assert (tmp_path / "study" / "cells.csv").read_text().startswith('"mechanism"')
 

@@ -315,6 +315,38 @@ def test_a_share_that_may_be_zero_says_so():
     assert "Not separated from a share of 0" in repr(found)
 
 
+def test_a_rate_that_may_be_anything_is_not_shown():
+    """A rate of 2.514 is no rate, and one of 0.4 for a group that may be empty is no better."""
+    protocol, group = GRR(k=2, epsilon=0.1), np.repeat([0, 1], [100, 300])
+    drawn = [
+        group_rates(np.arange(400) % 2, protocol.privatize(group, rng=seed), privileged=0)
+        for seed in range(20)
+    ]
+    found = next(each for each in drawn if each.rates[0] > 1)
+    frame = found.to_frame(backend="pandas")
+
+    assert not found.separated[0]
+    assert not 0 <= found.rates[0] <= 1
+    assert math.isnan(found.possible_rates[0])
+    assert "is not separated from 0, so its rate may be anything." in found.possible_rates[0].reason
+    assert frame["rate"].isna().tolist() == frame["gap"].isna().tolist()[:1] * 2
+    assert f"{found.rates[0]:.3f}" not in repr(found)
+    assert "cannot be estimated" in repr(found)
+
+
+def test_a_rate_that_leaves_its_limits_by_chance_is_shown_as_the_nearest_one():
+    """Half of all estimates of a rate of 0 are below it."""
+    protocol = GRR(k=2, epsilon=3)
+    outcome, group = np.r_[np.zeros(2_000, int), np.arange(2_000) % 2], np.repeat([0, 1], 2_000)
+    found = [group_rates(outcome, protocol.privatize(group, rng=seed)) for seed in range(20)]
+    below = next(each for each in found if each.rates[0] < 0)
+
+    assert below.separated[0]
+    assert below.possible_rates[0] == 0
+    assert below.possible_rates[1] == below.rates[1]
+    assert below.to_frame(backend="pandas")["rate"].tolist()[0] == 0
+
+
 def test_a_share_below_zero_has_no_rate():
     protocol = GRR(k=3, epsilon=1)
     reports = np.repeat([0, 1], 50).astype(np.uint8)  # nobody names 2, so its share comes out negative
@@ -330,7 +362,7 @@ def test_a_share_below_zero_has_no_rate():
     assert found.worst_pair is None
     assert math.isnan(found.data_unfairness("difference"))
     assert found.interval("a").high < 1
-    assert "undefined" in repr(found)
+    assert "cannot be estimated" in repr(found)
 
 
 def test_nobody_with_the_outcome_is_not_certainty():

@@ -134,7 +134,7 @@ def test_exact_deltas_are_those_of_the_release_mechanisms():
         epsilon = Fraction(text)
         swapping = RandomSwapping(epsilon=epsilon)
         sampled = SampledKAnonymity(k=6, epsilon=epsilon)
-        suppression = NoisySuppression(epsilon=epsilon, threshold=6)
+        suppression = NoisySuppression(epsilon=epsilon, threshold=6, fill="half-threshold")
         bias = swapping.bias(table)
 
         assert float(swapping.guarantee_for(table, epsilon=epsilon).delta) == pytest.approx(

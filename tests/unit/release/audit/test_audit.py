@@ -12,6 +12,9 @@ import pytest
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError
 from evenhand.privacy import Guarantee
 from evenhand.release.audit.audit import BANNER, audit_release
+from evenhand.release.mechanisms.noise import Laplace
+from evenhand.release.mechanisms.swapping import Swapping
+from evenhand.release.postprocess import Nonnegative
 from evenhand.release.table.histogram import Histogram
 from evenhand.release.table.released import Release
 from evenhand.schema import Column, Domain, Schema
@@ -293,3 +296,25 @@ class TestViews:
 
         assert "<img" not in page
         assert "<b>" not in page
+
+
+def test_what_a_release_errs_by_over_all_draws_is_exact():
+    """One draw errs by more or less, which says little of the mechanism."""
+    table = Histogram.of(
+        [[9, 4, 0], [7, 1, 12]],
+        Schema(
+            [Column("sex", Domain.categorical(["f", "m"])), Column("age", Domain.integers(0, 2))],
+            quasi_identifiers=["sex"],
+        ),
+    )
+    laplace = Laplace(1, unit="replace one")
+    known = [audit_release(table, laplace.release(table, rng=seed)) for seed in (1, 2)]
+    after = audit_release(table, laplace.release(table, rng=1, post=[Nonnegative()]))
+    swapped = audit_release(table, Swapping(0.5).release(table, rng=1))
+
+    assert {round(each.expected_absolute_error, 3) for each in known} == {1.919}
+    assert known[0].overall.mean_absolute_error != known[1].overall.mean_absolute_error
+    assert "Over all draws a cell is off by 1.92, exact." in str(known[0])
+    for unknown in (after, swapped, audit_release(table, table)):
+        assert unknown.expected_absolute_error is None
+        assert "exact." not in str(unknown)

@@ -7,6 +7,7 @@ import pytest
 
 from evenhand.errors import GuaranteeError, InvalidParameterError, LimitExceededError
 from evenhand.privacy.guarantees.units import Trust, Unit
+from evenhand.privacy.laws import DiscreteLaplace
 from evenhand.privacy.randomness import SeededSource
 from evenhand.release.delta.suppression import count_noise_delta, threshold_noise_delta
 from evenhand.release.mechanisms.registry import mechanism_from
@@ -40,13 +41,54 @@ def noise_is(monkeypatch):
 # --- without noise ------------------------------------------------------------------------------------
 
 
-def test_suppression_publishes_half_the_threshold_below_it():
-    """Equation 1 of the paper would publish 4 and 5 as they are."""
+def test_suppressed_cells_are_blank_and_marked():
+    """A number that nobody counted would be read as one, most of all in cells where nobody is."""
     made = Suppression(threshold=6).release(small_table([0, 4, 5, 6, 7]), rng=1)
+    frame = made.to_frame("pyarrow").to_pydict()
+
+    assert frame["count"] == [None, None, None, 6, 7]
+    assert frame["suppressed"] == [True, True, True, False, False]
+    assert made.fill is None
+
+
+@BOTH
+def test_noisy_suppression_leaves_cells_blank_too(noise):
+    made = NoisySuppression(9, 6, noise=noise).release(small_table([0, 0, 900]), rng=1)
+
+    assert made.to_frame("pyarrow")["count"].to_pylist() == [None, None, 900]
+    assert made.fill is None
+
+
+def test_half_the_threshold_is_published_where_it_is_asked_for():
+    """Equation 1 of the paper would publish 4 and 5 as they are."""
+    made = Suppression(threshold=6, fill="half-threshold").release(small_table([0, 4, 5, 6, 7]), rng=1)
 
     assert made.histogram.counts.tolist() == [3, 3, 3, 6, 7]
     assert made.suppressed.tolist() == [True, True, True, False, False]
+    assert made.to_frame("pyarrow")["suppressed"].to_pylist() == [True, True, True, False, False]
     assert made.fill == 3
+
+
+@BOTH
+def test_a_fill_of_zero_says_that_nobody_is_there(noise):
+    """It has the bias of a blank that is read as 0, whichever noise decides."""
+    table = small_table([0, 4, 6, 9])
+    zero, blank = (NoisySuppression(1, 6, noise=noise, fill=each) for each in ("zero", "blank"))
+
+    assert Suppression(6, fill="zero").release(table, rng=1).to_frame("pyarrow")["count"].to_pylist() == [
+        0,
+        0,
+        6,
+        9,
+    ]
+    assert zero.bias(table).values.tolist() == blank.bias(table).values.tolist()
+    assert zero.bias(table).values[2] == pytest.approx(-6 * blank.bias(table).values[1] / -4 * _ratio(6, 4))
+
+
+def _ratio(count, other):
+    """How much likelier one count is suppressed than another at threshold 6 and scale 2."""
+    law = DiscreteLaplace(2)
+    return float(law.cdf(6 - count - 1) / law.cdf(6 - other - 1))
 
 
 def test_suppression_promises_nothing():
@@ -60,8 +102,9 @@ def test_suppression_promises_nothing():
 
 def test_suppression_is_off_by_what_it_replaces():
     table = small_table([0, 4, 9])
-    mechanism = Suppression(threshold=6)
+    mechanism = Suppression(threshold=6, fill="half-threshold")
 
+    assert Suppression(threshold=6).bias(table).values.tolist() == [0, -4, 0]
     assert mechanism.bias(table).values.tolist() == [3, -1, 0]
     assert mechanism.bias(table).exact
     assert mechanism.alpha(table) == 4
@@ -83,7 +126,7 @@ def test_threshold_nought_and_one_suppress_nothing_and_the_empty_cells():
 def test_noise_on_counts_decides_and_is_thrown_away(noise_is):
     """Where it decides against suppression, the true count is published: that is why delta is near 1."""
     noise_is([-1, 1, 2, -2, 0])
-    made = NoisySuppression(1, 6).release(small_table([6, 4, 4, 9, 6]), rng=1)
+    made = NoisySuppression(1, 6, fill="half-threshold").release(small_table([6, 4, 4, 9, 6]), rng=1)
 
     assert made.histogram.counts.tolist() == [3, 3, 4, 9, 6]
     assert made.suppressed.tolist() == [True, True, False, False, False]
@@ -93,7 +136,9 @@ def test_noise_on_counts_decides_and_is_thrown_away(noise_is):
 def test_a_noisy_threshold_serves_all_counts_and_its_half_fills(noise_is):
     """The two noises have different fills: half the threshold, and half the noisy one."""
     noise_is(3)
-    made = NoisySuppression(1, 6, noise="threshold").release(small_table([8, 9, 0]), rng=1)
+    made = NoisySuppression(1, 6, noise="threshold", fill="half-threshold").release(
+        small_table([8, 9, 0]), rng=1
+    )
 
     assert made.histogram.counts.tolist() == [4, 9, 4]
     assert made.fill == 4
@@ -101,7 +146,9 @@ def test_a_noisy_threshold_serves_all_counts_and_its_half_fills(noise_is):
 
 def test_a_threshold_that_nothing_met_stays_unsaid(noise_is):
     noise_is(-9)
-    made = NoisySuppression(1, 6, noise="threshold").release(small_table([8, 9, 0]), rng=1)
+    made = NoisySuppression(1, 6, noise="threshold", fill="half-threshold").release(
+        small_table([8, 9, 0]), rng=1
+    )
 
     assert made.histogram.counts.tolist() == [8, 9, 0]
     assert made.fill is None
@@ -110,7 +157,7 @@ def test_a_threshold_that_nothing_met_stays_unsaid(noise_is):
 
 def test_an_odd_threshold_has_a_fill_between_two_numbers():
     """The paper writes k/2; rounding it would be another mechanism with another bias."""
-    mechanism = NoisySuppression(5, 5)
+    mechanism = NoisySuppression(5, 5, fill="half-threshold")
     made = mechanism.release(small_table([0, 90]), rng=1)
 
     assert made.values.tolist() == [2.5, 90]
@@ -221,13 +268,13 @@ def test_the_diagnostic_is_from_the_counts_and_no_guarantee(noise):
 def test_bias_and_variance_are_exact_and_those_of_many_draws(noise):
     """Seeded releases, a normal bound of error rate 1e-9; the twin is the other noise's bias."""
     table = small_table([0, 4, 6, 9], bound=20)
-    mechanism = NoisySuppression(1, 6, noise=noise)
+    mechanism = NoisySuppression(1, 6, noise=noise, fill="half-threshold")
     source = SeededSource(5)
     draws = np.stack([mechanism._publish(table, source).histogram.counts for _ in range(1500)])
     errors = draws - table.counts
     reach = 6.5 * errors.std(axis=0) / np.sqrt(len(draws))
     off = np.abs(errors.mean(axis=0) - mechanism.bias(table).values)
-    other = NoisySuppression(1, 6, noise="threshold" if noise == "count" else "count")
+    other = NoisySuppression(1, 6, noise="threshold" if noise == "count" else "count", fill="half-threshold")
 
     assert mechanism.bias(table).exact
     assert (off <= reach).all()
@@ -247,7 +294,8 @@ def test_bias_after_post_processing_is_sampled():
         made = mechanism.bias(table, post=[Doubled()], draws=50)
 
         assert not made.exact
-    assert Suppression(6).bias(table, post=[Doubled()], draws=5).values.tolist() == [6, 9]
+    filled = Suppression(6, fill="half-threshold")
+    assert filled.bias(table, post=[Doubled()], draws=5).values.tolist() == [6, 9]
 
 
 # --- records and refusals -----------------------------------------------------------------------------
@@ -255,7 +303,12 @@ def test_bias_after_post_processing_is_sampled():
 
 @pytest.mark.parametrize(
     "mechanism",
-    [Suppression(3), NoisySuppression("1/3", 5), NoisySuppression(1, 5, noise="threshold", unit=ADD)],
+    [
+        Suppression(3),
+        Suppression(3, fill="half-threshold"),
+        NoisySuppression("1/3", 5, fill="zero"),
+        NoisySuppression(1, 5, noise="threshold", unit=ADD),
+    ],
 )
 def test_a_record_is_read_back(mechanism):
     assert mechanism_from(json.loads(json.dumps(mechanism.to_dict()))) == mechanism
@@ -267,6 +320,8 @@ def test_what_cannot_be_is_refused():
         Suppression(-1)
     with pytest.raises(InvalidParameterError, match="'threshold' parameter of NoisySuppression"):
         NoisySuppression(1, 2.5)
+    with pytest.raises(InvalidParameterError, match="'fill' parameter of Suppression must be"):
+        Suppression(5, fill=3)
     with pytest.raises(InvalidParameterError, match="'noise' parameter of NoisySuppression"):
         NoisySuppression(1, 5, noise="both")
     with pytest.raises(InvalidParameterError, match="'epsilon' parameter of NoisySuppression"):

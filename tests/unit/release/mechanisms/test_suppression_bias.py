@@ -33,7 +33,7 @@ def test_the_printed_vectors_of_the_idealized_noise():
 
 def test_suppression_without_noise_is_half_the_threshold_below_it():
     """Equation 1 of the paper would give 0 for the count 4 with threshold 6; Algorithm 1 gives -1."""
-    assert suppression_bias([[0, 4], [6, 9]], 6).tolist() == [[3, -1], [0, 0]]
+    assert suppression_bias([[0, 4], [6, 9]], 6, fill=3).tolist() == [[3, -1], [0, 0]]
 
 
 @pytest.mark.parametrize("threshold", [0, 1, 5, 6, 50])

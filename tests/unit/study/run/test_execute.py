@@ -21,6 +21,7 @@ from evenhand.study.tasks.collect.execute import STEPS
 from evenhand.study.tasks.collect.task import CollectTask
 from evenhand.study.tasks.shared.features import feature_matrix, layout
 from evenhand.study.tasks.shared.models import MODELS
+from evenhand.study.tasks.shared.parts import parts
 from evenhand.study.tasks.shared.protection import strategy_of
 from evenhand.study.tasks.shared.report_settings import report_setting
 from statistical._exact import ALPHA, exact_events_pvalue
@@ -315,6 +316,18 @@ def test_data_disparities_are_of_the_training_labels():
     assert plain["true"] == noisy["true"] > 0.2
     assert math.isnan(plain["reported"])
     assert abs(noisy["reported"]) < noisy["true"]
+
+
+def test_the_labels_of_the_tested_rows_have_a_disparity_of_their_own():
+    """Predictions are compared with the labels of the rows that they are made for."""
+    study = plan()
+    prepared = prepare(study, frame=people())
+    outcome = execute(Cell(Setting(), 0), plan=study, prepared=prepared)
+    [(_, test)] = parts(prepared.target, test=study.task.test, seed=study.seed)
+    labels, own = prepared.target[test], prepared.group[test] == prepared.facts.privileged
+
+    assert outcome.data["tested"] == pytest.approx(labels[own].mean() - labels[~own].mean())
+    assert outcome.data["tested"] != outcome.data["true"]
 
 
 def test_a_protected_column_in_the_clear_has_no_reported_disparity():

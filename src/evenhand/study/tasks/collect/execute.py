@@ -42,7 +42,7 @@ STEPS = ("split", "protect", "encode", "train", "predict", "measure")
 
 @dataclass(frozen=True)
 class _Found:
-    """What came of one part: the report on its test rows and the disparities of its training labels."""
+    """What came of one part: the report on its test rows, and the disparities of labels."""
 
     report: GroupReport
     data: dict[str, float]
@@ -128,7 +128,10 @@ def _part(
             privileged=facts.privileged,
             reported=reported.get(str(facts.schema.protected)),
         )
-    return _Found(report, data)
+        of_tested = label_disparities(
+            prepared.target[test], prepared.group[test], privileged=facts.privileged, reported=None
+        )
+    return _Found(report, data | {"tested": of_tested["true"]})
 
 
 def _predictions(model: Any, task: CollectTask, prepared: Prepared, test: Rows) -> Predictions:
@@ -153,7 +156,7 @@ def _outcome(cell: Cell, prepared: Prepared, found: list[_Found], seconds: dict[
             rates = [part.report.rates[place] for part in found]
             groups[label] = {name: _mean(getattr(each, name) for each in rates) for name in RATES}
             groups[label]["people"] = float(sum(each.size for each in rates))
-        data = {kind: _mean(part.data[kind] for part in found) for kind in ("true", "reported")}
+        data = {kind: _mean(part.data[kind] for part in found) for kind in found[0].data}
     return Outcome(cell, measures, groups, data, seconds)
 
 

@@ -229,8 +229,8 @@ class CollectTask(Task):
 
     @property
     def data_numbers(self) -> tuple[str, ...]:
-        """Disparities of the training labels, between true groups and between groups as reported."""
-        return ("true", "reported")
+        """Disparities of the training labels, by true and by reported group, and of the tested labels."""
+        return ("true", "reported", "tested")
 
     @property
     def overlap(self) -> float:

@@ -36,6 +36,9 @@ def lost_answer(reading: ReleaseReading) -> str:
     """Say which groups the published table loses or gains people of."""
     lost, gained = lost_groups(reading), gained_groups(reading)
     how = release_name(reading.chosen)
+    if _exact(reading) and any(_moved(reading)):
+        typical = _one_release(reading)
+        return f"**No group gains or loses people on average** under {how}, which is exact{typical}."
     if _exact(reading):
         said = f"{how} publishes, in every repeat, as many people of each group as there are"
         return f"**No group gains or loses people**: {said}."
@@ -71,6 +74,23 @@ def _exact(reading: ReleaseReading) -> bool:
     """Return whether every group has as many people in the published table as there are, in all repeats."""
     known = [found for found in reading.losses().values() if math.isfinite(found.value)]
     return bool(known) and all(found.value == found.low == found.high == 0 for found in known)
+
+
+def _moved(reading: ReleaseReading) -> list[bool]:
+    """Return for each group whether a repeat published another number of its people than there are."""
+    return [
+        bool(np.nan_to_num(reading.group_runs(reading.chosen, group, "net")).any())
+        for group in reading.groups
+    ]
+
+
+def _one_release(reading: ReleaseReading) -> str:
+    """Say how far one release is typically off for the group that this is most for, if it is known."""
+    known = {group: share for group in reading.groups if math.isfinite(share := reading.varies(group))}
+    if not known:
+        return ""
+    worst = max(known, key=known.__getitem__)
+    return f"; one release is typically off by {number(100 * known[worst], 1)}% for {reading.named(worst)}"
 
 
 def _nobody(reading: ReleaseReading) -> str:
@@ -121,7 +141,8 @@ def error_answer(reading: ReleaseReading) -> str:
     first, last = (reading.of_size("error", size) for size in (small, large))
     parts = [_off(reading, small, first)] + ([_off(reading, large, last)] if large != small else [])
     head = error_heading(reading)
-    return f"**{head}**: {', and '.join(parts)}{_per_person(reading)}."
+    exact = " These errors are exact." if reading.is_exact(reading.chosen, "error") else ""
+    return f"**{head}**: {', and '.join(parts)}{_per_person(reading)}.{exact}"
 
 
 def error_heading(reading: ReleaseReading) -> str:

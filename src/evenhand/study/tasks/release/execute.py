@@ -41,11 +41,13 @@ _STRAIGHT = ("nonnegative", "integral")
 
 @dataclass(frozen=True)
 class _Table:
-    """What one cell publishes: counts, what nothing was said of, the bias, and what is promised."""
+    """What one cell publishes: counts, which are suppressed, bias and error, and what is promised."""
 
     published: NDArray[Any]
     suppressed: NDArray[np.bool_] | None
     bias: NDArray[np.float64]
+    error: NDArray[np.float64] | None  # expected in each cell; None where no formula is known
+    variance: NDArray[np.float64] | None  # likewise, of cells that are drawn independently
     claim: dict[str, float]
 
 
@@ -66,7 +68,8 @@ def execute(task: ReleaseTask, cell: Cell, *, seed: int, prepared: Prepared) -> 
     Outcome
         ``measures`` hold the error, bias, alpha and delta of the table, and those of the model if one is
         trained; ``groups`` the people whom the table loses or gains of each group, and errors per cell and
-        per person; ``data`` the means of each class of cells by size, such as ``error_1_2``.
+        per person; ``data`` the means of each class of cells by size, such as ``error_1_2``. Errors are the
+        expected ones where they are known exactly (``error_exact``), else those of the published table.
     """
     seconds = dict.fromkeys(STEPS_OF_A_RELEASE, 0.0)
     source = SeededSource(seed).for_cell(draw_text(cell))
@@ -78,11 +81,12 @@ def execute(task: ReleaseTask, cell: Cell, *, seed: int, prepared: Prepared) -> 
         table = _published(cell.setting, task, true, prepared=prepared, source=source, seconds=seconds)
         with timed(seconds, "measure"):
             axis = schema.names.index(str(schema.protected))
-            measures = errors_of_a_table(true, table.published, table.bias, suppressed=table.suppressed)
-            measures |= table.claim
-            labels = prepared.facts.groups
-            groups = errors_by_group(true, table.published, table.bias, axis=axis, labels=labels)
-            data = errors_by_size(true, table.published, table.bias)
+            labels, error = prepared.facts.groups, table.error
+            numbers = true, table.published, table.bias
+            measures = errors_of_a_table(*numbers, error=error, suppressed=table.suppressed) | table.claim
+            measures["error_exact"] = float(error is not None)
+            groups = errors_by_group(*numbers, axis=axis, labels=labels, error=error, variance=table.variance)
+            data = errors_by_size(*numbers, error=error)
         if tested is not None:
             with timed(seconds, "train"):
                 found = learnt_from(table.published, prepared, tested, seed=seed + cell.repeat)
@@ -128,7 +132,8 @@ def _published(
 ) -> _Table:
     if not setting.is_protected:  # the true table, as it is
         claim = {"delta": 1.0, "claimed_epsilon": math.nan, "delta_tight": 1.0, "bias_exact": 1.0}
-        return _Table(true, None, np.zeros(true.shape), claim)
+        zeros = np.zeros(true.shape)
+        return _Table(true, None, zeros, zeros, zeros, claim)
     mechanism, post = build_mechanism(setting, unit=task.unit), steps_of(task.post)
     histogram = Histogram.of(true, prepared.facts.schema, bound=task.bound)
     weighing = [mechanism.weighted()] if hasattr(mechanism, "weighted") else []  # a sample stands for all
@@ -137,11 +142,17 @@ def _published(
     with timed(seconds, "bias"):
         lasting = [*weighing, *steps_of(_lasting(setting, task))]
         bias = mechanism.bias(histogram, post=lasting, draws=task.draws, rng=source.for_cell("bias"))
+        error = mechanism.exact_absolute_error(histogram, post=lasting)
+        independent = mechanism.law is not None and not lasting
+        variance = mechanism.variance(histogram).values if independent else None
     clamped = np.asarray(histogram.counts) - true  # zero unless a count is above the public bound
+    if clamped.any():
+        error = None  # which is that of the lowered counts
     claim = _claimed(_guarantee(mechanism, histogram, setting))
     claim["bias_exact"] = float(bias.exact)
-    suppressed = made.unpublished
-    return _Table(np.asarray(made.values), suppressed, np.asarray(bias.values) + clamped, claim)
+    return _Table(
+        np.asarray(made.values), made.suppressed, np.asarray(bias.values) + clamped, error, variance, claim
+    )
 
 
 def _lasting(setting: Setting, task: ReleaseTask) -> tuple[str, ...]:

@@ -21,11 +21,19 @@ __all__ = ["errors_by_group", "errors_by_size", "errors_of_a_table"]
 
 
 def errors_of_a_table(
-    true: NDArray[Any], published: NDArray[Any], bias: Values, *, suppressed: NDArray[np.bool_] | None = None
+    true: NDArray[Any],
+    published: NDArray[Any],
+    bias: Values,
+    *,
+    error: Values | None = None,
+    suppressed: NDArray[np.bool_] | None = None,
 ) -> dict[str, float]:
     """Return the error and the bias of all cells together, and how unevenly the bias falls.
 
-    A cell of which nothing is published counts as published empty.
+    Here and below, `error` is the expected absolute error of each cell where it is known exactly; without it
+    the errors are those of the published table.
+
+    The share of `suppressed` cells is that of the release, however they are read here.
 
     Examples
     --------
@@ -35,7 +43,7 @@ def errors_of_a_table(
     """
     flat = bias.reshape(-1)
     return {
-        "l1_error": float(np.abs(published - true).sum()),
+        "l1_error": float(_sizes(true, published, error).sum()),
         "l1_bias": float(l1_bias(flat)),
         "alpha": float(alpha_fairness(flat)),
         "largest_bias": float(np.abs(flat).max(initial=0.0)),
@@ -44,7 +52,9 @@ def errors_of_a_table(
     }
 
 
-def errors_by_size(true: NDArray[Any], published: NDArray[Any], bias: Values) -> dict[str, float]:
+def errors_by_size(
+    true: NDArray[Any], published: NDArray[Any], bias: Values, *, error: Values | None = None
+) -> dict[str, float]:
     """Return, for each class of cells by their true size, how many there are and their means.
 
     Examples
@@ -54,11 +64,11 @@ def errors_by_size(true: NDArray[Any], published: NDArray[Any], bias: Values) ->
     (1.0, 2.0, 1.0, -1.0)
     """
     classes = size_of(true).reshape(-1)
-    error = np.abs(published - true).astype(np.float64).reshape(-1)
+    sizes = _sizes(true, published, error)
     cells = np.bincount(classes, minlength=len(SIZES)).astype(np.float64)
     found: dict[str, float] = {f"cells_{size.key}": float(cells[at]) for at, size in enumerate(SIZES)}
     with np.errstate(invalid="ignore"):
-        for name, values in (("size", true), ("error", error), ("bias", bias)):
+        for name, values in (("size", true), ("error", sizes), ("bias", bias)):
             totals = np.bincount(
                 classes, weights=np.asarray(values, dtype=np.float64).reshape(-1), minlength=len(SIZES)
             )
@@ -67,7 +77,14 @@ def errors_by_size(true: NDArray[Any], published: NDArray[Any], bias: Values) ->
 
 
 def errors_by_group(
-    true: NDArray[Any], published: NDArray[Any], bias: Values, *, axis: int, labels: Sequence[str]
+    true: NDArray[Any],
+    published: NDArray[Any],
+    bias: Values,
+    *,
+    axis: int,
+    labels: Sequence[str],
+    error: Values | None = None,
+    variance: Values | None = None,
 ) -> dict[str, dict[str, float]]:
     """Return what the table says of each group: people counted, lost or gained, and mean errors.
 
@@ -79,12 +96,15 @@ def errors_by_group(
         The axis of the protected column.
     labels : sequence of str
         Of its groups, in order; codes beyond them are left out.
+    error, variance : array, optional
+        Exact, where they are known; the variance only where cells are published independently.
 
     Returns
     -------
     dict
         For each group ``counted`` (true), ``published``, ``net`` (published minus true), ``expected_net``
-        (the sum of the bias), ``cell_error`` (mean absolute error of a cell) and ``person_error`` (absolute
+        (the sum of the bias), ``net_spread`` (the standard deviation of the difference; NaN where it is not
+        known), ``cell_error`` (mean absolute error of a cell) and ``person_error`` (absolute
         errors per person; NaN for a group of nobody).
 
     Examples
@@ -94,18 +114,25 @@ def errors_by_group(
     >>> found["b"]["net"], found["b"]["person_error"], found["a"]["cell_error"]
     (2.0, 1.0, 1.0)
     """
-    rows = [np.moveaxis(each, axis, 0).reshape(true.shape[axis], -1) for each in (true, published, bias)]
-    error = np.abs(rows[1] - rows[0]).astype(np.float64)
+    spread = np.full(true.shape, math.nan) if variance is None else variance
+    tables = true, published, bias, _sizes(true, published, error), spread
+    rows = [np.moveaxis(each, axis, 0).reshape(true.shape[axis], -1) for each in tables]
     found = {}
     for place, label in enumerate(labels):
         people = float(rows[0][place].sum())
-        total = float(error[place].sum())
+        total = float(rows[3][place].sum())
         found[label] = {
             "counted": people,
             "published": float(rows[1][place].sum()),
             "net": float(rows[1][place].sum()) - people,
             "expected_net": float(rows[2][place].sum()),
-            "cell_error": total / error.shape[1],
+            "net_spread": math.sqrt(rows[4][place].sum()),
+            "cell_error": total / rows[3].shape[1],
             "person_error": total / people if people else math.nan,
         }
     return found
+
+
+def _sizes(true: NDArray[Any], published: NDArray[Any], error: Values | None) -> Values:
+    """Return the absolute error of each cell: as expected where that is known, else as published."""
+    return np.abs(published - true).astype(np.float64) if error is None else error

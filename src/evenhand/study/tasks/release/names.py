@@ -29,6 +29,7 @@ RELEASE_MEASURES: Mapping[str, Measure] = {
     "suppressed": share_of("share of cells not published"),
     "net_people": count_of("people published minus people there are", signed=True),
     "bias_exact": share_of("whether the bias is exact"),
+    "error_exact": share_of("whether the error is exact"),
     "delta_tight": share_of("whether delta is attained"),
 }
 """What every cell of a study of releases measures."""
@@ -38,10 +39,11 @@ GROUP_NUMBERS: Mapping[str, Measure] = {
     "published": count_of("people published"),
     "net": count_of("people published minus people counted", signed=True),
     "expected_net": count_of("expected difference of people", signed=True),
+    "net_spread": count_of("standard deviation of that difference"),
     "cell_error": count_of("mean absolute error of a cell"),
     "person_error": count_of("absolute errors per person"),
 }
-"""Of each group: true and published people, their difference, what is expected of it, and mean errors."""
+"""Of each group: true and published people, their difference, its expectation and spread, and mean errors."""
 
 SIZES = tuple(
     Size(least, most)

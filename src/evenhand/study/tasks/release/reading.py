@@ -14,8 +14,9 @@ mechanisms are compared.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 __all__ = ["ReleaseReading"]
 
 ANY = (-math.inf, math.inf)
+LEAST = 0.5
+"""Fewer people than this are nobody, where what is expected of a group is known exactly."""
 LOSS = (-1.0, math.inf)
 """Between which limits the people lie whom a table gains or loses, as a share of those there are."""
 
@@ -89,13 +92,25 @@ class ReleaseReading(Reading):
         largest = self.largest("delta", setting)
         return largest if math.isfinite(largest) else 1.0
 
-    def is_exact(self, setting: Setting) -> bool:
-        """Return whether the bias of a setting comes from a formula."""
-        return bool(np.nanmin(self.runs(setting, "bias_exact"), initial=1.0) == 1.0)
+    def is_exact(self, setting: Setting, what: Literal["bias", "error"] = "bias") -> bool:
+        """Return whether the bias or the error of a setting comes from a formula."""
+        return bool(np.nanmin(self.runs(setting, f"{what}_exact"), initial=1.0) == 1.0)
 
     def cell_error(self, setting: Setting | None = None) -> Estimated:
         """Return the mean absolute error of a cell."""
-        return self.tested(self.runs(setting or self.chosen, "l1_error") / self.cells, within=COUNT)
+        chosen = setting or self.chosen
+        found = self.tested(self.runs(chosen, "l1_error") / self.cells, within=COUNT)
+        return self._settled(found, exact=self.is_exact(chosen, "error"))
+
+    def tested(self, runs: NDArray[np.float64], **asked: Any) -> Estimated:
+        """Return the estimate from one number per repeat, in billionths: sums of exact numbers err below."""
+        return super().tested(np.round(runs, 9), **asked)
+
+    def _settled(self, found: Estimated, *, exact: bool) -> Estimated:
+        """Return an exact number as its own interval where every repeat is about the same table."""
+        if not exact or self.classifies:
+            return found
+        return replace(found, low=found.value, high=found.value)
 
     def less_error(self, setting: Setting, than: Setting, *, comparisons: int) -> Estimated:
         """Return the error of one setting minus that of another, within repeats."""
@@ -105,12 +120,26 @@ class ReleaseReading(Reading):
     def lost(self, group: str, setting: Setting | None = None, *, settings: int = 1) -> Estimated:
         """Return the people whom a table gains or loses of a group, as a share of those there are.
 
-        The intervals of all groups hold together; those of so many settings too, if they are compared.
+        It is what is expected where the bias is exact, half a person or more, else what the repeats
+        published. The intervals of all
+        groups hold together; those of so many settings too, if they are compared.
         """
-        net, counted = (self.group_runs(setting or self.chosen, group, name) for name in ("net", "counted"))
+        exact = self.is_exact(setting or self.chosen)
+        runs = self._shares_of("expected_net" if exact else "net", group, setting, least=LEAST * exact)
+        found = self.tested(runs, within=LOSS, level=strict(len(self.groups) * settings))
+        return self._settled(found, exact=exact)
+
+    def varies(self, group: str, setting: Setting | None = None) -> float:
+        """Return the standard deviation of what one release gains or loses of a group, as a share; or NaN."""
+        return mean_of(self._shares_of("net_spread", group, setting))
+
+    def _shares_of(
+        self, name: str, group: str, setting: Setting | None, *, least: float = 0.0
+    ) -> NDArray[np.float64]:
+        """Return people in each repeat, fewer than `least` as none, as a share of those of the group."""
+        net, counted = (self.group_runs(setting or self.chosen, group, each) for each in (name, "counted"))
         with np.errstate(divide="ignore", invalid="ignore"):
-            runs = np.where(counted > 0, net / counted, np.nan)
-        return self.tested(runs, within=LOSS, level=strict(len(self.groups) * settings))
+            return np.where(counted > 0, np.where(np.abs(net) < least, 0.0, net) / counted, np.nan)
 
     def losses(self) -> dict[str, Estimated]:
         """Return the same of every group, for the chosen setting."""
@@ -118,7 +147,8 @@ class ReleaseReading(Reading):
 
     def of_size(self, part: str, size: Size, setting: Setting | None = None) -> Estimated:
         """Return the mean of ``"error"``, ``"bias"``, ``"size"`` or ``"cells"`` of a class of cells."""
-        return self.tested(self.size_runs(part, size, setting), within=ANY if part == "bias" else COUNT)
+        found = self.tested(self.size_runs(part, size, setting), within=ANY if part == "bias" else COUNT)
+        return self._settled(found, exact=part == "error" and self.is_exact(setting or self.chosen, "error"))
 
     def size_runs(self, part: str, size: Size, setting: Setting | None = None) -> NDArray[np.float64]:
         """Return the same in each repeat."""

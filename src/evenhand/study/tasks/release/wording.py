@@ -5,17 +5,24 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Literal
 
+from evenhand.release.mechanisms.registry import MECHANISMS
 from evenhand.report.words import epsilon_words, interval_of, number
-from evenhand.study.page.wording import digits_of
-from evenhand.study.tasks.shared.table_mechanisms import NO_GUARANTEE
-from evenhand.study.tasks.shared.wording import mechanism_name
+from evenhand.study.page.wording import digits_of, listed
+from evenhand.study.tasks.shared.table_mechanisms import BLANKS_READ_AS, NO_GUARANTEE
+from evenhand.study.tasks.shared.wording import FILL_WORDS, mechanism_name
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from evenhand.study.plan.cells import Setting
     from evenhand.study.results.estimates import Estimated
+    from evenhand.study.tasks.release.reading import ReleaseReading
 
 __all__ = [
     "amount_text",
+    "blanks_text",
+    "error_text",
+    "errors_text",
     "promise",
     "release_name",
     "share_interval",
@@ -51,6 +58,44 @@ def release_name(setting: Setting) -> str:
     return f"{name} at {epsilon_words(setting.epsilon)}"
 
 
+def blanks_text(settings: Iterable[Setting]) -> str:
+    """Say how the suppressed cells of these settings are read; an empty text if they suppress none.
+
+    >>> from evenhand.study.plan.cells import Setting
+    >>> blanks_text([Setting("laplace"), Setting("suppression", options={"threshold": 6})])
+    'A release leaves suppressed cells blank; here they are read as half of the threshold (Suppression).'
+    """
+    readings: dict[str, list[str]] = {}
+    for setting in settings:
+        mechanism = MECHANISMS[setting.mechanism]
+        if mechanism.suppresses:
+            usual = BLANKS_READ_AS if "fill" in mechanism.parameter_names() else "blank"
+            names = readings.setdefault(FILL_WORDS[setting.options.get("fill", usual)], [])
+            names += [mechanism.label] if mechanism.label not in names else []
+    if not readings:
+        return ""
+    shown = " and ".join(f"as {reading} ({', '.join(names)})" for reading, names in readings.items())
+    return f"A release leaves suppressed cells blank; here they are read {shown}."
+
+
+def errors_text(reading: ReleaseReading) -> str:
+    """Say which mechanisms' errors are exact, and what those of the others are."""
+    exact = [setting for setting in reading.beside if reading.is_exact(setting, "error")]
+    if not exact:
+        return f"Errors are means over {reading.repeats_words}."
+    if len(exact) == len(reading.beside):
+        return "Errors are exact."
+    names = listed([mechanism_name(setting) for setting in exact], most=4)
+    return f"Errors are exact for {names}, and means over {reading.repeats_words} for the others."
+
+
+def error_text(reading: ReleaseReading, setting: Setting, error: Estimated) -> str:
+    """Return an error of cells without its interval, with one more digit where it is exact."""
+    if not math.isfinite(error.value):
+        return "undefined"
+    return number(error.value, digits_of(error.value) + reading.is_exact(setting, "error"))
+
+
 def amount_text(found: Estimated, *, sign: bool = False) -> str:
     """Return a number of people with its interval, with as many digits as its size asks for.
 
@@ -62,7 +107,7 @@ def amount_text(found: Estimated, *, sign: bool = False) -> str:
         return "undefined"
     digits = digits_of(found.value)
     shown = number(found.value, digits, sign=sign)
-    if found.low is None or found.high is None:
+    if found.low is None or found.high is None or found.low == found.high:
         return shown
     return f"{shown} {interval_of(found.low, found.high, digits, sign=sign)}"
 
@@ -76,7 +121,7 @@ def share_value(found: Estimated) -> str:
 
 def share_interval(found: Estimated) -> str:
     """Return the interval of a share in percent; an empty text if there is none."""
-    if not math.isfinite(found.value) or found.low is None or found.high is None:
+    if not math.isfinite(found.value) or found.low is None or found.high in (None, found.low):
         return ""
     return interval_of(100 * found.low, 100 * found.high, _share_digits(found), sign=True)
 
@@ -101,7 +146,7 @@ def way_text(found: Estimated) -> str:
     digits = _share_digits(found)
     word = "fewer" if found.value < 0 else "more"
     shown = f"{number(100 * abs(found.value), digits)}%"
-    if found.low is None or found.high is None:
+    if found.low is None or found.high is None or found.low == found.high:
         return f"{shown} {word}"
     ends = sorted((abs(found.low), abs(found.high))) if found.is_clear else (0.0, 0.0)
     return f"{shown} {interval_of(100 * ends[0], 100 * ends[1], digits)} {word}"

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from evenhand.release.mechanisms.mechanism import ReleaseMechanism
 
 __all__ = [
+    "BLANKS_READ_AS",
     "NO_GUARANTEE",
     "UNITS",
     "build_mechanism",
@@ -28,6 +29,11 @@ UNITS = ("replace one", "add or remove one")
 
 NO_GUARANTEE = 0.01
 """From this delta on a release has no meaningful guarantee, whatever its epsilon."""
+
+
+BLANKS_READ_AS = "half-threshold"
+"""The fill with which a study reads suppressed cells of a mechanism that can fill them, unless a plan names
+one: a study needs numbers where a release has none."""
 
 
 def title_of(name: str) -> str:
@@ -55,5 +61,8 @@ def parameter_words(parameters: Mapping[str, Any]) -> list[str]:
 
 
 def build_mechanism(setting: Setting, *, unit: str) -> ReleaseMechanism:
-    """Return the mechanism of a setting."""
-    return TableMechanism(setting.mechanism, setting.options).build(epsilon=setting.epsilon, unit=unit)
+    """Return the mechanism of a setting, with numbers in its suppressed cells where it can fill them."""
+    options = dict(setting.options)
+    if "fill" in MECHANISMS[setting.mechanism].parameter_names():
+        options.setdefault("fill", BLANKS_READ_AS)
+    return TableMechanism(setting.mechanism, options).build(epsilon=setting.epsilon, unit=unit)

@@ -10,7 +10,10 @@ from evenhand.study.tasks.shared.table_mechanisms import title_of
 if TYPE_CHECKING:
     from evenhand.study.plan.cells import Setting
 
-__all__ = ["mechanism_name"]
+__all__ = ["FILL_WORDS", "mechanism_name"]
+
+FILL_WORDS = {"blank": "0", "zero": "0", "half-threshold": "half of the threshold"}
+"""How suppressed cells are read with each fill, in words."""
 
 _SHORT = {"threshold": "threshold", "fraction": "", "k": "k =", "delta": None, "noise": None, "rho": "ρ ="}
 
@@ -34,6 +37,8 @@ def mechanism_name(setting: Setting) -> str:
             said.append(f"noise on the {value}")
         elif name == "delta":
             said.append(f"δ = {delta_text(float(value))}")
+        elif name == "fill":
+            said.append(f"blanks read as {FILL_WORDS[value]}")
         elif isinstance(value, bool):
             said.append(name.replace("_", " ") if value else f"no {name.replace('_', ' ')}")
         else:

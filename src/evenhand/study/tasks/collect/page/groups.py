@@ -135,7 +135,7 @@ class Sources:
 
 def gap_sources(reading: CollectReading) -> Sources | None:
     """Return the tests of where the gap comes from, or None if a part of it has no interval."""
-    truth = reading.data_runs(BASELINE, "true")
+    truth = reading.data_runs(BASELINE, "tested")
     plain, protected = (reading.runs(setting, "spd") for setting in (BASELINE, reading.chosen))
     mean = reading.tested(truth, within=CHANGE).value
     if not math.isfinite(mean):
@@ -187,7 +187,7 @@ def data_section(reading: CollectReading) -> Section:
     if len(reading.groups) == 2:
         others = reading.named(reading.groups[1 - results.facts.privileged])
     estimates = {
-        "Among the true labels": reading.tested(reading.data_runs(reading.chosen, "true"), within=CHANGE),
+        "Among the true labels": reading.tested(reading.data_runs(reading.chosen, "tested"), within=CHANGE),
         "As the reports tell it": reading.tested(
             reading.data_runs(reading.chosen, "reported"), within=CHANGE
         ),
@@ -207,7 +207,7 @@ def data_section(reading: CollectReading) -> Section:
         caption=caption(
             reading,
             "Thin lines",
-            "Labels and reports are those of the training rows, predictions those of the test rows. "
+            "Labels and predictions are those of the test rows, reports those of the training rows. "
             f"{setting_name(reading.chosen)}.",
         ),
     )

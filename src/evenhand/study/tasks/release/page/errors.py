@@ -12,7 +12,7 @@ from evenhand.report.words import epsilon_words, number
 from evenhand.study.page.wording import delta_text, digits_of, mark
 from evenhand.study.tasks.release.answers import error_heading
 from evenhand.study.tasks.release.names import SIZES
-from evenhand.study.tasks.release.wording import promise, tone_of
+from evenhand.study.tasks.release.wording import errors_text, promise, tone_of
 from evenhand.study.tasks.shared.table_mechanisms import NO_GUARANTEE
 from evenhand.study.tasks.shared.wording import mechanism_name
 
@@ -45,8 +45,8 @@ def sizes_section(reading: ReleaseReading) -> Section | None:
         caption=(
             f"**Means over cells of about one size and {reading.repeats_words}; "
             f"bars: 95% interval over repeats.** Both axes are logarithmic and the same in every panel"
-            f"{_at(reading)}. {table} Smaller errors stand on the lowest line; empty cells are in the CSV "
-            "alone."
+            f"{_at(reading)}. {errors_text(reading)} {table} Smaller errors stand on the lowest "
+            "line; empty cells are in the CSV alone."
         ),
     )
     return Section(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,14 @@ from evenhand.report.words import epsilon_words
 from evenhand.study.page.reading import BASELINE
 from evenhand.study.page.wording import change, counted, mark, outcome_name, percent
 from evenhand.study.tasks.release.answers import gained_groups, lost_groups
-from evenhand.study.tasks.release.wording import promise, release_name, share_text, share_value, tone_of
+from evenhand.study.tasks.release.wording import (
+    blanks_text,
+    promise,
+    release_name,
+    share_text,
+    share_value,
+    tone_of,
+)
 from evenhand.study.tasks.shared.wording import mechanism_name
 
 if TYPE_CHECKING:
@@ -43,8 +51,9 @@ def groups_section(reading: ReleaseReading) -> Section:
         alt=f"{heading}. {release_name(reading.chosen)}: {numbers}.",
         caption=(
             f"**In brackets: 95% interval over {reading.repeats_words}, widened "
-            f"to hold for all groups at once.** People published of a group, in percent of those there are."
-            f"{at} Each panel has its own scale."
+            f"to hold for all groups at once; none where the difference is exact.** People "
+            f"published of a group, in percent of those there are."
+            f"{at} {blanks_text(shown)} Each panel has its own scale."
             + (f" {counted(left, 'further mechanism')} in the table below." if left else "")
         ),
         words=("people there are", "people published"),
@@ -77,6 +86,7 @@ def _moved(reading: ReleaseReading, setting: Setting) -> list[Moved]:
     for place, group in enumerate(reading.groups):
         found = reading.lost(group, setting)
         if math.isfinite(found.value):
+            found = replace(found, low=None, high=None) if found.low == found.high else found
             whole = Estimate(1.0)
             rows.append(Moved(place, reading.named(group), whole, _plus(found), mark(found)))
     return rows

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from evenhand.report.page import KeyNumber
-from evenhand.report.words import interval_of, number
+from evenhand.report.words import interval_of
 from evenhand.study.page.reading import ACCURACY
 from evenhand.study.page.wording import delta_text, digits_of, listed, outcome_name, plain
 from evenhand.study.tasks.release.answers import error_answer, lost_answer, promise_answer
@@ -15,7 +15,7 @@ from evenhand.study.tasks.release.page.errors import alpha_section, sizes_sectio
 from evenhand.study.tasks.release.page.groups import accuracy_section, groups_section
 from evenhand.study.tasks.release.page.tables import numbers_section, promise_section
 from evenhand.study.tasks.release.reading import ReleaseReading
-from evenhand.study.tasks.release.wording import promise, share_interval, share_value
+from evenhand.study.tasks.release.wording import blanks_text, error_text, promise, share_interval, share_value
 
 if TYPE_CHECKING:
     from evenhand.report.page import Section
@@ -58,12 +58,12 @@ class ReleasePage(ReleaseReading):
         error, delta = self.cell_error(), self.delta(self.chosen)
         promised = promise(delta, people=self.people)
         promised += "" if self.chosen.epsilon is None else f", at {self.at}"
-        interval = "no interval"
-        if error.low is not None and error.high is not None:
+        interval = "exact" if self.is_exact(self.chosen, "error") else "no interval"
+        if error.low is not None and error.high is not None and error.low < error.high:
             interval = interval_of(error.low, error.high, digits_of(error.high))
         numbers = [
             KeyNumber("δ, chance that the promise fails", delta_text(delta), detail=promised),
-            KeyNumber("Error of a cell, people", number(error.value, digits_of(error.value)), "0", interval),
+            KeyNumber("Error of a cell, people", error_text(self, self.chosen, error), "0", interval),
         ]
         if self.classifies:
             pair = self.before(ACCURACY), self.value(ACCURACY)
@@ -106,9 +106,12 @@ class ReleasePage(ReleaseReading):
         ]
         if any(setting.mechanism == "generalized-sampling" for setting in self.protected):
             said.append("Counts of a sample are divided by its rate, as whoever reads them would do.")
+        said += [blanks] if (blanks := blanks_text(self.protected)) else []
         said.append(
-            "A cell of which nothing is published counts as published empty. Bias and α are exact where the "
-            f"mechanism has a formula, otherwise means of {task.draws:,} releases of the same table."
+            "Bias and α are exact where the "
+            f"mechanism has a formula, otherwise means of {task.draws:,} releases of the same table. "
+            "Errors of cells are expected ones, exact, where the law of a cell's error is known, otherwise "
+            "those of the tables that were drawn."
         )
         return said
 

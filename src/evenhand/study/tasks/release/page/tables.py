@@ -13,7 +13,7 @@ from evenhand.study.page.reading import BASELINE
 from evenhand.study.page.wording import counted, delta_text, digits_of, listed, plain
 from evenhand.study.tasks.release.answers import promise_heading
 from evenhand.study.tasks.release.names import SIZES
-from evenhand.study.tasks.release.wording import promise, tone_of
+from evenhand.study.tasks.release.wording import blanks_text, error_text, errors_text, promise, tone_of
 from evenhand.study.tasks.shared.wording import mechanism_name
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def _promise_row(reading: ReleaseReading, setting: Setting, delta: float, sizes:
         f"**{delta_text(delta)}**",
         promise(delta, people=reading.people),
         mechanism_name(setting) if setting.epsilon is not None else f"{mechanism_name(setting)}\nhas no ε",
-        *(_amount(reading.of_size("error", size, setting)) for size in sizes),
+        *(error_text(reading, setting, reading.of_size("error", size, setting)) for size in sizes),
         _amount(reading.value("largest_bias", setting)),
         _amount(reading.value("alpha", setting)) + ("" if reading.is_exact(setting) else "\nsampled"),
     ]
@@ -98,8 +98,8 @@ def _promise_caption(reading: ReleaseReading) -> str:
     columns = " × ".join(plain(name, longest=30) for name in reading.results.facts.schema.names[:6])
     return (
         f"**Means over {reading.repeats_words}.** {columns}: {reading.cells:,} cells, {reading.people:,} "
-        "people in a table. Error: mean absolute error of a cell. Bias: expected published minus true. α: "
-        "largest minus smallest bias of a cell."
+        f"people in a table. Error: mean absolute error of a cell. {errors_text(reading)} Bias: "
+        "expected published minus true. α: largest minus smallest bias of a cell."
     )
 
 
@@ -124,6 +124,9 @@ def _promise_notes(reading: ReleaseReading) -> list[Note]:
                 "noise.",
             )
         )
+    blanks = blanks_text(reading.beside)
+    if blanks:
+        said.append(Note("plain", f"**Suppressed cells.** {blanks}"))
     sampled = [setting for setting in reading.beside if not reading.is_exact(setting)]
     if sampled:
         names = listed([mechanism_name(setting) for setting in sampled], most=5)
@@ -151,6 +154,7 @@ def _promise_data(reading: ReleaseReading) -> dict[str, list[object]]:
             for end, part in (("", "value"), ("_low", "low"), ("_high", "high"))
         },
         "bias_exact": [reading.is_exact(setting) for setting in rows],
+        "error_exact": [reading.is_exact(setting, "error") for setting in rows],
         **{
             f"mean_error_{size.key}": [reading.of_size("error", size, setting).value for setting in rows]
             for size in SIZES
