@@ -25,7 +25,6 @@ __all__ = [
     "channel_error",
     "channel_unfairness",
     "check_matrix",
-    "grr_matrix",
     "population",
     "printed_channel",
     "read_only",
@@ -232,14 +231,6 @@ def require_outcome(people: Population, *, owner: str) -> None:
 def channel_error(matrix: Matrix, people: Population) -> float:
     """Return the probability that a report says another group than the true one."""
     return float(people.weights @ (1 - np.diagonal(matrix)))
-
-
-def grr_matrix(people: Population) -> Matrix:
-    """Return generalized randomized response as a matrix."""
-    false = people.floor / (1 + (people.k - 1) * people.floor)
-    matrix = np.full((people.k, people.k), false)
-    np.fill_diagonal(matrix, 1 - (people.k - 1) * false)
-    return matrix
 
 
 def printed_channel(weights: npt.ArrayLike, epsilon: object) -> Matrix:

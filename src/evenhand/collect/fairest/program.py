@@ -20,7 +20,7 @@ to be proved.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -249,13 +249,7 @@ class Rows:
 
 def stacked(blocks: list[Rows]) -> Rows:
     """Return all rows of all blocks."""
-    return Rows(
-        sizes=np.concatenate([block.sizes for block in blocks]),
-        columns=np.concatenate([block.columns for block in blocks]),
-        values=np.concatenate([block.values for block in blocks]),
-        least=np.concatenate([block.least for block in blocks]),
-        most=np.concatenate([block.most for block in blocks]),
-    )
+    return Rows(*(np.concatenate([getattr(block, field.name) for block in blocks]) for field in fields(Rows)))
 
 
 @dataclass(frozen=True, eq=False)

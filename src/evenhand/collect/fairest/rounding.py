@@ -8,7 +8,7 @@ import numpy as np
 
 from evenhand.collect.fairest.population import check_matrix
 from evenhand.collect.protocols.dyadic import GRID, exp_below
-from evenhand.errors import GuaranteeError, InvalidParameterError
+from evenhand.errors import GuaranteeError
 from evenhand.privacy.rational import exact
 
 if TYPE_CHECKING:
@@ -20,10 +20,9 @@ if TYPE_CHECKING:
 
     Integers = npt.NDArray[np.int64]
 
-__all__ = ["average_twins", "dyadic_channel", "excess_ratio", "repair", "require_private_channel"]
+__all__ = ["average_twins", "dyadic_channel", "excess_ratio", "repair"]
 
 _MOST_SHARE = 1e-3
-_LARGEST_K = 1 << 20
 
 
 def dyadic_channel(matrix: npt.ArrayLike, epsilon: object) -> list[list[int]]:
@@ -78,33 +77,6 @@ def dyadic_channel(matrix: npt.ArrayLike, epsilon: object) -> list[list[int]]:
     )
 
 
-def require_private_channel(rows: object, epsilon: object, *, owner: str) -> Integers:
-    r"""Return rows of whole numbers as an array if they are a channel that keeps epsilon, decided exactly.
-
-    Raises
-    ------
-    InvalidParameterError
-        If they are not k rows of k positive whole numbers that sum to ``2**53``.
-    GuaranteeError
-        If two entries of a column have a ratio above :math:`e^\varepsilon`.
-    """
-    law = _whole_numbers(rows)
-    if law is None:
-        raise InvalidParameterError(
-            "rows",
-            owner=owner,
-            must_be="k rows of k whole numbers above 0, each row with the sum 2**53",
-            got="something else",
-        )
-    privacy = exact(epsilon, name="epsilon", owner=owner, above=0)
-    if not _is_private(law, exp_below(privacy)):
-        raise GuaranteeError(
-            f"The probabilities of {owner} do not keep epsilon = {privacy}. "
-            "Hint: make them with fairest_channel and dyadic_channel, and the same epsilon."
-        )
-    return law
-
-
 def _is_private(rows: Integers, ratio: Fraction) -> bool:
     """Whether the largest entry of every column is at most `ratio` times the smallest, in whole numbers."""
     above, below = ratio.as_integer_ratio()
@@ -128,20 +100,6 @@ def _rounded(matrix: npt.NDArray[np.float64], share: float) -> Integers | None:
     extra = np.arange(k)[None, :] < left[:, None]
     np.put_along_axis(rows, order, np.take_along_axis(rows, order, axis=1) + extra, axis=1)
     return rows if (rows > 0).all() else None
-
-
-def _whole_numbers(rows: object) -> Integers | None:
-    try:
-        law = np.array(rows)
-    except (TypeError, ValueError, OverflowError):
-        return None
-    square = law.ndim == 2 and law.shape[0] == law.shape[1] >= 2
-    if not square or law.dtype.kind not in "iu" or law.shape[0] > _LARGEST_K:
-        return None
-    if not ((law > 0).all() and (law <= GRID).all()):
-        return None
-    law = law.astype(np.int64)
-    return law if (law.sum(axis=1) == GRID).all() else None
 
 
 _SMALL_FLOOR = 1e-3

@@ -19,12 +19,10 @@ from evenhand.collect.protocols.dyadic import GRID
 from evenhand.collect.protocols.formulas import Ideal, least_variance, response_log_gain
 from evenhand.collect.protocols.grr import flip_probability
 from evenhand.collect.reports.layouts import HashedLayout
-from evenhand.errors import InvalidParameterError, LimitExceededError
+from evenhand.errors import LimitExceededError
 from evenhand.privacy.feeding import feed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import numpy.typing as npt
 
     from evenhand.collect.protocols.formulas import Floats
@@ -154,15 +152,15 @@ class LocalHashing(Protocol):
     def _counts(self, values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
         counts = np.zeros(self.k, dtype=np.int64)
         scratch = np.empty((3, _NEAR), dtype=self.family.word)
-        for _, rows in self._blocks(values):
-            self._require(kernels.hashing.count(rows, counts, self._ranges, scratch, *self._shape))
+        for _, block in self._blocks(values, _SERVED):
+            self._require(kernels.hashing.count(_rows_of(block), counts, self._ranges, scratch, *self._shape))
         return counts
 
     def _indicators(self, values: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
         out = np.empty((len(values), self.k), dtype=np.uint8)
-        for start, rows in self._blocks(values):
-            part = out[start : start + len(rows)]
-            self._require(kernels.hashing.indicate(rows, part, self._ranges, *self._shape))
+        for start, block in self._blocks(values, _SERVED):
+            part = out[start : start + len(block)]
+            self._require(kernels.hashing.indicate(_rows_of(block), part, self._ranges, *self._shape))
         return out
 
     @cached_property
@@ -181,20 +179,6 @@ class LocalHashing(Protocol):
     @property
     def _shape(self) -> tuple[np.uint64, np.uint64]:
         return np.uint64(self.family.top), np.uint64(self.g)
-
-    def _blocks(self, values: npt.NDArray[Any]) -> Iterator[tuple[int, npt.NDArray[np.uint8]]]:
-        """Yield where a block of reports starts, and its bytes."""
-        if values.dtype != self.layout.dtype:
-            values = self.layout.checked(values)
-        for start in range(0, len(values), _SERVED):
-            yield start, _rows_of(np.ascontiguousarray(values[start : start + _SERVED]))
-
-    def _require(self, right: bool) -> None:  # noqa: FBT001 - what a kernel says of its reports
-        if not right:
-            must_be = f"reports of {self!r}, with buckets from 0 to {self.g - 1}"
-            raise InvalidParameterError(
-                "reports", owner=type(self).__name__, must_be=must_be, got="something else"
-            )
 
     def _law(self) -> npt.NDArray[Any]:
         raise self._too_many()
