@@ -6,7 +6,6 @@ import math
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -25,7 +24,15 @@ from evenhand.collect.estimates.outcome_counts import (
     impossible_groups,
     impossible_groups_text,
 )
-from evenhand.collect.estimates.tables import as_labels, estimates_frame, label_column, limits_text
+from evenhand.collect.estimates.tables import (
+    SHOWN,
+    TableView,
+    as_labels,
+    estimates_frame,
+    label_column,
+    limits_text,
+    more_rows,
+)
 from evenhand.collect.protocols.base import Protocol
 from evenhand.collect.protocols.channel import Channel
 from evenhand.collect.reports.reports import Reports
@@ -33,7 +40,7 @@ from evenhand.errors import IndependenceWarning, InvalidParameterError
 from evenhand.measure.columns import check_label, kind_of, read_binary, read_column, same_length
 from evenhand.measure.gaps import Measured
 from evenhand.measure.intervals import Interval, check_level, normal_quantile
-from evenhand.measure.text_tables import aligned, html_table, number_text
+from evenhand.measure.text_tables import number_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,7 +57,7 @@ _A_LABEL = "the label of one of the groups"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GroupRates:
+class GroupRates(TableView):
     """What each true group gets, estimated from outcomes in the clear and groups under local privacy.
 
     Make one with :func:`group_rates`. Rates and shares are without bias, or nearly so, and may leave [0, 1];
@@ -224,11 +231,11 @@ class GroupRates:
         """Return a frame with one row per group: share, rate and gap with limits, naive rate, and a note."""
         return _rates_frame(self, self._level(level), backend)
 
-    def __repr__(self) -> str:
-        return _as_text(self)
-
-    def _repr_html_(self) -> str:
-        return _as_html(self)
+    def _shown(self) -> tuple[str, list[list[str]], list[str]]:
+        maker = f" of {self.protocol!r}" if self.protocol is not None else ""
+        people = "1 person" if self.n == 1 else f"{self.n:,} people"
+        title = f"Outcome rates of the true groups, {people}, groups from reports{maker}"
+        return title, _rows(self), _notes(self)
 
     # --- inside ---------------------------------------------------------------------------------
 
@@ -381,7 +388,6 @@ def group_rates(
     return estimate
 
 
-_SHOWN = 30
 _MOST_PAIRED = 30  # with more groups, the interval of the worst pair would make printing slow
 
 
@@ -407,28 +413,11 @@ def _rates_frame(rates: GroupRates, level: float, backend: Backend | None) -> An
     )
 
 
-def _as_text(rates: GroupRates) -> str:
-    """Return title, table, spread and notes."""
-    return "\n".join([_title(rates), *aligned(_rows(rates)), *_lines(rates)])
-
-
-def _as_html(rates: GroupRates) -> str:
-    """Return title, table, spread and notes; every text is escaped."""
-    lines = "".join(f"<p>{escape(line)}</p>" for line in _lines(rates))
-    return f"<div><p>{escape(_title(rates))}</p>{html_table(_rows(rates))}{lines}</div>"
-
-
-def _title(rates: GroupRates) -> str:
-    maker = f" of {rates.protocol!r}" if rates.protocol is not None else ""
-    people = "1 person" if rates.n == 1 else f"{rates.n:,} people"
-    return f"Outcome rates of the true groups, {people}, groups from reports{maker}"
-
-
 def _rows(rates: GroupRates) -> list[list[str]]:
     heads = ["group", "share", "rate", f"{100 * rates.level:.10g}% interval", "naive rate"]
     compared = rates.privileged is not None
     rows = [heads + ([f"{rates.privileged} minus this", "interval of the gap"] if compared else [])]
-    for label in rates.labels[:_SHOWN]:
+    for label in rates.labels[:SHOWN]:
         limits = limits_text(*rates.interval(label))
         row = [str(label), number_text(rates.shares[label]), number_text(rates.rates[label]), limits]
         row.append(number_text(rates.naive[label]))
@@ -448,9 +437,8 @@ def _gap_interval(rates: GroupRates, label: Any, level: float) -> Interval:
     return rates.interval(rates.privileged, against=label, level=level)
 
 
-def _lines(rates: GroupRates) -> list[str]:
-    more = len(rates.labels) - _SHOWN
-    lines = [f"and {more:,} more; to_frame() has them all"] if more > 0 else []
+def _notes(rates: GroupRates) -> list[str]:
+    lines = more_rows(len(rates.labels))
     worst = rates.data_unfairness("difference")
     if math.isnan(worst):
         lines.append(f"Largest gap between two groups: undefined. {worst.reason}")
