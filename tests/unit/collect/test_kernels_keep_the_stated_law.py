@@ -13,7 +13,7 @@ import pytest
 
 from evenhand.collect import BLH, GRR, OLH, OUE, RAPPOR, SS, THE
 from evenhand.collect.joint.combined import Combined
-from evenhand.collect.joint.sampled import Sampled
+from evenhand.collect.joint.independent import Sampled
 from evenhand.collect.kernels import bits
 from evenhand.collect.protocols.dyadic import GRID
 from evenhand.collect.protocols.optimal import Optimal

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from evenhand._validate import one_of
 from evenhand.collect.joint.build import refuse_single_values, strategy_for
+from evenhand.collect.joint.strategy import refuse_dropping
 from evenhand.collect.protocols.base import Protocol
 from evenhand.collect.protocols.registry import BEST, protocol_named
-from evenhand.collect.reports.dropping import refuse_dropping
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError, LimitExceededError, SchemaError
 from evenhand.privacy.guarantees.in_clear import refuse_reserved_names
 from evenhand.privacy.rational import exact

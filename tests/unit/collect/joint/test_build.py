@@ -9,8 +9,7 @@ import pytest
 from evenhand.collect.fairest.group_outcomes import GroupOutcomes
 from evenhand.collect.joint.build import optimal_strategy, strategy_for
 from evenhand.collect.joint.combined import Combined, CombinedOptimal, check_product
-from evenhand.collect.joint.independent import Independent, Single
-from evenhand.collect.joint.sampled import Sampled
+from evenhand.collect.joint.independent import Independent, Sampled, Single
 from evenhand.collect.joint.split import split_budget
 from evenhand.collect.joint.split_fair import fair_epsilon
 from evenhand.collect.protocols.grr import GRR
