@@ -13,16 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand._lazy import lazy
 from evenhand.collect.protocols.codes import code_type
 from evenhand.errors import InvalidParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from types import ModuleType
 
     import numpy.typing as npt
 
 __all__ = ["BitsLayout", "HashedLayout", "IntegerLayout", "Layout", "SetLayout"]
+
+pa = lazy("pyarrow")
 
 _BLOCK = 1 << 20  # values looked at together
 _HEX = re.compile(r"[0-9a-f]*")
@@ -70,7 +72,7 @@ class Layout(ABC):
         InvalidParameterError
             If it has another type, a null, or what no report can be.
         """
-        return self.checked(self._from_arrow(_arrow().sole_array(array, self.arrow_type, self.described)))
+        return self.checked(self._from_arrow(self._sole_array(array, self.arrow_type)))
 
     def to_json(self, values: npt.NDArray[Any]) -> list[Any]:
         """Return one plain Python value per report, which :mod:`json` writes as it is."""
@@ -98,10 +100,8 @@ class Layout(ABC):
         wanted = self._column_types()
         if set(columns) != set(wanted):
             raise self._refused("other columns")
-        sole = {
-            name: _arrow().sole_array(columns[name], kind, self.described) for name, kind in wanted.items()
-        }
-        return self.checked(self._from_columns(sole))
+        arrays = {name: self._sole_array(columns[name], kind) for name, kind in wanted.items()}
+        return self.checked(self._from_columns(arrays))
 
     # --- what a layout defines ------------------------------------------------------------------
 
@@ -141,8 +141,25 @@ class Layout(ABC):
     def _from_columns(self, columns: Mapping[str, Any]) -> npt.NDArray[Any]:
         return self._from_arrow(columns["report"])
 
-    def _refused(self, got: str = "something else") -> InvalidParameterError:
-        return InvalidParameterError("reports", owner="the protocol", must_be=self.described, got=got)
+    def _sole_array(self, array: Any, wanted: Any) -> Any:
+        """Return an Arrow array in one piece if it has the type wanted and no nulls, else refuse it."""
+        if not isinstance(array, pa.Array | pa.ChunkedArray):
+            raise self._refused(f"a value of type {type(array).__name__}")
+        if not _same_type(array.type, wanted):
+            raise self._refused(f"an Arrow array of {array.type}", f", an Arrow array of {wanted}")
+        if isinstance(array, pa.ChunkedArray):
+            array = array.chunk(0) if array.num_chunks == 1 else array.combine_chunks()
+        try:
+            array.validate(full=True)
+        except pa.ArrowInvalid:
+            raise self._refused("a damaged Arrow array") from None
+        if _has_nulls(array):
+            raise self._refused("an Arrow array with nulls")
+        return array
+
+    def _refused(self, got: str = "something else", kind: str = "") -> InvalidParameterError:
+        must_be = f"{self.described}{kind}"
+        return InvalidParameterError("reports", owner="the protocol", must_be=must_be, got=got)
 
 
 @dataclass(frozen=True)
@@ -162,7 +179,7 @@ class IntegerLayout(Layout):
         return code_type(self.k)
 
     def _arrow_type(self) -> Any:
-        return _arrow().integer_type(self.dtype)
+        return _integer_type(self.dtype)
 
     def _described(self) -> str:
         return f"whole numbers from 0 to {self.k - 1}"
@@ -171,7 +188,7 @@ class IntegerLayout(Layout):
         return values.ndim == 1 and values.dtype.kind in "iu" and not _outside(values, self.k)
 
     def _to_arrow(self, values: npt.NDArray[Any]) -> Any:
-        return _arrow().number_array(values)
+        return pa.array(np.ascontiguousarray(values))
 
     def _from_arrow(self, array: Any) -> npt.NDArray[Any]:
         return _numbers_of(array)
@@ -207,7 +224,7 @@ class BitsLayout(Layout):
         return np.dtype(np.uint8)
 
     def _arrow_type(self) -> Any:
-        return _arrow().bytes_type(self.width)
+        return pa.binary(self.width)
 
     def _bytes(self) -> int:
         return self.width
@@ -221,7 +238,7 @@ class BitsLayout(Layout):
         return not (self.k % 8 and bool((values[:, -1] >> (self.k % 8)).any()))
 
     def _to_arrow(self, values: npt.NDArray[Any]) -> Any:
-        return _arrow().bytes_array(values)
+        return _bytes_array(values)
 
     def _from_arrow(self, array: Any) -> npt.NDArray[Any]:
         return _bytes_of(array)
@@ -260,7 +277,7 @@ class SetLayout(Layout):
         return code_type(self.k)
 
     def _arrow_type(self) -> Any:
-        return _arrow().list_type(self.dtype, self.size)
+        return pa.list_(_integer_type(self.dtype), self.size)
 
     def _bytes(self) -> int:
         return self.size * self.dtype.itemsize
@@ -273,7 +290,8 @@ class SetLayout(Layout):
         return right and not _outside(values, self.k) and not _repeated(values)
 
     def _to_arrow(self, values: npt.NDArray[Any]) -> Any:
-        return _arrow().list_array(values)
+        numbers = pa.array(np.ascontiguousarray(values).ravel())
+        return pa.FixedSizeListArray.from_arrays(numbers, self.size)
 
     def _from_arrow(self, array: Any) -> npt.NDArray[Any]:
         return _numbers_of(array.flatten()).reshape(-1, self.size)
@@ -286,10 +304,10 @@ class SetLayout(Layout):
 
     def _to_columns(self, values: npt.NDArray[Any]) -> dict[str, Any]:
         packed = np.ascontiguousarray(values, dtype=self.dtype.newbyteorder("<"))
-        return {"report": _arrow().bytes_array(packed.view(np.uint8))}
+        return {"report": _bytes_array(packed.view(np.uint8))}
 
     def _column_types(self) -> dict[str, Any]:
-        return {"report": _arrow().bytes_type(self.bytes_per_report)}
+        return {"report": pa.binary(self.bytes_per_report)}
 
     def _from_columns(self, columns: Mapping[str, Any]) -> npt.NDArray[Any]:
         return _bytes_of(columns["report"]).view(self.dtype.newbyteorder("<"))
@@ -317,7 +335,7 @@ class HashedLayout(Layout):
         return np.dtype([("multiplier", word), ("offset", word), ("value", code_type(self.g))])
 
     def _arrow_type(self) -> Any:
-        return _arrow().struct_type(self._column_types())
+        return pa.struct(list(self._column_types().items()))
 
     def _described(self) -> str:
         return f"records of multiplier and offset of {self.width} bits and a value from 0 to {self.g - 1}"
@@ -330,16 +348,17 @@ class HashedLayout(Layout):
         return values.ndim == 1 and values.dtype == self.dtype and not _outside(values["value"], self.g)
 
     def _to_arrow(self, values: npt.NDArray[Any]) -> Any:
-        return _arrow().struct_array(self.to_columns(values))
+        columns = self.to_columns(values)
+        return pa.StructArray.from_arrays(list(columns.values()), names=list(columns))
 
     def _from_arrow(self, array: Any) -> npt.NDArray[Any]:
         return self._from_columns(dict(zip(self._parts, array.flatten(), strict=True)))
 
     def _column_types(self) -> dict[str, Any]:
-        return {name: _arrow().integer_type(self.dtype[name]) for name in self._parts}
+        return {name: _integer_type(self.dtype[name]) for name in self._parts}
 
     def _to_columns(self, values: npt.NDArray[Any]) -> dict[str, Any]:
-        return {name: _arrow().number_array(values[name]) for name in self._parts}
+        return {name: pa.array(np.ascontiguousarray(values[name])) for name in self._parts}
 
     def _from_columns(self, columns: Mapping[str, Any]) -> npt.NDArray[Any]:
         out = np.empty(len(columns["value"]), dtype=self.dtype)
@@ -369,10 +388,31 @@ class HashedLayout(Layout):
         return out
 
 
-def _arrow() -> ModuleType:
-    from evenhand.collect.reports import arrow_layouts  # noqa: PLC0415 - pyarrow is slow to import
+def _integer_type(dtype: np.dtype[Any]) -> Any:
+    """Return the Arrow type of numbers of a numpy type."""
+    return pa.from_numpy_dtype(dtype.newbyteorder("="))
 
-    return arrow_layouts
+
+def _same_type(kind: Any, wanted: Any) -> bool:
+    """Whether two Arrow types are alike; what the elements of a list are called does not matter."""
+    if pa.types.is_fixed_size_list(wanted) and pa.types.is_fixed_size_list(kind):
+        return (kind.list_size, kind.value_type) == (wanted.list_size, wanted.value_type)
+    if pa.types.is_struct(wanted) and pa.types.is_struct(kind):
+        return [(field.name, field.type) for field in kind] == [(field.name, field.type) for field in wanted]
+    return bool(kind == wanted)
+
+
+def _has_nulls(array: Any) -> bool:
+    nested = pa.types.is_struct(array.type) or pa.types.is_fixed_size_list(array.type)
+    parts = array.flatten() if nested else []
+    return any(part.null_count for part in [array, *(parts if isinstance(parts, list) else [parts])])
+
+
+def _bytes_array(rows: npt.NDArray[np.uint8]) -> Any:
+    """Return rows of bytes as an array of binary values of one width."""
+    rows = np.ascontiguousarray(rows)
+    memory = pa.py_buffer(rows)
+    return pa.FixedSizeBinaryArray.from_buffers(pa.binary(rows.shape[1]), len(rows), [None, memory])
 
 
 def _bytes_of(array: Any) -> npt.NDArray[np.uint8]:

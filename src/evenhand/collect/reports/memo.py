@@ -128,7 +128,7 @@ class Memo:
 
     def _answer(self, ids: pa.Array, values: npt.NDArray[Any], rng: Any) -> Reports:
         persons, newcomers = self._people.find(ids)
-        places, unseen = self._pairs.find_integers(persons * self.protocol.k + values.astype(np.int64))
+        places, unseen = self._pairs.find(pa.array(persons * self.protocol.k + values.astype(np.int64)))
         source = stream_for(rng, f"batch {self._batches}")
         if len(unseen):
             drawn = self.protocol.privatize(unseen.to_numpy() % self.protocol.k, rng=source)
@@ -236,10 +236,6 @@ class Numbering:
         numbers[unknown] = later + len(self._known)
         return numbers, fresh
 
-    def find_integers(self, things: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], pa.Array]:
-        """Return what :meth:`find` returns, for an array of whole numbers."""
-        return self.find(pa.array(things, type=pa.int64()))
-
     def add(self, fresh: pa.Array) -> None:
         """Give numbers to the things that :meth:`find` found unknown."""
         if len(fresh):
@@ -270,11 +266,11 @@ def check_people(people: Any, *, kind: str | None, owner: str) -> pa.Array:
     try:
         array = _arrow_ids(people)
         wanted = pa.int64() if pa.types.is_integer(array.type) else pa.large_string()
-        readable = pa.types.is_integer(array.type) or _is_text(array.type)
-        ids = array.cast(wanted) if readable else None
+        texts = {pa.string(), pa.large_string(), pa.string_view()}
+        ids = array.cast(wanted) if pa.types.is_integer(array.type) or array.type in texts else None
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         ids = None
-    if _is_empty(people):  # of any type: an empty list has none
+    if hasattr(people, "__len__") and len(people) == 0:  # of any type: an empty list has none
         return pa.array([], type=pa.int64() if kind == "integers" else pa.large_string())
     if ids is None:
         raise _refused_people(owner, "something else")
@@ -300,14 +296,6 @@ def _arrow_ids(people: Any) -> pa.Array:
     made = people if isinstance(people, pa.Array | pa.ChunkedArray) else pa.array(people)
     flat = made.combine_chunks() if isinstance(made, pa.ChunkedArray) else made
     return flat.dictionary_decode() if pa.types.is_dictionary(flat.type) else flat
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    return kind in {pa.string(), pa.large_string(), pa.string_view()}
-
-
-def _is_empty(people: Any) -> bool:
-    return hasattr(people, "__len__") and len(people) == 0
 
 
 def _refused_people(owner: str, got: str) -> InvalidParameterError:
