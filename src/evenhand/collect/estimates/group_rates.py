@@ -99,10 +99,13 @@ class GroupRates(TableView):
     @cached_property
     def rates(self) -> dict[Any, Measured]:
         """The rate of outcome 1 in each true group."""
-        estimates = self._moments.rates if self.n else np.full(self.counts.k, math.nan)
+        if not self.n:
+            return dict.fromkeys(self.labels, Measured(math.nan, _NO_PEOPLE))
         return {
-            label: Measured(rate, self._rate_reason(place) if math.isnan(rate) else "")
-            for place, (label, rate) in enumerate(zip(self.labels, estimates.tolist(), strict=True))
+            label: Measured(
+                rate, f"The estimated share of group {label!r} is not above 0." if math.isnan(rate) else ""
+            )
+            for label, rate in zip(self.labels, self._moments.rates.tolist(), strict=True)
         }
 
     @cached_property
@@ -126,7 +129,7 @@ class GroupRates(TableView):
     @cached_property
     def separated(self) -> dict[Any, bool]:
         """Whether the share of each group is above zero at `level`; if not, its rate may be anything."""
-        separated = self._separated(self._z(self.level))
+        separated = self._separated(normal_quantile(1 - self.level))
         return dict(zip(self.labels, separated.tolist(), strict=True))
 
     @cached_property
@@ -167,7 +170,7 @@ class GroupRates(TableView):
             raise InvalidParameterError("against", owner="GroupRates", must_be=must_be, got=against)
         if not self.n:
             return Interval(math.nan, math.nan, chosen, "none", exact=False, reason=_NO_PEOPLE)
-        z = self._z(chosen)
+        z = normal_quantile(1 - chosen)
         reason = self._unknown([place] if other is None else [place, other], z)
         if other is None:
             limits, method = self._moments.rate_limits(z), "Fieller, score variance"
@@ -249,19 +252,11 @@ class GroupRates(TableView):
     def _level(self, level: float | None) -> float:
         return self.level if level is None else check_level(level, owner="GroupRates")
 
-    def _z(self, level: float) -> float:
-        return normal_quantile(1 - level)
-
     def _place(self, label: Any, name: str = "group") -> int:
         check_label(label, name=name, owner="GroupRates", must_be=_A_LABEL)
         if label not in self.labels:
             raise InvalidParameterError(name, owner="GroupRates", must_be=_A_LABEL, got=label)
         return self.labels.index(label)
-
-    def _rate_reason(self, place: int) -> str:
-        if not self.n:
-            return _NO_PEOPLE
-        return f"The estimated share of group {self.labels[place]!r} is not above 0."
 
     def _undefined(self) -> str:
         return next((rate.reason for rate in self.rates.values() if rate.reason), "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass
+from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
@@ -247,7 +248,8 @@ def _solved(people: Population, solver: Solver, ends: Extremes, budget: float, k
     program, owner = ChannelProgram(people), "fairest_channel"
     spent = max(budget, ends.least + _LEAST_SLACK)
     if spent >= ends.fair_error:
-        matrix, bound = _without_unfairness(program, solver, ends), 0.0
+        blocks = [program.fair()] if program.scale > 0 else []
+        matrix, bound = choose(program, solver, blocks, ends.fair, error=ends.fair_error), 0.0
     else:
         search = least_limit if kind == "ratio" else least_difference
         result = search(program, solver, mix_extremes(ends, spent), spent, owner=owner)
@@ -264,11 +266,6 @@ def _solved(people: Population, solver: Solver, ends: Extremes, budget: float, k
         solves=solver.solves,
         kind=kind,
     )
-
-
-def _without_unfairness(program: ChannelProgram, solver: Solver, ends: Extremes) -> Matrix:
-    blocks = [program.fair()] if program.scale > 0 else []
-    return choose(program, solver, blocks, ends.fair, error=ends.fair_error)
 
 
 def _among_equals(
@@ -420,6 +417,7 @@ def frontier(
     if kind == "ratio":
         require_outcome(people, owner=owner)
     solver = Solver(progress, expected=2 + points * _PER_POINT[kind])
+    search = least_limit if kind == "ratio" else partial(least_difference, looks=_LOOKS)
     ends = _extremes_of(people, solver, owner=owner)
     program, errors = ChannelProgram(people), np.linspace(ends.least, ends.fair_error, points)
     unfairnesses, bounds, before = [], [], ends.truthful
@@ -429,7 +427,8 @@ def frontier(
             unfairnesses.append(0.0)
             bounds.append(0.0)
             continue
-        best = _point(program, solver, _beginning(program, ends, before, spent), spent, kind)
+        first = _beginning(program, ends, before, spent)
+        best = search(program, solver, first, spent, owner=owner)
         unfairnesses.append(unfairness_of(repair(best.matrix, people), people, kind, owner=owner))
         bounds.append(_unfairness_unit(program, kind) * best.bound)
         before = best.matrix
@@ -437,12 +436,6 @@ def frontier(
     return Frontier(
         read_only(errors), read_only(falling), read_only(np.minimum([*bounds, 0.0], falling)), kind
     )
-
-
-def _point(program: ChannelProgram, solver: Solver, first: Matrix, budget: float, kind: Kind) -> SearchResult:
-    if kind == "ratio":
-        return least_limit(program, solver, first, budget, owner="frontier")
-    return least_difference(program, solver, first, budget, looks=_LOOKS, owner="frontier")
 
 
 def _beginning(program: ChannelProgram, ends: Extremes, before: Matrix, budget: float) -> Matrix:

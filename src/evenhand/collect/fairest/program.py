@@ -238,6 +238,11 @@ class Rows:
             most=np.full(many, most),
         )
 
+    @property
+    def starts(self) -> Places:
+        """Where the entries of each row begin."""
+        return np.concatenate([[0], np.cumsum(self.sizes)[:-1]])
+
     def reduced(self, cost: Vector, factors: Vector) -> Vector:
         """Return the cost of each variable less all rows times their factors, each rounded only once."""
         used = np.repeat(factors != 0, self.sizes)
@@ -268,8 +273,7 @@ class Program:
     def violation(self, values: Vector) -> float:
         """Return by how much the values break a limit of a row or of a variable at most."""
         rows = self.rows
-        starts = np.concatenate([[0], np.cumsum(rows.sizes)[:-1]])
-        sums = np.add.reduceat(rows.values * values[rows.columns], starts)
+        sums = np.add.reduceat(rows.values * values[rows.columns], rows.starts)
         over = np.maximum(rows.least - sums, sums - rows.most)
         return max(0.0, float(over.max()), float((self.least - values).max()))
 
@@ -290,14 +294,9 @@ class Program:
         least, most, reduced = self.least[bounded], self.most[bounded], reduced[bounded]
         right = np.minimum(reduced * least, reduced * most)
         value = math.fsum(np.concatenate([*exact_products(duals, limits), right]).tolist())
-        terms = np.abs(duals) @ (np.abs(limits) + _largest(rows)) + 2 * np.abs(right).sum() + abs(value)
+        largest = np.maximum.reduceat(np.abs(rows.values), rows.starts)
+        terms = np.abs(duals) @ (np.abs(limits) + largest) + 2 * np.abs(right).sum() + abs(value)
         return value - float(terms * np.finfo(float).eps + np.finfo(float).tiny)
-
-
-def _largest(rows: Rows) -> Vector:
-    starts = np.concatenate([[0], np.cumsum(rows.sizes)[:-1]])
-    largest: Vector = np.maximum.reduceat(np.abs(rows.values), starts)
-    return largest
 
 
 _SPLITTER = 2.0**27 + 1

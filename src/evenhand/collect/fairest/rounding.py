@@ -138,16 +138,17 @@ def average_twins(matrix: Matrix, people: Population) -> Matrix:
     It is the average over all ways to swap such groups among themselves, so it is as private, as truthful
     and no less fair.
     """
-    labels = _twin_labels(people)
+    pairs = np.stack([people.weights, people.rates], axis=1)
+    labels = np.unique(pairs, axis=0, return_inverse=True)[1].ravel()
     sizes = np.bincount(labels)
     if sizes.max() == 1:
         return matrix
     member = np.eye(len(sizes))[labels]  # (group, class)
     sums = member.T @ matrix @ member
     own = member.T @ np.diagonal(matrix)
-    pairs = np.outer(sizes, sizes).astype(float)
-    np.fill_diagonal(pairs, np.maximum(sizes * (sizes - 1), 1))
-    means = (sums - np.diag(own)) / pairs
+    entries = np.outer(sizes, sizes).astype(float)
+    np.fill_diagonal(entries, np.maximum(sizes * (sizes - 1), 1))
+    means = (sums - np.diag(own)) / entries
     averaged: Matrix = member @ means @ member.T
     np.fill_diagonal(averaged, (own / sizes)[labels])
     return averaged
@@ -163,9 +164,3 @@ def _filled(matrix: Matrix) -> Matrix:
         part = np.divide(wanted, there, out=np.zeros_like(wanted), where=there > 0)
         matrix = matrix + np.minimum(part, 1.0)[:, None] * room
     return matrix
-
-
-def _twin_labels(people: Population) -> npt.NDArray[np.intp]:
-    pairs = np.stack([people.weights, people.rates], axis=1)
-    _, labels = np.unique(pairs, axis=0, return_inverse=True)
-    return labels.ravel()

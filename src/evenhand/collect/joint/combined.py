@@ -375,8 +375,9 @@ class CombinedOptimal(ProductStrategy):
         A mean of rows keeps the ratio of a column's entries, so the law keeps epsilon as the whole does.
         """
         k = self.shape[place]
-        weights, rates = (
-            self._by_value(numbers, place) for numbers in (self.product.weights, self.product.rates)
+        weights, rates = (  # one row for each value, one entry for each combination of the others
+            np.moveaxis(np.reshape(numbers, self.shape), place, 0).reshape(k, -1)
+            for numbers in (self.product.weights, self.product.rates)
         )
         totals = weights.sum(axis=1)
         within = np.where(totals[:, None] > 0, weights, 1.0)
@@ -393,10 +394,6 @@ class CombinedOptimal(ProductStrategy):
             "law": dyadic_channel(law, self.epsilon),
         }
         return _Part.from_record(record)
-
-    def _by_value(self, numbers: Sequence[float], place: int) -> npt.NDArray[np.float64]:
-        """Return one row for each value of a column, one entry for each combination of the others."""
-        return np.moveaxis(np.reshape(numbers, self.shape), place, 0).reshape(self.shape[place], -1)
 
     def _parts(self, place: int) -> npt.NDArray[np.float64]:
         """Return the probability of each value of a part of the report (column) under each combination."""

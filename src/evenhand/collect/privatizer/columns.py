@@ -76,7 +76,8 @@ class OutputColumns:
         """Yield each input column with the names of its output columns."""
         for name in self.inputs:
             shown = called[name] if called else name
-            yield name, _names(shown, self.schema[name]) if name in self.schema else [shown]
+            labels = self.schema[name].labels if name in self.schema else None
+            yield name, [shown] if labels is None else [f"{shown}_{label}" for label in labels]
 
 
 def plan_output(
@@ -117,10 +118,6 @@ def _is_one_hot(name: str, schema: Schema, others: Others) -> bool:
     if others == "passthrough" or name not in schema:
         return False
     return others == "one-hot-all" or schema[name].domain.kind == "categorical"
-
-
-def _names(shown: str, column: Column) -> list[str]:
-    return [f"{shown}_{label}" for label in column.labels]
 
 
 def _refuse_changed_rows(column: Column) -> None:

@@ -240,13 +240,10 @@ class Channel:
 
     def square_axis(self, moment: Floats, axis: int) -> Floats:
         """Return the mean squares of the scores along one axis, for people spread as given."""
-        own, other = (float(square) for square in self._exact_squares)
-        return np.asarray(other * moment.sum(axis=axis, keepdims=True) + (own - other) * moment)
-
-    @property
-    def _exact_squares(self) -> tuple[Fraction, Fraction]:
         p, q = self.p, self.q
-        return (p * (1 - q) ** 2 + (1 - p) * q**2) / (p - q) ** 2, q * (1 - q) / (p - q) ** 2
+        own = float((p * (1 - q) ** 2 + (1 - p) * q**2) / (p - q) ** 2)
+        other = float(q * (1 - q) / (p - q) ** 2)
+        return np.asarray(other * moment.sum(axis=axis, keepdims=True) + (own - other) * moment)
 
 
 SINGULAR = 1e7
