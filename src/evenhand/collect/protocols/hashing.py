@@ -125,7 +125,7 @@ class LocalHashing(Protocol):
         return law if exact else law.astype(float)
 
     def _privatize(self, codes: npt.NDArray[Any], source: Source) -> npt.NDArray[Any]:
-        out = np.empty(codes.size, dtype=self._layout().dtype)
+        out = np.empty(codes.size, dtype=self.layout.dtype)
         rows, family, (top, g) = _rows_of(out), self.family, self._shape
         room, refill = np.empty(min(_BLOCK, codes.size), dtype=code_type(self.k)), source.refills()
         for start in range(0, codes.size, _BLOCK):

@@ -34,25 +34,24 @@ _DECIMAL = re.compile(r"0|[1-9][0-9]{0,19}", re.ASCII)
 class Layout(ABC):
     """What reports of a protocol look like."""
 
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """Type of the array in memory."""
-        return self._dtype()
+    dtype: np.dtype[Any]
+    """Type of the array in memory."""
+
+    bytes_per_report: int
+    """How many bytes one report takes in memory, in Arrow and, before compression, in a file."""
+
+    described: str
+    """What reports must be, as the end of the sentence "must be ..."."""
+
+    def _describe(self, dtype: np.dtype[Any], described: str, *, size: int = 1) -> None:
+        """Keep the type of an entry, how many of them a report has, and what reports must be."""
+        facts = {"dtype": dtype, "bytes_per_report": size * dtype.itemsize, "described": described}
+        self.__dict__.update(facts)  # a layout itself is frozen
 
     @property
     def arrow_type(self) -> Any:
         """The Arrow type of one report."""
         return self._arrow_type()
-
-    @property
-    def bytes_per_report(self) -> int:
-        """How many bytes one report takes in memory, in Arrow and, before compression, in a file."""
-        return self._bytes()
-
-    @property
-    def described(self) -> str:
-        """What reports must be, as the end of the sentence "must be ..."."""
-        return self._described()
 
     def checked(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return `values` in the layout's type if they can be reports, else refuse them."""
@@ -76,7 +75,7 @@ class Layout(ABC):
 
     def to_json(self, values: npt.NDArray[Any]) -> list[Any]:
         """Return one plain Python value per report, which :mod:`json` writes as it is."""
-        return self._to_json(values)
+        return list(values.tolist())
 
     def from_json(self, reports: list[Any]) -> npt.NDArray[Any]:
         """Return the reports of a list that :meth:`to_json` made.
@@ -93,7 +92,7 @@ class Layout(ABC):
 
     def to_columns(self, values: npt.NDArray[Any]) -> dict[str, Any]:
         """Return the columns of a file: flat Arrow arrays by name."""
-        return self._to_columns(values)
+        return {"report": self.to_arrow(values)}
 
     def from_columns(self, columns: Mapping[str, Any]) -> npt.NDArray[Any]:
         """Return the reports of the columns of a file, or refuse them as :meth:`from_arrow` does."""
@@ -106,16 +105,7 @@ class Layout(ABC):
     # --- what a layout defines ------------------------------------------------------------------
 
     @abstractmethod
-    def _dtype(self) -> np.dtype[Any]: ...
-
-    @abstractmethod
     def _arrow_type(self) -> Any: ...
-
-    def _bytes(self) -> int:
-        return self.dtype.itemsize
-
-    @abstractmethod
-    def _described(self) -> str: ...
 
     @abstractmethod
     def _fits(self, values: npt.NDArray[Any]) -> bool: ...
@@ -126,17 +116,11 @@ class Layout(ABC):
     @abstractmethod
     def _from_arrow(self, array: Any) -> npt.NDArray[Any]: ...
 
-    def _to_json(self, values: npt.NDArray[Any]) -> list[Any]:
-        return list(values.tolist())
-
     @abstractmethod
     def _from_json(self, reports: list[Any]) -> npt.NDArray[Any]: ...
 
     def _column_types(self) -> dict[str, Any]:
         return {"report": self.arrow_type}
-
-    def _to_columns(self, values: npt.NDArray[Any]) -> dict[str, Any]:
-        return {"report": self.to_arrow(values)}
 
     def _from_columns(self, columns: Mapping[str, Any]) -> npt.NDArray[Any]:
         return self._from_arrow(columns["report"])
@@ -175,14 +159,11 @@ class IntegerLayout(Layout):
 
     k: int
 
-    def _dtype(self) -> np.dtype[Any]:
-        return code_type(self.k)
+    def __post_init__(self) -> None:
+        self._describe(code_type(self.k), f"whole numbers from 0 to {self.k - 1}")
 
     def _arrow_type(self) -> Any:
         return _integer_type(self.dtype)
-
-    def _described(self) -> str:
-        return f"whole numbers from 0 to {self.k - 1}"
 
     def _fits(self, values: npt.NDArray[Any]) -> bool:
         return values.ndim == 1 and values.dtype.kind in "iu" and not _outside(values, self.k)
@@ -220,17 +201,12 @@ class BitsLayout(Layout):
         """How many bytes a report has."""
         return -(-self.k // 8)
 
-    def _dtype(self) -> np.dtype[Any]:
-        return np.dtype(np.uint8)
+    def __post_init__(self) -> None:
+        described = f"rows of {self.width} bytes that hold {self.k} bits"
+        self._describe(np.dtype(np.uint8), described, size=self.width)
 
     def _arrow_type(self) -> Any:
         return pa.binary(self.width)
-
-    def _bytes(self) -> int:
-        return self.width
-
-    def _described(self) -> str:
-        return f"rows of {self.width} bytes that hold {self.k} bits"
 
     def _fits(self, values: npt.NDArray[Any]) -> bool:
         if values.ndim != 2 or values.dtype != np.uint8 or values.shape[1] != self.width:
@@ -243,7 +219,8 @@ class BitsLayout(Layout):
     def _from_arrow(self, array: Any) -> npt.NDArray[Any]:
         return _bytes_of(array)
 
-    def _to_json(self, values: npt.NDArray[Any]) -> list[Any]:
+    def to_json(self, values: npt.NDArray[Any]) -> list[Any]:
+        """Return one text of hexadecimal digits per report."""
         digits = np.ascontiguousarray(values).tobytes().hex()
         step = 2 * self.width
         return [digits[start : start + step] for start in range(0, len(digits), step)]
@@ -273,17 +250,12 @@ class SetLayout(Layout):
     k: int
     size: int
 
-    def _dtype(self) -> np.dtype[Any]:
-        return code_type(self.k)
+    def __post_init__(self) -> None:
+        described = f"rows of {self.size} different whole numbers from 0 to {self.k - 1}"
+        self._describe(code_type(self.k), described, size=self.size)
 
     def _arrow_type(self) -> Any:
         return pa.list_(_integer_type(self.dtype), self.size)
-
-    def _bytes(self) -> int:
-        return self.size * self.dtype.itemsize
-
-    def _described(self) -> str:
-        return f"rows of {self.size} different whole numbers from 0 to {self.k - 1}"
 
     def _fits(self, values: npt.NDArray[Any]) -> bool:
         right = values.ndim == 2 and values.dtype.kind in "iu" and values.shape[1] == self.size
@@ -302,7 +274,8 @@ class SetLayout(Layout):
             raise self._refused()
         return np.array(reports, dtype=self.dtype).reshape(-1, self.size)
 
-    def _to_columns(self, values: npt.NDArray[Any]) -> dict[str, Any]:
+    def to_columns(self, values: npt.NDArray[Any]) -> dict[str, Any]:
+        """Return one column, in which the numbers of a report are packed into bytes."""
         packed = np.ascontiguousarray(values, dtype=self.dtype.newbyteorder("<"))
         return {"report": _bytes_array(packed.view(np.uint8))}
 
@@ -330,15 +303,15 @@ class HashedLayout(Layout):
     width: int
     g: int
 
-    def _dtype(self) -> np.dtype[Any]:
+    def __post_init__(self) -> None:
         word = f"<u{self.width // 8}"
-        return np.dtype([("multiplier", word), ("offset", word), ("value", code_type(self.g))])
+        self._describe(
+            np.dtype([("multiplier", word), ("offset", word), ("value", code_type(self.g))]),
+            f"records of multiplier and offset of {self.width} bits and a value from 0 to {self.g - 1}",
+        )
 
     def _arrow_type(self) -> Any:
         return pa.struct(list(self._column_types().items()))
-
-    def _described(self) -> str:
-        return f"records of multiplier and offset of {self.width} bits and a value from 0 to {self.g - 1}"
 
     @property
     def _parts(self) -> tuple[str, ...]:
@@ -357,7 +330,8 @@ class HashedLayout(Layout):
     def _column_types(self) -> dict[str, Any]:
         return {name: _integer_type(self.dtype[name]) for name in self._parts}
 
-    def _to_columns(self, values: npt.NDArray[Any]) -> dict[str, Any]:
+    def to_columns(self, values: npt.NDArray[Any]) -> dict[str, Any]:
+        """Return one column for each part of the records."""
         return {name: pa.array(np.ascontiguousarray(values[name])) for name in self._parts}
 
     def _from_columns(self, columns: Mapping[str, Any]) -> npt.NDArray[Any]:
@@ -366,7 +340,8 @@ class HashedLayout(Layout):
             out[name] = _numbers_of(array)
         return out
 
-    def _to_json(self, values: npt.NDArray[Any]) -> list[Any]:
+    def to_json(self, values: npt.NDArray[Any]) -> list[Any]:
+        """Return one record per report; words of 64 bits are texts, which no reader of JSON rounds."""
         parts = [values[name].tolist() for name in self._parts]
         if self.width == 64:
             parts[:2] = [[str(word) for word in words] for words in parts[:2]]
