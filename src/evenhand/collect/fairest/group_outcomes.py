@@ -15,7 +15,7 @@ from evenhand.collect.estimates.group_rates import GroupRates
 from evenhand.collect.protocols.channel import onto_simplex
 from evenhand.collect.protocols.codes import check_codes
 from evenhand.collect.protocols.optimal import Optimal
-from evenhand.collect.protocols.optimal_inputs import as_weights
+from evenhand.collect.protocols.optimal_inputs import ORIGINS, as_weights
 from evenhand.errors import InvalidParameterError
 from evenhand.measure.columns import read_binary, read_column, same_length
 from evenhand.privacy.guarantees.guarantee import Guarantee
@@ -35,10 +35,7 @@ if TYPE_CHECKING:
     Counts = npt.NDArray[np.int64]
     Origin = Literal["public", "pilot", "noisy", "exact"]
 
-__all__ = ["ORIGINS", "GroupOutcomes", "checked_budget"]
-
-ORIGINS: tuple[Origin, ...] = ("public", "pilot", "noisy", "exact")
-"""Where shares and rates may come from."""
+__all__ = ["GroupOutcomes", "checked_budget"]
 
 _OWNER = "GroupOutcomes"
 _PILOT_APART = "nobody of the pilot reports again"
@@ -108,7 +105,7 @@ class GroupOutcomes:
         if len(rates) != len(weights) or not all(0 <= rate <= 1 for rate in rates):
             must_be = f"{len(weights)} numbers from 0 to 1, one for each weight"
             raise InvalidParameterError("rates", owner=_OWNER, must_be=must_be, got=_few(rates))
-        origin = one_of("origin", self.origin, ORIGINS, owner=_OWNER)
+        origin = one_of("origin", self.origin, tuple(ORIGINS), owner=_OWNER)
         object.__setattr__(self, "weights", as_weights(weights))
         object.__setattr__(self, "rates", tuple(rates))
         object.__setattr__(self, "origin", origin)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.collect.fairest.population import check_matrix
-from evenhand.collect.protocols.dyadic import GRID, exp_below
+from evenhand.collect.protocols.probabilities import GRID, exp_below
 from evenhand.errors import GuaranteeError
 from evenhand.privacy.rational import exact
 

@@ -115,9 +115,6 @@ class ProductStrategy(Strategy):
         return super()._row(column) | {"protocol": f"{type(self.product).__name__}, combined"}
 
 
-_LARGEST_DOMAIN = 2**31 - 1
-
-
 @dataclass(frozen=True, init=False, repr=False)
 class DecodedGRR(GRR):
     r"""One column of a report by randomized response over combinations, as the server decodes it.
@@ -150,7 +147,7 @@ class DecodedGRR(GRR):
 
     def __init__(self, k: int, epsilon: Number, *, cells: int) -> None:
         super().__init__(k, epsilon)
-        cells = integer("cells", cells, owner="DecodedGRR", low=self.k, high=_LARGEST_DOMAIN)
+        cells = integer("cells", cells, owner="DecodedGRR", low=self.k, high=GRR.most_values)
         if cells % self.k:
             must_be = f"a multiple of {self.k}, the number of values"
             raise InvalidParameterError("cells", owner="DecodedGRR", must_be=must_be, got=cells)
@@ -232,7 +229,7 @@ class Combined(ProductStrategy):
     ) -> None:
         amount = exact(epsilon, name="epsilon", owner="Combined", above=0, most=1_000_000)
         checked = _check_sizes(sizes, owner="Combined")
-        most = integer("most_cells", most_cells, owner="Combined", low=1, high=_LARGEST_DOMAIN)
+        most = integer("most_cells", most_cells, owner="Combined", low=1, high=GRR.most_values)
         cells = check_cells(checked, most, what="A combined report")
         super().__init__(checked, GRR(cells, amount), in_clear=in_clear)
         try:

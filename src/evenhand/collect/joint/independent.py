@@ -29,7 +29,7 @@ from evenhand.collect.joint.strategy import (
     streams,
 )
 from evenhand.collect.protocols.codes import code_type
-from evenhand.collect.protocols.dyadic import GRID
+from evenhand.collect.protocols.probabilities import GRID
 from evenhand.collect.reports.reports import Reports
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.guarantees.guarantee import Guarantee

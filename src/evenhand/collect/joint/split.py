@@ -11,7 +11,7 @@ import numpy as np
 
 from evenhand._validate import integer, one_of
 from evenhand.collect.joint.split_optimal import Attributes, optimal_split
-from evenhand.collect.protocols.dyadic import GRID
+from evenhand.collect.protocols.probabilities import GRID
 from evenhand.collect.protocols.registry import convex_names, formula_names
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.rational import Number, exact

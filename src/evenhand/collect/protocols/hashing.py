@@ -15,9 +15,8 @@ from evenhand._validate import integer
 from evenhand.collect import kernels
 from evenhand.collect.protocols.base import Protocol
 from evenhand.collect.protocols.codes import code_type
-from evenhand.collect.protocols.dyadic import GRID
-from evenhand.collect.protocols.formulas import Ideal, least_variance, response_log_gain
 from evenhand.collect.protocols.grr import flip_probability
+from evenhand.collect.protocols.probabilities import GRID, Ideal, least_variance, response_log_gain
 from evenhand.collect.reports.layouts import HashedLayout
 from evenhand.errors import LimitExceededError
 from evenhand.privacy.feeding import feed
@@ -25,12 +24,14 @@ from evenhand.privacy.feeding import feed
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from evenhand.collect.protocols.formulas import Floats
+    from evenhand.collect.protocols.probabilities import Floats
     from evenhand.privacy.randomness import Source
     from evenhand.privacy.rational import Number
 
 __all__ = ["BLH", "LARGEST_DOMAIN", "MOST_BUCKETS", "OLH", "HashFamily", "LocalHashing"]
 
+LARGEST_DOMAIN = 1 << 25
+MOST_BUCKETS = 1 << 24
 _BLOCK = 1 << 15  # reports whose hash functions are drawn at a time
 _SERVED = 1 << 18  # reports that a kernel counts at a time
 _NEAR = 1 << 11  # reports that stay in the nearest cache while they are counted
@@ -49,9 +50,7 @@ class LocalHashing(Protocol):
     them: no bit serves both.
     """
 
-    def __init__(self, k: int, epsilon: Number) -> None:
-        integer("k", k, owner=type(self).__name__, low=2, high=LARGEST_DOMAIN)
-        super().__init__(k, epsilon)
+    most_values: ClassVar[int] = LARGEST_DOMAIN
 
     @cached_property
     def g(self) -> int:
@@ -320,10 +319,6 @@ def _ideal_of(buckets: Floats, epsilon: Floats) -> Ideal:
 def _rows_of(values: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
     """Return the bytes of each report as a row, in place."""
     return values.view(np.uint8).reshape(len(values), values.dtype.itemsize)
-
-
-LARGEST_DOMAIN = 1 << 25
-MOST_BUCKETS = 1 << 24
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,6 @@ from evenhand.collect.fairest.rounding import dyadic_channel
 from evenhand.collect.protocols.channel import MatrixChannel
 from evenhand.collect.protocols.codes import check_numbers
 from evenhand.collect.protocols.describe import epsilon_literal
-from evenhand.collect.protocols.dyadic import GRID
 from evenhand.collect.protocols.grr import Naming, answer_room
 from evenhand.collect.protocols.optimal_inputs import (
     ORIGINS,
@@ -29,6 +28,7 @@ from evenhand.collect.protocols.optimal_inputs import (
     check_law,
     column_ratio,
 )
+from evenhand.collect.protocols.probabilities import GRID
 from evenhand.errors import EvenhandError, EvenhandWarning, InvalidParameterError, LimitExceededError
 from evenhand.privacy.feeding import feed
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, NoReturn
 
 import numpy as np
 
-from evenhand.collect.protocols.dyadic import GRID, require_private
+from evenhand.collect.protocols.probabilities import GRID, require_private
 from evenhand.errors import GuaranteeError, InvalidParameterError
 
 Law = tuple[tuple[int, ...], ...]

@@ -12,9 +12,8 @@ import numpy as np
 
 from evenhand.collect import kernels
 from evenhand.collect.protocols.codes import code_type
-from evenhand.collect.protocols.dyadic import GRID, exp_below, round_down
-from evenhand.collect.protocols.formulas import Ideal, least_variance
 from evenhand.collect.protocols.grr import Listing
+from evenhand.collect.protocols.probabilities import GRID, Ideal, exp_below, least_variance, round_down
 from evenhand.collect.reports.layouts import SetLayout
 from evenhand.errors import InvalidParameterError, LimitExceededError
 from evenhand.privacy.feeding import feed
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from evenhand.collect.protocols.formulas import Floats
+    from evenhand.collect.protocols.probabilities import Floats
     from evenhand.privacy.randomness import Source
     from evenhand.privacy.rational import Number
 

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from evenhand._lazy import lazy
-from evenhand.collect.protocols.dyadic import exp_above, exp_below, round_down, round_up
-from evenhand.collect.protocols.formulas import Ideal
+from evenhand.collect.protocols.probabilities import Ideal, exp_above, exp_below, round_down, round_up
 from evenhand.collect.protocols.unary import Unary
 
 if TYPE_CHECKING:
-    from evenhand.collect.protocols.formulas import Floats
+    from evenhand.collect.protocols.probabilities import Floats
     from evenhand.privacy.rational import Number
 
 __all__ = ["THE"]

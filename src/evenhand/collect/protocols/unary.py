@@ -13,8 +13,7 @@ import numpy as np
 from evenhand.collect import kernels
 from evenhand.collect.protocols.base import Protocol
 from evenhand.collect.protocols.codes import check_codes, code_type
-from evenhand.collect.protocols.dyadic import GRID, exp_above, round_up
-from evenhand.collect.protocols.formulas import Ideal, response_log_gain
+from evenhand.collect.protocols.probabilities import GRID, Ideal, exp_above, response_log_gain, round_up
 from evenhand.collect.reports.layouts import BitsLayout
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.feeding import feed
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from evenhand.collect.protocols.formulas import Floats
+    from evenhand.collect.protocols.probabilities import Floats
     from evenhand.privacy.randomness import Source
 
 __all__ = ["OUE", "RAPPOR", "Unary"]
