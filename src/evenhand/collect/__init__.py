@@ -102,9 +102,9 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         message = f"module 'evenhand.collect' has no attribute {name!r}"
         raise AttributeError(message)
-    found = getattr(import_module(f"evenhand.collect.{_HOMES[name]}"), name)
-    globals()[name] = found
-    return found
+    loaded = getattr(import_module(f"evenhand.collect.{_HOMES[name]}"), name)
+    globals()[name] = loaded
+    return loaded
 
 
 def __dir__() -> list[str]:

@@ -84,7 +84,7 @@ class Frequencies(TableView):
         self, counts: npt.ArrayLike, *, n: int, protocol: Any = None, p: Any = None, q: Any = None
     ) -> None:
         number = integer("n", n, owner="Frequencies", low=0)
-        object.__setattr__(self, "counts", _checked(counts, number))
+        object.__setattr__(self, "counts", _check_counts(counts, number))
         object.__setattr__(self, "n", number)
         object.__setattr__(self, "protocol", protocol)
         object.__setattr__(self, "channel", Channel.of(protocol, p, q, owner="Frequencies"))
@@ -234,7 +234,7 @@ class Frequencies(TableView):
     def __len__(self) -> int:
         return self.counts.size
 
-    def _shown(self) -> tuple[str, list[list[str]], list[str]]:
+    def _make_table(self) -> tuple[str, list[list[str]], list[str]]:
         maker = f" of {self.protocol!r}" if self.protocol is not None else ""
         title = f"Shares of {len(self):,} values from {self.n:,} report{'' if self.n == 1 else 's'}{maker}"
         low, high = self.interval(_LEVEL)
@@ -273,7 +273,7 @@ def _check_table_size(k: int) -> None:
         )
 
 
-def _checked(counts: npt.ArrayLike, n: int) -> npt.NDArray[Any]:
+def _check_counts(counts: npt.ArrayLike, n: int) -> npt.NDArray[Any]:
     must_be = "one number from 0 to 'n' for each value"
     array = read_array(counts, name="counts", owner="Frequencies", must_be=must_be)
     if array.ndim != 1 or not ((array >= 0) & (array <= n)).all():
@@ -324,8 +324,8 @@ class ConsistentShares(TableView):
         """Return the frame of the estimate with one more column, ``consistent_share``."""
         return _shares_frame(self.estimate, labels, backend, consistent=self.values)
 
-    def _shown(self) -> tuple[str, list[list[str]], list[str]]:
-        title, rows, notes = self.estimate._shown()  # noqa: SLF001 - of the same module
+    def _make_table(self) -> tuple[str, list[list[str]], list[str]]:
+        title, rows, notes = self.estimate._make_table()  # noqa: SLF001 - of the same module
         added = ["consistent share", *(number_text(share) for share in self.values[:SHOWN])]
         return title, [[*row, cell] for row, cell in zip(rows, added, strict=True)], [*notes, self.note]
 

@@ -18,9 +18,9 @@ from evenhand.collect.estimates.group_moments import (
     worst_pair,
 )
 from evenhand.collect.estimates.outcome_counts import (
+    DEPENDENT_OUTCOME,
     OutcomeCounts,
     count_outcomes,
-    dependent_outcome_text,
     impossible_groups,
     impossible_groups_text,
 )
@@ -234,7 +234,7 @@ class GroupRates(TableView):
         """Return a frame with one row per group: share, rate and gap with limits, naive rate, and a note."""
         return _rates_frame(self, self._level(level), backend)
 
-    def _shown(self) -> tuple[str, list[list[str]], list[str]]:
+    def _make_table(self) -> tuple[str, list[list[str]], list[str]]:
         maker = f" of {self.protocol!r}" if self.protocol is not None else ""
         people = "1 person" if self.n == 1 else f"{self.n:,} people"
         title = f"Outcome rates of the true groups, {people}, groups from reports{maker}"
@@ -244,7 +244,7 @@ class GroupRates(TableView):
 
     @cached_property
     def _moments(self) -> GroupMoments:
-        return GroupMoments.of(self.counts, self.channel)
+        return GroupMoments(self.counts.people, self.counts.together, self.channel)
 
     def _separated(self, z: float) -> npt.NDArray[np.bool_]:
         return self._moments.separated(z) if self.n else np.zeros(self.counts.k, dtype=bool)
@@ -377,7 +377,7 @@ def group_rates(
     channel.require_inverse()
     estimate = GroupRates(counts, channel, names, privileged, level, made_by)
     if outcome_from_reports:
-        warnings.warn(dependent_outcome_text(), IndependenceWarning, stacklevel=2)
+        warnings.warn(DEPENDENT_OUTCOME, IndependenceWarning, stacklevel=2)
     elif (impossible := impossible_groups(counts, channel)).size:
         warnings.warn(impossible_groups_text(names, impossible), IndependenceWarning, stacklevel=2)
     return estimate

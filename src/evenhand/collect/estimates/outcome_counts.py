@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from evenhand.collect.reports.reports import Reports
 
 __all__ = [
+    "DEPENDENT_OUTCOME",
     "MOST_GROUPS",
     "RARE",
     "OutcomeCounts",
     "count_outcomes",
-    "dependent_outcome_text",
     "impossible_groups",
     "impossible_groups_text",
 ]
@@ -154,9 +154,10 @@ _NEEDS = (
 )
 
 
-def dependent_outcome_text() -> str:
-    """Return the warning for an outcome that is said to be made from the reports."""
-    return f"The outcome is made from the reports, so these are not the rates of the true groups: {_NEEDS}"
+DEPENDENT_OUTCOME = (
+    f"The outcome is made from the reports, so these are not the rates of the true groups: {_NEEDS}"
+)
+"""The warning for an outcome that is said to be made from the reports."""
 
 
 def impossible_groups_text(labels: tuple[Any, ...], groups: npt.NDArray[np.intp]) -> str:

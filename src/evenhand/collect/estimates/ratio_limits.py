@@ -180,23 +180,23 @@ def find_limit(
     above = excess(end)
     whole = above <= 0  # all the way
     near, below = start, np.full_like(start, -within)
-    far, above, found = end, np.where(whole, 1.0, above), start
+    far, above, value = end, np.where(whole, 1.0, above), start
     was_inside = np.zeros_like(whole)
     was_outside = np.zeros_like(whole)
     for _ in range(_LOOKS):  # regula falsi, the height of an end that stays being halved
-        found = np.where(
+        value = np.where(
             np.isfinite(above), near + (far - near) * (below / (below - above)), (near + far) / 2
         )
-        height = excess(found)
+        height = excess(value)
         inside = height <= 0
         above = np.where(inside & was_inside, above / 2, above)
         below = np.where(~inside & was_outside, below / 2, below)
-        near, below = np.where(inside, found, near), np.where(inside, height, below)
-        far, above = np.where(inside, far, found), np.where(inside, above, height)
+        near, below = np.where(inside, value, near), np.where(inside, height, below)
+        far, above = np.where(inside, far, value), np.where(inside, above, height)
         was_inside, was_outside = inside, ~inside
         if (whole | (np.abs(height) <= _LEVEL)).all():
             break
-    return np.where(whole, end, found)
+    return np.where(whole, end, value)
 
 
 def _multiplier(curve: Array, tilted: Array, level: Array) -> Array:

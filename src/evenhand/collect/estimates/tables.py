@@ -29,15 +29,15 @@ class TableView(ABC):
     """What is printed as a title, a small table and notes, and in notebooks as HTML."""
 
     @abstractmethod
-    def _shown(self) -> tuple[str, list[list[str]], list[str]]:
+    def _make_table(self) -> tuple[str, list[list[str]], list[str]]:
         """Return the title, the rows of the table with its heads first, and the notes."""
 
     def __repr__(self) -> str:
-        title, rows, notes = self._shown()
+        title, rows, notes = self._make_table()
         return "\n".join([title, *aligned(rows), *notes])
 
     def _repr_html_(self) -> str:
-        title, rows, notes = self._shown()
+        title, rows, notes = self._make_table()
         lines = "".join(f"<p>{escape(line)}</p>" for line in notes)
         return f"<div><p>{escape(title)}</p>{html_table(rows)}{lines}</div>"
 

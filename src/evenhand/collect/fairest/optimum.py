@@ -219,13 +219,13 @@ def fairest_channel(
     if kind == "ratio":
         require_outcome(people, owner=owner)
     solver = Solver(progress, expected=_EXPECTED[kind])
-    ends = _extremes_of(people, solver, owner=owner)
-    budget = _budget(error, people, ends, owner=owner)
+    ends = _find_extremes(people, solver, owner=owner)
+    budget = _read_budget(error, people, ends, owner=owner)
     key = (*people.key, budget, kind)
-    return _CHANNELS.get(key, lambda: _solved(people, solver, ends, budget, kind))
+    return _CHANNELS.get(key, lambda: _solve_channel(people, solver, ends, budget, kind))
 
 
-def _extremes_of(people: Population, solver: Solver, *, owner: str) -> Extremes:
+def _find_extremes(people: Population, solver: Solver, *, owner: str) -> Extremes:
     """Return both ends of the range of errors, which are kept for the next question about these people."""
     before = solver.solves
     ends = _EXTREMES.get(people.key, lambda: extremes(ChannelProgram(people), solver, owner=owner))
@@ -244,7 +244,9 @@ def _unfairness_unit(program: ChannelProgram, kind: Kind) -> float:
     return program.people.width * program.scale / (program.people.mean if kind == "ratio" else 1)
 
 
-def _solved(people: Population, solver: Solver, ends: Extremes, budget: float, kind: Kind) -> FairestChannel:
+def _solve_channel(
+    people: Population, solver: Solver, ends: Extremes, budget: float, kind: Kind
+) -> FairestChannel:
     program, owner = ChannelProgram(people), "fairest_channel"
     spent = max(budget, ends.least + _LEAST_SLACK)
     if spent >= ends.fair_error:
@@ -253,7 +255,7 @@ def _solved(people: Population, solver: Solver, ends: Extremes, budget: float, k
     else:
         search = least_limit if kind == "ratio" else least_difference
         result = search(program, solver, mix_extremes(ends, spent), spent, owner=owner)
-        matrix, bound = _among_equals(program, solver, result, spent, kind), result.bound
+        matrix, bound = _choose_among_equals(program, solver, result, spent, kind), result.bound
     matrix = repair(average_twins(matrix, people), people)
     unfairness = unfairness_of(matrix, people, kind, owner=owner)
     return FairestChannel(
@@ -268,7 +270,7 @@ def _solved(people: Population, solver: Solver, ends: Extremes, budget: float, k
     )
 
 
-def _among_equals(
+def _choose_among_equals(
     program: ChannelProgram, solver: Solver, result: SearchResult, budget: float, kind: Kind
 ) -> Matrix:
     """Return the channel that the fixed rule takes from those that are as fair as `result`."""
@@ -280,10 +282,10 @@ def _among_equals(
     made = program.values(result.matrix)[1]
     blocks = [program.budget_row(budget), program.limits((above, below), made)]
     chosen = choose(program, solver, blocks, result.matrix)
-    return chosen if _as_fair(program, chosen, result, kind) else result.matrix
+    return chosen if _is_as_fair(program, chosen, result, kind) else result.matrix
 
 
-def _as_fair(program: ChannelProgram, chosen: Matrix, result: SearchResult, kind: Kind) -> bool:
+def _is_as_fair(program: ChannelProgram, chosen: Matrix, result: SearchResult, kind: Kind) -> bool:
     """Whether the chosen channel is as fair as the one found, once both are repaired."""
     people, coarse = program.people, program.people.k > SIMPLEX_GROUPS
     after, before = (
@@ -294,7 +296,7 @@ def _as_fair(program: ChannelProgram, chosen: Matrix, result: SearchResult, kind
     return after <= before + allowed * _unfairness_unit(program, kind)
 
 
-def _budget(error: Any, people: Population, ends: Extremes, *, owner: str) -> float:
+def _read_budget(error: Any, people: Population, ends: Extremes, *, owner: str) -> float:
     """Return the error budget as a number that some channel keeps."""
     if isinstance(error, str):
         named = one_of("error", error, ("grr", "minimum"), owner=owner)
@@ -376,7 +378,7 @@ def error_range(weights: npt.ArrayLike, rates: npt.ArrayLike, epsilon: object) -
     """
     owner = "error_range"
     people = population(weights, rates, epsilon, owner=owner).rounded
-    ends = _extremes_of(people, Solver(), owner=owner)
+    ends = _find_extremes(people, Solver(), owner=owner)
     return ErrorRange(ends.least, people.grr_error, ends.fair_error)
 
 
@@ -418,7 +420,7 @@ def frontier(
         require_outcome(people, owner=owner)
     solver = Solver(progress, expected=2 + points * _PER_POINT[kind])
     search = least_limit if kind == "ratio" else partial(least_difference, looks=_LOOKS)
-    ends = _extremes_of(people, solver, owner=owner)
+    ends = _find_extremes(people, solver, owner=owner)
     program, errors = ChannelProgram(people), np.linspace(ends.least, ends.fair_error, points)
     unfairnesses, bounds, before = [], [], ends.truthful
     for budget in errors[:-1]:
@@ -427,7 +429,7 @@ def frontier(
             unfairnesses.append(0.0)
             bounds.append(0.0)
             continue
-        first = _beginning(program, ends, before, spent)
+        first = _first_channel(program, ends, before, spent)
         best = search(program, solver, first, spent, owner=owner)
         unfairnesses.append(unfairness_of(repair(best.matrix, people), people, kind, owner=owner))
         bounds.append(_unfairness_unit(program, kind) * best.bound)
@@ -438,7 +440,7 @@ def frontier(
     )
 
 
-def _beginning(program: ChannelProgram, ends: Extremes, before: Matrix, budget: float) -> Matrix:
+def _first_channel(program: ChannelProgram, ends: Extremes, before: Matrix, budget: float) -> Matrix:
     """Return the better of two mixtures that use up the budget: with the point before, or both ends."""
     spent = channel_error(before, program.people)
     share = min(max((budget - spent) / max(ends.fair_error - spent, _LEAST_SLACK), 0.0), 1.0)

@@ -110,7 +110,7 @@ class Population:
 
 def population(weights: npt.ArrayLike, rates: npt.ArrayLike, epsilon: object, *, owner: str) -> Population:
     """Return the checked `Population`; weights that sum to one but for rounding are scaled to do so."""
-    shares = _numbers("weights", weights, owner=owner)
+    shares = _read_numbers("weights", weights, owner=owner)
     if len(shares) < 2:
         raise InvalidParameterError("weights", owner=owner, must_be="of at least two groups", got="fewer")
     total = float(shares.sum())
@@ -122,7 +122,7 @@ def population(weights: npt.ArrayLike, rates: npt.ArrayLike, epsilon: object, *,
             got=f"a sum of {total:.6g}",
             hint="divide the counts of the groups by their sum.",
         )
-    chances = _numbers("rates", rates, owner=owner)
+    chances = _read_numbers("rates", rates, owner=owner)
     if len(chances) != len(shares):
         raise InvalidParameterError(
             "rates",
@@ -154,7 +154,7 @@ def read_only(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return values
 
 
-def _numbers(name: str, values: npt.ArrayLike, *, owner: str) -> Vector:
+def _read_numbers(name: str, values: npt.ArrayLike, *, owner: str) -> Vector:
     try:
         numbers = np.array(values, dtype=np.float64)
     except (TypeError, ValueError):

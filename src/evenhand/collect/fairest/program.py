@@ -83,7 +83,11 @@ class ChannelProgram:
 
     def truthful(self, *blocks: Rows) -> Program:
         """Return the program of the most truthful channel that keeps all `blocks` of rows."""
-        return self.within(-np.append(self.people.weights, np.zeros(self.size - self.people.k)), *blocks)
+        return self.within(-self.on_diagonal(self.people.weights), *blocks)
+
+    def on_diagonal(self, costs: Vector) -> Vector:
+        """Return the cost of each variable where the entries of the diagonal cost `costs`, others nothing."""
+        return np.append(costs, np.zeros(self.size - len(costs)))
 
     def within(self, cost: Vector, *blocks: Rows) -> Program:
         """Return the program that minimises `cost` over the channels that keep all `blocks` of rows."""
@@ -312,8 +316,8 @@ def exact_products(left: Vector, right: Vector) -> tuple[Vector, Vector]:
     (1.0, True)
     """
     product = left * right
-    left_high, left_low = _halves(left)
-    right_high, right_low = _halves(right)
+    left_high, left_low = _split_digits(left)
+    right_high, right_low = _split_digits(right)
     over = ((product - left_high * right_high) - left_low * right_high) - left_high * right_low
     return product, left_low * right_low - over
 
@@ -332,7 +336,7 @@ def sums_by_place(places: npt.NDArray[np.intp], parts: Vector, many: int) -> Vec
     return np.array([math.fsum(ordered[start:end]) for start, end in zip(starts, ends, strict=True)])
 
 
-def _halves(values: Vector) -> tuple[Vector, Vector]:
+def _split_digits(values: Vector) -> tuple[Vector, Vector]:
     """Return two parts of each number, of half its digits each."""
     wide = _SPLITTER * values
     high = wide - (wide - values)

@@ -67,7 +67,7 @@ def dyadic_channel(matrix: npt.ArrayLike, epsilon: object) -> list[list[int]]:
     ratio = exp_below(privacy)
     share = 0.0
     while share <= _MOST_SHARE:
-        rows = _rounded(channel, share)
+        rows = _round_rows(channel, share)
         if rows is not None and _is_private(rows, ratio):
             return [[int(entry) for entry in row] for row in rows]
         share = max(4 * share, 2.0**-53 * len(channel))
@@ -84,7 +84,7 @@ def _is_private(rows: Integers, ratio: Fraction) -> bool:
     return all(most * below <= above * least for most, least in pairs)
 
 
-def _rounded(matrix: npt.NDArray[np.float64], share: float) -> Integers | None:
+def _round_rows(matrix: npt.NDArray[np.float64], share: float) -> Integers | None:
     """Return whole numbers over 2**53 that sum to it in each row, or None where one would not be positive.
 
     Rows are rounded down and the few units that are missing go to the entries that lost most.
@@ -117,7 +117,7 @@ def repair(matrix: Matrix, people: Population) -> Matrix:
     :math:`v` is the largest :math:`\max_i q_{ij} - e^\varepsilon \min_i q_{ij}`.
     """
     if people.floor > _SMALL_FLOOR:
-        matrix = _filled(matrix / matrix.sum(axis=1).max())
+        matrix = _fill_rows(matrix / matrix.sum(axis=1).max())
     matrix = matrix / matrix.sum(axis=1, keepdims=True)
     least = _HAIR
     while least < 2 and (over := excess_ratio(matrix, people)) > 0:
@@ -154,7 +154,7 @@ def average_twins(matrix: Matrix, people: Population) -> Matrix:
     return averaged
 
 
-def _filled(matrix: Matrix) -> Matrix:
+def _fill_rows(matrix: Matrix) -> Matrix:
     """Return the matrix with rows that sum to one where there is room below the tops of row and column."""
     tops = np.diagonal(matrix)
     for limit in (np.minimum(tops[:, None], tops[None, :]), np.broadcast_to(tops, matrix.shape)):

@@ -187,7 +187,7 @@ def least_difference(
     """
     if looks is None:
         looks = _LOOKS if program.people.k <= _MANY_GROUPS else _LOOKS_MANY_GROUPS
-    best = _downhill(program, solver, first, budget, owner=owner)
+    best = _descend(program, solver, first, budget, owner=owner)
     seen: list[tuple[float, float]] = []  # shares that were tried, rising, and the bound at each
     above, below = largest_deviations(program, best)
     bound, share = 0.0, min(max(below / (above + below), _EDGE), 1 - _EDGE)
@@ -197,15 +197,15 @@ def least_difference(
         seen = sorted([*seen, (share, result.bound)])
         if _difference(program, result.matrix) < _difference(program, best):
             best = result.matrix
-        bound, share = _weakest(seen)
+        bound, share = _find_weakest(seen)
         if bound >= _difference(program, best) * (1 - _CLOSE) or share in dict(seen):
             break
-    best = _downhill(program, solver, best, budget, owner=owner)
+    best = _descend(program, solver, best, budget, owner=owner)
     limit = _difference(program, best)
     return SearchResult(best, limit, min(bound, limit))
 
 
-def _weakest(seen: list[tuple[float, float]]) -> tuple[float, float]:
+def _find_weakest(seen: list[tuple[float, float]]) -> tuple[float, float]:
     """Return the least lower bound along the line, and the share where to look next."""
     (first, first_bound), (last, last_bound) = seen[0], seen[-1]
     places = [
@@ -221,9 +221,7 @@ def _weakest(seen: list[tuple[float, float]]) -> tuple[float, float]:
     return min(places)
 
 
-def _downhill(
-    program: ChannelProgram, solver: Solver, matrix: Matrix, budget: float, *, owner: str
-) -> Matrix:
+def _descend(program: ChannelProgram, solver: Solver, matrix: Matrix, budget: float, *, owner: str) -> Matrix:
     """Return a channel from which no small step makes the difference less."""
     value, basis = _difference(program, matrix), None
     for _ in range(_DOWNHILL):
@@ -250,44 +248,45 @@ _LESS = 1e-4  # weight of the rule where it cannot have a program of its own
 
 
 def choose(
-    program: ChannelProgram, solver: Solver, blocks: list[Rows], found: Matrix, *, error: float | None = None
+    program: ChannelProgram,
+    solver: Solver,
+    blocks: list[Rows],
+    channel: Matrix,
+    *,
+    error: float | None = None,
 ) -> Matrix:
-    """Return one channel among those that keep all `blocks` of rows; `found` if the programs cannot say.
+    """Return one channel among those that keep all `blocks` of rows; `channel` if the programs cannot say.
 
     Most truthful first; among those, most truthful for groups that nobody is in; among those, the one with
-    the least sum of entries under fixed weights. With `error`, `found` is known to be the most truthful.
+    the least sum of entries under fixed weights. With `error`, `channel` is known to be the most truthful.
     With many groups one program minimises all three at once, weighed: an interior point method needs a set
     with an inside.
     """
     if error is not None:
         blocks = [*blocks, program.budget_row(error + _CHOICE_SLACK)]
     if program.people.k > SIMPLEX_GROUPS:
-        return _at_once(program, solver, blocks, found)
+        return _choose_at_once(program, solver, blocks, channel)
     weights = program.people.weights
     aims = [weights] if error is None else []
     if not weights.all():
         aims.append((weights == 0).astype(float))
     for aim in aims:
-        cost = -_diagonal(program, aim)
+        cost = -program.on_diagonal(aim)
         answer = solver.attempt(program.within(cost, *blocks))
         if answer is None:
-            return found
-        found = program.matrix(answer.values)
+            return channel
+        channel = program.matrix(answer.values)
         blocks = [*blocks, program.diagonal_row(aim, -answer.objective - _CHOICE_SLACK)]
     last = solver.attempt(program.within(_rule_cost(program), *blocks))
-    return found if last is None else program.matrix(last.values)
+    return channel if last is None else program.matrix(last.values)
 
 
-def _at_once(program: ChannelProgram, solver: Solver, blocks: list[Rows], found: Matrix) -> Matrix:
+def _choose_at_once(program: ChannelProgram, solver: Solver, blocks: list[Rows], channel: Matrix) -> Matrix:
     weights = program.people.weights
     empty = (weights == 0).astype(float) / program.people.k
-    cost = _LESS * _rule_cost(program) / program.people.k - _diagonal(program, weights + 10 * _LESS * empty)
+    cost = _LESS * _rule_cost(program) / program.people.k - program.on_diagonal(weights + 10 * _LESS * empty)
     answer = solver.attempt(program.within(cost, *blocks))
-    return found if answer is None else program.matrix(answer.values)
-
-
-def _diagonal(program: ChannelProgram, values: Vector) -> Vector:
-    return np.append(values, np.zeros(program.size - len(values)))
+    return channel if answer is None else program.matrix(answer.values)
 
 
 def _rule_cost(program: ChannelProgram) -> Vector:

@@ -363,7 +363,7 @@ def _check_target(protocol: Any, target: Number) -> None:
         )
 
 
-def _check_groups(outcomes: GroupOutcomes, k: int, what: str) -> None:
+def _check_groups(outcomes: GroupOutcomes, k: int, meaning: str) -> None:
     if outcomes.k != k:
-        must_be, got = f"weights and rates of {k:,} groups, {what}", f"those of {outcomes.k:,}"
+        must_be, got = f"weights and rates of {k:,} groups, {meaning}", f"those of {outcomes.k:,}"
         raise InvalidParameterError("outcomes", owner=_OPTIMAL_OWNER, must_be=must_be, got=got)

@@ -230,7 +230,7 @@ class Combined(ProductStrategy):
         amount = exact(epsilon, name="epsilon", owner="Combined", above=0, most=1_000_000)
         checked = _check_sizes(sizes, owner="Combined")
         most = integer("most_cells", most_cells, owner="Combined", low=1, high=GRR.most_values)
-        cells = check_cells(checked, most, what="A combined report")
+        cells = check_cells(checked, most, subject="A combined report")
         super().__init__(checked, GRR(cells, amount), in_clear=in_clear)
         try:
             self.product.p_exact  # noqa: B018 - it cannot be had where the grid is too coarse

@@ -76,7 +76,7 @@ class JointFrequencies:
         return f"<shares of {shape} combinations of {', '.join(self.columns)} from {self.n:,} reports>"
 
 
-def check_cells(sizes: Mapping[str, int], most_cells: int, *, what: str) -> int:
+def check_cells(sizes: Mapping[str, int], most_cells: int, *, subject: str) -> int:
     """Return how many combinations there are if they are few enough, else refuse them."""
     cells = math.prod(sizes.values())
     if cells > most_cells:
@@ -85,7 +85,7 @@ def check_cells(sizes: Mapping[str, int], most_cells: int, *, what: str) -> int:
         many = f"{cells:,}" if cells < 10**30 else f"about 10**{math.log10(cells):.0f}"
         size = f"{_BYTES_PER_CELL * cells:,} bytes, " if cells < 10**30 else ""
         raise LimitExceededError(
-            f"{what} of {shown}{more} has {many} combinations; their estimates would take {size}more than "
+            f"{subject} of {shown}{more} has {many} combinations; their estimates would take {size}more than "
             f"the {_BYTES_PER_CELL * most_cells:,} bytes of {most_cells:,} combinations. "
             "Hint: report fewer columns together, or each on its own; most_cells=... allows more.",
             limit="most_cells",

@@ -135,7 +135,7 @@ class Independent(Strategy):
         """
         own = self.own(reports)
         most = integer("most_cells", most_cells, owner=f"{type(self).__name__}.estimate_joint", low=1)
-        check_cells(self.sizes, most, what="A joint estimate")
+        check_cells(self.sizes, most, subject="A joint estimate")
         n = len(own)
         if not n:
             nothing = np.full(tuple(self.sizes.values()), np.nan)

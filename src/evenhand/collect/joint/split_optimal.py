@@ -89,9 +89,9 @@ def optimal_split(total: float, attributes: Attributes, starts: Sequence[Floats]
         return _water_filling(total, attributes)
     order = np.lexsort((np.array(attributes.names), attributes.weights, attributes.sizes))
     ordered = attributes.select(order)
-    best = min([_on_grid(total, ordered), *(start[order] for start in starts)], key=ordered.total)
+    best = min([_split_on_grid(total, ordered), *(start[order] for start in starts)], key=ordered.total)
     back = np.empty_like(best)
-    back[order] = _polished(best, ordered)
+    back[order] = _polish_split(best, ordered)
     return back
 
 
@@ -127,7 +127,7 @@ def _epsilons_at(log_gains: Floats, total: float, attributes: Attributes) -> Flo
 # --- anything else --------------------------------------------------------------------------------
 
 
-def _on_grid(total: float, attributes: Attributes) -> Floats:
+def _split_on_grid(total: float, attributes: Attributes) -> Floats:
     """Return the best split among those in whole parts of the budget, by dynamic programming."""
     d = len(attributes.names)
     parts = max(_GRID, 20 * d)
@@ -160,7 +160,7 @@ def _least_sums(first: Floats, second: Floats) -> tuple[Floats, npt.NDArray[np.i
     return least, places
 
 
-def _polished(epsilons: Floats, attributes: Attributes) -> Floats:
+def _polish_split(epsilons: Floats, attributes: Attributes) -> Floats:
     """Move budget between pairs of attributes, in ever smaller steps, as long as the cost falls."""
     polished = epsilons.copy()
     first = step = math.fsum(polished) / _GRID

@@ -135,7 +135,7 @@ class Strategy(ABC):
             If they are the codes of a table whose rules may leave people out for a column that is reported or
             sensitive. Nothing is drawn in any of these cases.
         """
-        checked = self._checked(codes)
+        checked = self._check_codes(codes)
         sent, asked = self._privatize(checked, source_from(rng))
         return JointReports(sent, strategy=self, asked=asked)
 
@@ -232,7 +232,7 @@ class Strategy(ABC):
             raise ColumnNotFoundError(column, self.columns, place="among those reported")
         return protocol
 
-    def _checked(self, codes: Mapping[str, Any]) -> Codes:
+    def _check_codes(self, codes: Mapping[str, Any]) -> Codes:
         owner = f"{type(self).__name__}.privatize"
         if not hasattr(codes, "keys"):
             must_be, got = "a mapping of columns to codes", f"a {type(codes).__name__}"

@@ -411,7 +411,7 @@ class ExactLaw(ABC):
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for a JSON file; :func:`evenhand.collect.protocol_from` reads them back."""
         return {"protocol": self.name} | {
-            field.name: _plain(getattr(self, field.name)) for field in fields(self)
+            field.name: _plain_value(getattr(self, field.name)) for field in fields(self)
         }
 
     @classmethod
@@ -458,8 +458,8 @@ class ExactLaw(ABC):
         return field.default is MISSING or getattr(self, field.name) != field.default
 
 
-def _plain(value: object) -> Any:
+def _plain_value(value: object) -> Any:
     """Return a parameter as JSON has it: rationals as text, tuples as lists."""
     if isinstance(value, Fraction):
         return as_text(value)
-    return [_plain(item) for item in value] if isinstance(value, tuple) else value
+    return [_plain_value(item) for item in value] if isinstance(value, tuple) else value

@@ -222,17 +222,17 @@ class SS(Listing):
         return min(shares, key=cost)
 
     def _as_shuffle(self) -> _Drawing:
-        each, bounds, redrawn = self._bounds
+        per_report, bounds, redrawn = self._bounds
         decks = 4 if self.k <= _MOST_IN_PAIRS else 1
         parameters = (
             np.tile(np.arange(self.k - 1, dtype=np.uint32), (decks, 1)),
             bounds,
             redrawn,
             np.empty(redrawn.size, dtype=np.uint32),
-            each,
+            per_report,
             np.uint64(self.p_exact * GRID),
         )
-        return kernels.subset.select, parameters, np.uint32, each / 2
+        return kernels.subset.select, parameters, np.uint32, per_report / 2
 
     @cached_property
     def _bounds(self) -> tuple[int, npt.NDArray[Any], npt.NDArray[np.uint32]]:

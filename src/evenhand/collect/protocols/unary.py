@@ -74,7 +74,7 @@ class Unary(Protocol):
 
     def _privatize(self, codes: npt.NDArray[Any], source: Source) -> npt.NDArray[Any]:
         padding = -self.k % 8
-        return (_padded if _LEAST_USED * padding <= self.k else _cut)(self, codes, source)
+        return (_draw_padded if _LEAST_USED * padding <= self.k else _draw_and_cut)(self, codes, source)
 
     def _counts(self, values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
         parts = [
@@ -218,7 +218,7 @@ class OUE(Unary):
         return Fraction(1, 2), round_up(shrunk / (1 + shrunk))
 
 
-def _padded(protocol: Unary, codes: npt.NDArray[Any], source: Source) -> npt.NDArray[np.uint8]:
+def _draw_padded(protocol: Unary, codes: npt.NDArray[Any], source: Source) -> npt.NDArray[np.uint8]:
     """Return reports drawn where they lie, padding and all, which is quicker where that is little."""
     width = -(-protocol.k // 8)
     out = np.empty(_words_for(8 * width * codes.size), dtype=np.uint64)
@@ -233,7 +233,7 @@ def _padded(protocol: Unary, codes: npt.NDArray[Any], source: Source) -> npt.NDA
     return little[: width * codes.size].reshape(codes.size, width)
 
 
-def _cut(protocol: Unary, codes: npt.NDArray[Any], source: Source) -> npt.NDArray[np.uint8]:
+def _draw_and_cut(protocol: Unary, codes: npt.NDArray[Any], source: Source) -> npt.NDArray[np.uint8]:
     """Return reports cut from a stream of bits without gaps, so that few values waste no random words."""
     k = protocol.k
     out = np.empty((codes.size, -(-k // 8)), dtype=np.uint8)

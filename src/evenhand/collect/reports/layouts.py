@@ -56,7 +56,7 @@ class Layout(ABC):
     def checked(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return `values` in the layout's type if they can be reports, else refuse them."""
         if not self._fits(values):
-            raise self._refused()
+            raise self._reports_error()
         return values.astype(self.dtype, copy=False)
 
     def to_arrow(self, values: npt.NDArray[Any]) -> Any:
@@ -87,7 +87,7 @@ class Layout(ABC):
         """
         given: object = reports
         if not isinstance(given, list):
-            raise self._refused(f"a value of type {type(reports).__name__}")
+            raise self._reports_error(f"a value of type {type(reports).__name__}")
         return self.checked(self._from_json(reports))
 
     def to_columns(self, values: npt.NDArray[Any]) -> dict[str, Any]:
@@ -98,7 +98,7 @@ class Layout(ABC):
         """Return the reports of the columns of a file, or refuse them as :meth:`from_arrow` does."""
         wanted = self._column_types()
         if set(columns) != set(wanted):
-            raise self._refused("other columns")
+            raise self._reports_error("other columns")
         arrays = {name: self._sole_array(columns[name], kind) for name, kind in wanted.items()}
         return self.checked(self._from_columns(arrays))
 
@@ -128,20 +128,20 @@ class Layout(ABC):
     def _sole_array(self, array: Any, wanted: Any) -> Any:
         """Return an Arrow array in one piece if it has the type wanted and no nulls, else refuse it."""
         if not isinstance(array, pa.Array | pa.ChunkedArray):
-            raise self._refused(f"a value of type {type(array).__name__}")
+            raise self._reports_error(f"a value of type {type(array).__name__}")
         if not _same_type(array.type, wanted):
-            raise self._refused(f"an Arrow array of {array.type}", f", an Arrow array of {wanted}")
+            raise self._reports_error(f"an Arrow array of {array.type}", f", an Arrow array of {wanted}")
         if isinstance(array, pa.ChunkedArray):
             array = array.chunk(0) if array.num_chunks == 1 else array.combine_chunks()
         try:
             array.validate(full=True)
         except pa.ArrowInvalid:
-            raise self._refused("a damaged Arrow array") from None
+            raise self._reports_error("a damaged Arrow array") from None
         if _has_nulls(array):
-            raise self._refused("an Arrow array with nulls")
+            raise self._reports_error("an Arrow array with nulls")
         return array
 
-    def _refused(self, got: str = "something else", kind: str = "") -> InvalidParameterError:
+    def _reports_error(self, got: str = "something else", kind: str = "") -> InvalidParameterError:
         must_be = f"{self.described}{kind}"
         return InvalidParameterError("reports", owner="the protocol", must_be=must_be, got=got)
 
@@ -176,7 +176,7 @@ class IntegerLayout(Layout):
 
     def _from_json(self, reports: list[Any]) -> npt.NDArray[Any]:
         if not _all_below(reports, self.k):
-            raise self._refused()
+            raise self._reports_error()
         return np.array(reports, dtype=self.dtype)
 
 
@@ -229,7 +229,7 @@ class BitsLayout(Layout):
         right = all(type(report) is str and len(report) == 2 * self.width for report in reports)
         digits = "".join(reports) if right else ""
         if not right or not _HEX.fullmatch(digits):
-            raise self._refused()
+            raise self._reports_error()
         return np.frombuffer(bytes.fromhex(digits), dtype=np.uint8).reshape(-1, self.width)
 
 
@@ -271,7 +271,7 @@ class SetLayout(Layout):
     def _from_json(self, reports: list[Any]) -> npt.NDArray[Any]:
         right = all(type(report) is list and len(report) == self.size for report in reports)
         if not right or not all(_all_below(report, self.k) for report in reports):
-            raise self._refused()
+            raise self._reports_error()
         return np.array(reports, dtype=self.dtype).reshape(-1, self.size)
 
     def to_columns(self, values: npt.NDArray[Any]) -> dict[str, Any]:
@@ -350,7 +350,7 @@ class HashedLayout(Layout):
     def _from_json(self, reports: list[Any]) -> npt.NDArray[Any]:
         parts = set(self._parts)
         if not all(type(report) is dict and report.keys() == parts for report in reports):
-            raise self._refused()
+            raise self._reports_error()
         out = np.empty(len(reports), dtype=self.dtype)
         for name in self._parts:
             numbers = [report[name] for report in reports]
@@ -358,7 +358,7 @@ class HashedLayout(Layout):
                 right = all(type(word) is str and _DECIMAL.fullmatch(word) for word in numbers)
                 numbers = [int(word) for word in numbers] if right else [None]
             if not _all_below(numbers, self.g if name == "value" else 1 << self.width):
-                raise self._refused()
+                raise self._reports_error()
             out[name] = numbers
         return out
 

@@ -124,9 +124,9 @@ class Memo:
                 raise InvalidParameterError(
                     "people", owner=_OWNER, must_be="as many as there are codes", got="another number of them"
                 )
-            return self._answer(ids, values, rng)
+            return self._find_answers(ids, values, rng)
 
-    def _answer(self, ids: pa.Array, values: npt.NDArray[Any], rng: Any) -> Reports:
+    def _find_answers(self, ids: pa.Array, values: npt.NDArray[Any], rng: Any) -> Reports:
         persons, newcomers = self._people.find(ids)
         places, unseen = self._pairs.find(pa.array(persons * self.protocol.k + values.astype(np.int64)))
         source = stream_for(rng, f"batch {self._batches}")
@@ -224,12 +224,12 @@ class Numbering:
     def find(self, things: pa.Array) -> tuple[npt.NDArray[np.int64], pa.Array]:
         """Return the number of each, and the unknown ones, each once; those are numbered after the known."""
         if self._known is None:
-            return _encoded(things)
-        numbers = _integers(pc.index_in(things, value_set=self._known).fill_null(-1))
+            return _encode_distinct(things)
+        numbers = _to_integers(pc.index_in(things, value_set=self._known).fill_null(-1))
         unknown = numbers < 0
         if not unknown.any():
             return numbers, things[:0]
-        later, fresh = _encoded(things.filter(pa.array(unknown)))
+        later, fresh = _encode_distinct(things.filter(pa.array(unknown)))
         numbers[unknown] = later + len(self._known)
         return numbers, fresh
 
@@ -239,12 +239,12 @@ class Numbering:
             self._known = fresh if self._known is None else pa.concat_arrays([self._known, fresh])
 
 
-def _encoded(things: pa.Array) -> tuple[npt.NDArray[np.int64], pa.Array]:
+def _encode_distinct(things: pa.Array) -> tuple[npt.NDArray[np.int64], pa.Array]:
     encoded = things.dictionary_encode()
-    return _integers(encoded.indices), encoded.dictionary
+    return _to_integers(encoded.indices), encoded.dictionary
 
 
-def _integers(array: pa.Array) -> npt.NDArray[np.int64]:
+def _to_integers(array: pa.Array) -> npt.NDArray[np.int64]:
     return np.array(array.to_numpy(zero_copy_only=False), dtype=np.int64)
 
 
@@ -270,9 +270,9 @@ def check_people(people: Any, *, kind: str | None, owner: str) -> pa.Array:
     if hasattr(people, "__len__") and len(people) == 0:  # of any type: an empty list has none
         return pa.array([], type=pa.int64() if kind == "integers" else pa.large_string())
     if ids is None:
-        raise _refused_people(owner, "something else")
+        raise _people_error(owner, "something else")
     if ids.null_count:
-        raise _refused_people(owner, "a missing id")
+        raise _people_error(owner, "a missing id")
     given = "integers" if pa.types.is_integer(ids.type) else "text"
     if kind is not None and kind != given:
         words = {"integers": "whole numbers", "text": "text"}
@@ -295,7 +295,7 @@ def _arrow_ids(people: Any) -> pa.Array:
     return flat.dictionary_decode() if pa.types.is_dictionary(flat.type) else flat
 
 
-def _refused_people(owner: str, got: str) -> InvalidParameterError:
+def _people_error(owner: str, got: str) -> InvalidParameterError:
     return InvalidParameterError(
         "people",
         owner=owner,

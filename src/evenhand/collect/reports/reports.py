@@ -60,7 +60,7 @@ class Reports:
     __slots__ = ("_protocol", "_simulated", "_values")
 
     def __init__(self, values: npt.NDArray[Any], *, protocol: ExactLaw, simulated: bool) -> None:
-        kept = _checked(values, protocol)
+        kept = _check_values(values, protocol)
         if kept is values or kept.base is not None:  # whoever has that array could change the reports
             kept = kept.copy()
         self._fill(kept, protocol, simulated=bool(simulated))
@@ -85,7 +85,7 @@ class Reports:
         A bare array counts as simulated: nobody knows where it came from. It is looked at, not copied.
         """
         if not isinstance(reports, Reports):
-            return cls._drawn(_checked(reports, protocol), protocol, simulated=True)
+            return cls._drawn(_check_values(reports, protocol), protocol, simulated=True)
         if reports.protocol != protocol:
             raise InvalidParameterError(
                 "reports",
@@ -160,7 +160,7 @@ class Reports:
     __hash__ = None  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuilt, (np.asarray(self.values), self.protocol, self.simulated)
+        return _rebuild, (np.asarray(self.values), self.protocol, self.simulated)
 
     def __repr__(self) -> str:
         kind = ", simulated" if self.simulated else ""
@@ -299,7 +299,7 @@ class Reports:
         return np.asarray(self.values[permutation(len(self), source=SecureSource())])
 
 
-def _checked(values: Any, protocol: ExactLaw) -> npt.NDArray[Any]:
+def _check_values(values: Any, protocol: ExactLaw) -> npt.NDArray[Any]:
     """Return an array of what can be reports of `protocol`, in its type, or refuse it."""
     layout = protocol.layout
     try:
@@ -309,5 +309,5 @@ def _checked(values: Any, protocol: ExactLaw) -> npt.NDArray[Any]:
     return layout.checked(array)
 
 
-def _rebuilt(values: npt.NDArray[Any], protocol: ExactLaw, simulated: bool) -> Reports:  # noqa: FBT001 - for copies
+def _rebuild(values: npt.NDArray[Any], protocol: ExactLaw, simulated: bool) -> Reports:  # noqa: FBT001 - for copies
     return Reports._drawn(values, protocol, simulated=simulated)  # noqa: SLF001 - of the same module

@@ -40,7 +40,8 @@ def test_the_true_rates_come_back_from_expected_counts():
 def test_every_protocol_gives_the_true_rates_back(name):
     protocol = PROTOCOLS[name](k=3, epsilon=1)
     shares, rates = np.array([0.5, 0.3, 0.2]), np.array([0.7, 0.4, 0.2])
-    moments = GroupMoments.of(expected_counts(protocol, shares, rates), channel_of(protocol))
+    counts = expected_counts(protocol, shares, rates)
+    moments = GroupMoments(counts.people, counts.together, channel_of(protocol))
 
     assert moments.rates == pytest.approx(rates, abs=1e-9)
     assert moments.denominators == pytest.approx(shares, abs=1e-9)
