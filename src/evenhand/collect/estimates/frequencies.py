@@ -10,16 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from evenhand._validate import integer, one_of
+from evenhand.collect.estimates import tables
 from evenhand.collect.estimates.ratio_limits import score_root
-from evenhand.collect.estimates.tables import (
-    SHOWN,
-    TableView,
-    as_labels,
-    estimates_frame,
-    label_column,
-    limits_text,
-    more_rows,
-)
 from evenhand.collect.protocols.channel import Channel, onto_simplex
 from evenhand.errors import InvalidParameterError, LimitExceededError
 from evenhand.measure.columns import read_array
@@ -44,7 +36,7 @@ _TARGETS: tuple[Target, ...] = ("people", "population")
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
-class Frequencies(TableView):
+class Frequencies(tables.TableView):
     r"""The estimated share of people with each value.
 
     .. math:: \hat f_v = \frac{C_v / n - q}{p - q}
@@ -239,12 +231,12 @@ class Frequencies(TableView):
         title = f"Shares of {len(self):,} values from {self.n:,} report{'' if self.n == 1 else 's'}{maker}"
         low, high = self.interval(_LEVEL)
         rows = [["value", "share", "standard error", f"{_LEVEL:.0%} interval"]]
-        for value in range(min(len(self), SHOWN)):
+        for value in range(min(len(self), tables.SHOWN)):
             share, error = self.values[value], self.standard_error[value]
-            limits = limits_text(low[value], high[value])
+            limits = tables.limits_text(low[value], high[value])
             rows.append([str(value), number_text(share), number_text(error), limits])
         about = self.reason or "Intervals are about the people who reported."
-        return title, rows, [*more_rows(len(self)), about]
+        return title, rows, [*tables.more_rows(len(self)), about]
 
 
 def count_together(chunks: Iterable[npt.NDArray[np.uint8]], k: int) -> npt.NDArray[np.int64]:
@@ -288,7 +280,7 @@ def _read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ConsistentShares(TableView):
+class ConsistentShares(tables.TableView):
     """Shares from 0 to 1 that add up to one, made from an estimate by projection.
 
     Make them with :meth:`Frequencies.consistent`. They are for tables that must add up. They have a bias
@@ -326,7 +318,7 @@ class ConsistentShares(TableView):
 
     def _make_table(self) -> tuple[str, list[list[str]], list[str]]:
         title, rows, notes = self.estimate._make_table()  # noqa: SLF001 - of the same module
-        added = ["consistent share", *(number_text(share) for share in self.values[:SHOWN])]
+        added = ["consistent share", *(number_text(share) for share in self.values[: tables.SHOWN])]
         return title, [[*row, cell] for row, cell in zip(rows, added, strict=True)], [*notes, self.note]
 
 
@@ -341,7 +333,7 @@ def _shares_frame(
     """Return one row per value: estimate, standard error, and limits of both kinds."""
     people, population = estimate.interval(level), estimate.interval(level, of="population")
     columns = {
-        "value": label_column(as_labels(labels, len(estimate), owner="to_frame")),
+        "value": tables.label_column(tables.as_labels(labels, len(estimate), owner="to_frame")),
         "share": estimate.values.tolist(),
         "standard_error": estimate.standard_error.tolist(),
         "low_people": people.low.tolist(),
@@ -352,7 +344,7 @@ def _shares_frame(
     }
     if consistent is not None:
         columns["consistent_share"] = consistent.tolist()
-    return estimates_frame(columns, backend)
+    return tables.estimates_frame(columns, backend)
 
 
 Target = Literal["people", "population"]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from evenhand._validate import one_of
+from evenhand.collect.estimates import tables
 from evenhand.collect.estimates.group_moments import (
     GroupMoments,
     difference_interval,
@@ -23,15 +24,6 @@ from evenhand.collect.estimates.outcome_counts import (
     count_outcomes,
     impossible_groups,
     impossible_groups_text,
-)
-from evenhand.collect.estimates.tables import (
-    SHOWN,
-    TableView,
-    as_labels,
-    estimates_frame,
-    label_column,
-    limits_text,
-    more_rows,
 )
 from evenhand.collect.protocols.base import Protocol
 from evenhand.collect.protocols.channel import Channel
@@ -57,7 +49,7 @@ _A_LABEL = "the label of one of the groups"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GroupRates(TableView):
+class GroupRates(tables.TableView):
     """What each true group gets, estimated from outcomes in the clear and groups under local privacy.
 
     Make one with :func:`group_rates`. Rates and shares are without bias, or nearly so, and may leave [0, 1];
@@ -362,7 +354,7 @@ def group_rates(
             "protocol", owner=owner, must_be="a protocol such as GRR(k=2, epsilon=1)", got=kind_of(protocol)
         )
     received = Reports.of(reports, made_by)
-    names = as_labels(labels, made_by.k, owner=owner)
+    names = tables.as_labels(labels, made_by.k, owner=owner)
     if None in names:  # which stands for no group where groups are compared
         must_be = "labels other than None"
         raise InvalidParameterError("labels", owner=owner, must_be=must_be, got="None among them")
@@ -390,9 +382,9 @@ def _rates_frame(rates: GroupRates, level: float, backend: Backend | None) -> An
     """Return one row per group."""
     intervals = {label: rates.interval(label, level=level) for label in rates.labels}
     gaps = {label: _gap_interval(rates, label, level) for label in rates.labels}
-    return estimates_frame(
+    return tables.estimates_frame(
         {
-            "group": label_column(rates.labels),
+            "group": tables.label_column(rates.labels),
             "share": [float(share) for share in rates.shares.values()],
             "rate": [float(rate) for rate in rates.rates.values()],
             "low": [interval.low for interval in intervals.values()],
@@ -412,16 +404,15 @@ def _rows(rates: GroupRates) -> list[list[str]]:
     heads = ["group", "share", "rate", f"{100 * rates.level:.10g}% interval", "naive rate"]
     compared = rates.privileged is not None
     rows = [heads + ([f"{rates.privileged} minus this", "interval of the gap"] if compared else [])]
-    for label in rates.labels[:SHOWN]:
-        limits = limits_text(*rates.interval(label))
+    for label in rates.labels[: tables.SHOWN]:
+        limits = tables.limits_text(*rates.interval(label))
         row = [str(label), number_text(rates.shares[label]), number_text(rates.rates[label]), limits]
         row.append(number_text(rates.naive[label]))
-        if compared:
-            gap = "" if label == rates.privileged else number_text(rates.gaps[label])
-            reached = (
-                "" if label == rates.privileged else limits_text(*_gap_interval(rates, label, rates.level))
-            )
-            row += [gap, reached]
+        if compared and label == rates.privileged:
+            row += ["", ""]
+        elif compared:
+            reached = tables.limits_text(*_gap_interval(rates, label, rates.level))
+            row += [number_text(rates.gaps[label]), reached]
         rows.append(row)
     return rows
 
@@ -433,12 +424,12 @@ def _gap_interval(rates: GroupRates, label: Any, level: float) -> Interval:
 
 
 def _notes(rates: GroupRates) -> list[str]:
-    lines = more_rows(len(rates.labels))
+    lines = tables.more_rows(len(rates.labels))
     worst = rates.data_unfairness("difference")
     if math.isnan(worst):
         lines.append(f"Largest gap between two groups: undefined. {worst.reason}")
     elif len(rates.labels) <= _MOST_PAIRED:
-        limits = limits_text(*rates.data_unfairness_interval("difference"))
+        limits = tables.limits_text(*rates.data_unfairness_interval("difference"))
         lines.append(f"Largest gap between two groups: {worst:.3f}, {limits}.")
     unknown = [str(label) for label, known in rates.separated.items() if not known]
     if unknown and rates.n:
