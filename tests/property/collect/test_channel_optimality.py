@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 from contract._protocol_claims import exp_below
 from evenhand.collect.fairest import optimum as channel_fairest
 from evenhand.collect.fairest.optimum import clear_channels, error_range, fairest_channel
-from evenhand.collect.fairest.rounding import dyadic_channel
+from evenhand.collect.fairest.population import dyadic_channel
 from evenhand.collect.fairest.search import SearchResult, largest_deviations, least_limit
 from evenhand.collect.protocols.optimal_inputs import check_law
 from evenhand.errors import GuaranteeError, InvalidParameterError

@@ -299,8 +299,7 @@ class GroupOutcomes:
             if isinstance(table, Mapping):
                 got = f"the fields {', '.join(sorted(map(str, table))[:10])}" if table else "no fields"
             raise InvalidParameterError("table", owner=owner, must_be=must_be, got=got)
-        weights, rates = (_read_numbers(name, table[name]) for name in ("weights", "rates"))
-        return cls.public(weights, rates, source=table.get("source", source))
+        return cls.public(table["weights"], table["rates"], source=table.get("source", source))
 
     # --- what they are for --------------------------------------------------------------------------
 

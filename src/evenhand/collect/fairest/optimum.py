@@ -14,14 +14,15 @@ from evenhand._validate import integer, one_of
 from evenhand.collect.fairest.highs import SIMPLEX_GROUPS, Solver
 from evenhand.collect.fairest.population import (
     KINDS,
+    average_twins,
     channel_error,
     population,
     read_only,
+    repair,
     require_outcome,
     unfairness_of,
 )
 from evenhand.collect.fairest.program import ChannelProgram
-from evenhand.collect.fairest.rounding import average_twins, repair
 from evenhand.collect.fairest.search import (
     SearchResult,
     choose,

@@ -175,11 +175,10 @@ def _build_protocol(wanted: Any, column: str, k: int, epsilon: Fraction) -> Prot
             must_be, got = f"a protocol of {k:,} values for column '{column}'", f"one of {wanted.k:,}"
             raise InvalidParameterError("protocol", owner=_OWNER, must_be=must_be, got=got)
         return wanted
-    if isinstance(wanted, type) and issubclass(wanted, Protocol):
-        return wanted.of_size(k, epsilon)
     if isinstance(wanted, str) and wanted == BEST:
-        return protocol_named(best_name(k, float(epsilon))).of_size(k, epsilon)
-    return protocol_named(wanted).of_size(k, epsilon)
+        wanted = best_name(k, float(epsilon))
+    is_class = isinstance(wanted, type) and issubclass(wanted, Protocol)
+    return (wanted if is_class else protocol_named(wanted)).of_size(k, epsilon)
 
 
 def _check_sum(given: list[Fraction], total: Fraction, *, more: bool = False) -> Fraction:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 import numpy as np
 
 from evenhand._validate import integer
-from evenhand.collect.fairest.rounding import dyadic_channel
+from evenhand.collect.fairest.population import dyadic_channel
 from evenhand.collect.joint.estimate import MOST_CELLS, JointFrequencies, check_cells, checked_shares
 from evenhand.collect.joint.strategy import Strategy, check_column_names, streams
 from evenhand.collect.protocols.codes import code_type

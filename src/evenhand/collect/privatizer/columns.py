@@ -159,6 +159,11 @@ def requested_columns(columns: Any, known: Sequence[str]) -> tuple[str, ...] | N
     if not names or len(set(names)) < len(names) or not all(isinstance(name, str) for name in names):
         must_be = "the name of a column, or a list of different names"
         raise InvalidParameterError("columns", owner=_OWNER, must_be=must_be, got=columns)
+    return _order_columns(names, known)
+
+
+def _order_columns(names: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
+    """Return columns in the order of the frame, which must have them all."""
     for name in names:
         if name not in known:
             raise ColumnNotFoundError(name, known, place="in the frame")
@@ -189,9 +194,7 @@ def reported_columns(
         )
     for name in names:
         schema.column(name)
-        if name not in known:
-            raise ColumnNotFoundError(name, known, place="in the frame")
-    return tuple(name for name in known if name in names)
+    return _order_columns(names, known)
 
 
 def _protected_column(
@@ -214,9 +217,7 @@ def _protected_column(
             got=list(chosen),
             hint="strategy='independent' reports all of them.",
         )
-    if schema.protected not in known:
-        raise ColumnNotFoundError(schema.protected, known, place="in the frame")
-    return (schema.protected,)
+    return _order_columns((schema.protected,), known)
 
 
 def build_strategy(

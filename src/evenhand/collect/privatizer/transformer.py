@@ -243,11 +243,10 @@ class LocalPrivatizer(KeepsSpending, TransformerMixin, BaseEstimator):  # type: 
             Other names for the columns of an array; names that were seen cannot be changed.
         """
         check_is_fitted(self)
-        names = self._layout.inputs
-        called = dict(zip(names, names, strict=True))
+        called = None
         if input_features is not None:
             given = _check_feature_names_in(self, input_features)
-            called = dict(zip(names, map(str, given), strict=True))
+            called = dict(zip(self._layout.inputs, map(str, given), strict=True))
         return np.asarray(self._layout.names_out(called), dtype=object)
 
     def set_output(self, *, transform: str | None = None) -> Self:

@@ -14,8 +14,7 @@ import numpy as np
 from evenhand._validate import integer, one_of
 from evenhand.collect import kernels
 from evenhand.collect.fairest.optimum import fairest_channel, frontier
-from evenhand.collect.fairest.population import channel_unfairness, printed_channel
-from evenhand.collect.fairest.rounding import dyadic_channel
+from evenhand.collect.fairest.population import channel_unfairness, dyadic_channel, printed_channel
 from evenhand.collect.protocols.channel import MatrixChannel
 from evenhand.collect.protocols.codes import check_numbers
 from evenhand.collect.protocols.describe import epsilon_literal

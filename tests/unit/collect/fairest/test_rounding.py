@@ -7,8 +7,15 @@ import numpy as np
 import pytest
 
 from evenhand.collect.fairest.optimum import fairest_channel
-from evenhand.collect.fairest.population import channel_unfairness, population, printed_channel
-from evenhand.collect.fairest.rounding import _is_private, average_twins, dyadic_channel, repair
+from evenhand.collect.fairest.population import (
+    _is_private,
+    average_twins,
+    channel_unfairness,
+    dyadic_channel,
+    population,
+    printed_channel,
+    repair,
+)
 from evenhand.collect.protocols.optimal_inputs import check_law
 from evenhand.errors import GuaranteeError, InvalidParameterError
 from property._channel_instances import GRID, grr_matrix, is_channel, keeps_privacy
