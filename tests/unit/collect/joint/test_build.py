@@ -329,6 +329,12 @@ def test_what_does_not_fit_is_refused():
         CombinedOptimal(SIZES, GRR(6, 1))
 
 
+@pytest.mark.parametrize(("sizes", "got"), [({}, "'none'"), (6, "a int")])
+def test_sizes_of_combinations_are_a_mapping(sizes, got):
+    with pytest.raises(InvalidParameterError, match=f"'sizes' parameter of CombinedOptimal .* Got {got}"):
+        CombinedOptimal(sizes, CELLS.optimal(2))
+
+
 def test_a_target_that_the_channel_misses_is_refused():
     """With the least error the reports may tell more of the outcome than GRR's, for which the limit is."""
     weights, rates = (0.855, 0.096, 0.031, 0.010, 0.008), (0.26, 0.13, 0.27, 0.12, 0.11)
