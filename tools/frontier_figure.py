@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.collect.fairest.frontier import error_range
-from evenhand.collect.fairest.optimum import fairest_channel
+from evenhand.collect.fairest.optimum import error_range, fairest_channel
 from evenhand.collect.protocols.grr import GRR
 
 WEIGHTS = (0.855, 0.096, 0.031, 0.010, 0.008)

@@ -13,10 +13,10 @@ import pyarrow.compute as pc
 from evenhand._part_files import resolve_folder
 from evenhand._validate import boolean
 from evenhand.collect.fairest.group_outcomes import GroupOutcomes
+from evenhand.collect.joint.strategy import refuse_dropping
 from evenhand.collect.privatizer.bare_columns import write_out_views
 from evenhand.collect.protocols.law import VALUES_PUBLIC
 from evenhand.collect.protocols.optimal import Optimal
-from evenhand.collect.reports.dropping import refuse_dropping
 from evenhand.engine.choices import Choice, choose_columns, strategy_of
 from evenhand.engine.places import Places
 from evenhand.engine.record import FORMAT, Record

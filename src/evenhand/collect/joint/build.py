@@ -9,14 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from evenhand._validate import one_of
 from evenhand.collect.fairest.group_outcomes import GroupOutcomes
-from evenhand.collect.joint.combined import (
-    MOST_PRODUCT_CELLS,
-    Combined,
-    CombinedOptimal,
-    check_product,
-)
-from evenhand.collect.joint.independent import Independent, Single
-from evenhand.collect.joint.sampled import Sampled
+from evenhand.collect.joint.combined import MOST_PRODUCT_CELLS, Combined, CombinedOptimal, check_product
+from evenhand.collect.joint.independent import Independent, Sampled, Single
 from evenhand.collect.joint.split import split_budget
 from evenhand.collect.joint.split_fair import fair_epsilon
 from evenhand.collect.protocols.base import Protocol
@@ -117,12 +111,7 @@ def refuse_single_values(sizes: Mapping[str, int], *, owner: str) -> None:
 
 
 def _build_single(sizes: Mapping[str, int], total: Fraction, protocol: Any, protected: str | None) -> Single:
-    column = next(iter(sizes)) if protected is None and len(sizes) == 1 else protected
-    if column is None:
-        must_be, got = "the column that is reported", "none, of several columns"
-        raise InvalidParameterError("protected", owner=_OWNER, must_be=must_be, got=got)
-    if column not in sizes:
-        raise ColumnNotFoundError(column, sizes, place="among the sizes")
+    column = _protected_column(sizes, protected, owner=_OWNER, must_be="the column that is reported")
     wanted = protocol.get(column) if isinstance(protocol, Mapping) else protocol
     made = _build_protocol(wanted, column, sizes[column], total)
     _check_sum([made.epsilon], total)
@@ -130,7 +119,7 @@ def _build_single(sizes: Mapping[str, int], total: Fraction, protocol: Any, prot
 
 
 def _build_sampled(sizes: Mapping[str, int], total: Fraction, wanted: Wanted, weights: Any) -> Sampled:
-    names = {column: _formula_name(each) for column, each in wanted.items()}
+    names = {column: _formula_name(protocol) for column, protocol in wanted.items()}
     asked = split_budget(total, sizes, how="sample", protocol=names, weights=weights, exact=True)
     protocols = {column: _build_protocol(wanted[column], column, k, total) for column, k in sizes.items()}
     _check_sum([max(protocol.epsilon for protocol in protocols.values())], total)
@@ -186,11 +175,10 @@ def _build_protocol(wanted: Any, column: str, k: int, epsilon: Fraction) -> Prot
             must_be, got = f"a protocol of {k:,} values for column '{column}'", f"one of {wanted.k:,}"
             raise InvalidParameterError("protocol", owner=_OWNER, must_be=must_be, got=got)
         return wanted
-    if isinstance(wanted, type) and issubclass(wanted, Protocol):
-        return wanted.of_size(k, epsilon)
     if isinstance(wanted, str) and wanted == BEST:
-        return protocol_named(best_name(k, float(epsilon))).of_size(k, epsilon)
-    return protocol_named(wanted).of_size(k, epsilon)
+        wanted = best_name(k, float(epsilon))
+    is_class = isinstance(wanted, type) and issubclass(wanted, Protocol)
+    return (wanted if is_class else protocol_named(wanted)).of_size(k, epsilon)
 
 
 def _check_sum(given: list[Fraction], total: Fraction, *, more: bool = False) -> Fraction:
@@ -287,7 +275,8 @@ def optimal_strategy(
     if kind == "combined":
         _check_groups(outcomes, check_product(sizes), "one for each combination")
         return CombinedOptimal(sizes, outcomes.optimal(total, **options))
-    column = _protected_column(sizes, protected)
+    must_be = "the column that is reported by the optimal channel"
+    column = _protected_column(sizes, protected, owner=_OPTIMAL_OWNER, must_be=must_be)
     _check_groups(outcomes, sizes[column], f"one for each value of '{column}'")
     if kind == "single":
         return Single(column, outcomes.optimal(total, **options), in_clear=[c for c in sizes if c != column])
@@ -350,15 +339,15 @@ def epsilons_for(
     return parts
 
 
-def _protected_column(sizes: Mapping[str, int], protected: str | None) -> str:
-    if protected is None and len(sizes) == 1:
-        return next(iter(sizes))
-    if protected is None:
-        must_be, got = "the column that is reported by the optimal channel", "none, of several columns"
-        raise InvalidParameterError("protected", owner=_OPTIMAL_OWNER, must_be=must_be, got=got)
-    if protected not in sizes:
-        raise ColumnNotFoundError(protected, sizes, place="among the sizes")
-    return protected
+def _protected_column(sizes: Mapping[str, int], protected: str | None, *, owner: str, must_be: str) -> str:
+    """Return the column that is protected, which need not be named where there is one."""
+    column = next(iter(sizes)) if protected is None and len(sizes) == 1 else protected
+    if column is None:
+        got = "none, of several columns"
+        raise InvalidParameterError("protected", owner=owner, must_be=must_be, got=got)
+    if column not in sizes:
+        raise ColumnNotFoundError(column, sizes, place="among the sizes")
+    return column
 
 
 def _check_target(protocol: Any, target: Number) -> None:
@@ -373,7 +362,7 @@ def _check_target(protocol: Any, target: Number) -> None:
         )
 
 
-def _check_groups(outcomes: GroupOutcomes, k: int, what: str) -> None:
+def _check_groups(outcomes: GroupOutcomes, k: int, meaning: str) -> None:
     if outcomes.k != k:
-        must_be, got = f"weights and rates of {k:,} groups, {what}", f"those of {outcomes.k:,}"
+        must_be, got = f"weights and rates of {k:,} groups, {meaning}", f"those of {outcomes.k:,}"
         raise InvalidParameterError("outcomes", owner=_OPTIMAL_OWNER, must_be=must_be, got=got)

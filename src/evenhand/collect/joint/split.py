@@ -11,7 +11,7 @@ import numpy as np
 
 from evenhand._validate import integer, one_of
 from evenhand.collect.joint.split_optimal import Attributes, optimal_split
-from evenhand.collect.protocols.dyadic import GRID
+from evenhand.collect.protocols.probabilities import GRID
 from evenhand.collect.protocols.registry import convex_names, formula_names
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.rational import Number, exact
@@ -258,26 +258,22 @@ class _Budget(NamedTuple):
             rest = _Budget(left, tuple(self.sizes[place] for place in free), None, self.owner)
             taken = None if named is None else named.select(np.array(free))
             split = rest.split(rule, None, None) if taken is None else rest.optimal(taken)
-            over = [
-                place
-                for place, part in zip(free, split, strict=True)
-                if (most := highest[place]) is not None and part > most
-            ]
+            over = [place for place, part in zip(free, split, strict=True) if part > highest[place]]
             if not over:
                 parts |= dict(zip(free, split, strict=True))
                 break
-            parts |= {place: highest[place] or Fraction(0) for place in over}
+            parts |= {place: highest[place] for place in over}
             left -= sum((parts[place] for place in over), Fraction(0))
             free = [place for place in free if place not in over]
         return [parts[place] for place in range(len(self.sizes))]
 
-    def checked_limits(self, limits: Any) -> list[Fraction | None]:
-        """Return the limit of each attribute, in order; None where there is none."""
+    def checked_limits(self, limits: Any) -> list[Any]:
+        """Return the limit of each attribute, in order; infinity where there is none."""
         given = limits
         if self.columns is not None and isinstance(limits, Mapping) and set(limits) <= set(self.columns):
             given = {column: limits.get(column) for column in self.columns}
         return [
-            None if limit is None else exact(limit, name="limits", owner=self.owner, above=0)
+            math.inf if limit is None else exact(limit, name="limits", owner=self.owner, above=0)
             for limit in self.in_order("limits", given)
         ]
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand._validate import one_of
-from evenhand.collect.protocols.formulas import Ideal, least_variance
 from evenhand.collect.protocols.homes import CLASSES
+from evenhand.collect.protocols.probabilities import Ideal, least_variance
 from evenhand.privacy.records import build_from_record, find_class
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ import pytest
 from evenhand.collect.fairest.group_outcomes import GroupOutcomes
 from evenhand.collect.joint.build import optimal_strategy, strategy_for
 from evenhand.collect.joint.combined import Combined, CombinedOptimal, check_product
-from evenhand.collect.joint.independent import Independent, Single
-from evenhand.collect.joint.sampled import Sampled
+from evenhand.collect.joint.independent import Independent, Sampled, Single
 from evenhand.collect.joint.split import split_budget
 from evenhand.collect.joint.split_fair import fair_epsilon
 from evenhand.collect.protocols.grr import GRR
@@ -328,6 +327,12 @@ def test_what_does_not_fit_is_refused():
         CombinedOptimal(SIZES, CENSUS.optimal(1))
     with pytest.raises(InvalidParameterError, match="an Optimal of 6 groups"):
         CombinedOptimal(SIZES, GRR(6, 1))
+
+
+@pytest.mark.parametrize(("sizes", "got"), [({}, "'none'"), (6, "a int")])
+def test_sizes_of_combinations_are_a_mapping(sizes, got):
+    with pytest.raises(InvalidParameterError, match=f"'sizes' parameter of CombinedOptimal .* Got {got}"):
+        CombinedOptimal(sizes, CELLS.optimal(2))
 
 
 def test_a_target_that_the_channel_misses_is_refused():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evenhand.collect.reports.dropping import refuse_dropping
+from evenhand.collect.joint.strategy import refuse_dropping
 from evenhand.errors import EvenhandError
 from evenhand.schema.text import brief
 from evenhand.study.tasks.base import refuse_field

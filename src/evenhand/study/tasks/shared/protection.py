@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from evenhand.collect.fairest.group_outcomes import GroupOutcomes
 from evenhand.collect.joint.build import epsilons_for, strategy_for
 from evenhand.collect.joint.combined import Combined
-from evenhand.collect.joint.independent import Independent, Single
-from evenhand.collect.joint.sampled import Sampled
+from evenhand.collect.joint.independent import Independent, Sampled, Single
 from evenhand.collect.joint.split import split_budget
 from evenhand.collect.protocols.grr import GRR
 from evenhand.collect.protocols.law import VALUES_PUBLIC

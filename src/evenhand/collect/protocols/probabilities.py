@@ -1,19 +1,42 @@
-r"""Probabilities that a computer can draw exactly, rounded toward privacy.
+r"""Probabilities of reports: as a computer draws them exactly, and in floats for many epsilons at once.
 
-A protocol draws with probabilities that are multiples of 2**-53. They are computed from bounds of
+**Drawn.** A protocol draws with probabilities that are multiples of 2**-53. They are computed from bounds of
 :math:`e^\varepsilon` in rational arithmetic and rounded so that reports tell less, never more; the
 worst ratio between two values is then a rational that is compared with :math:`e^\varepsilon` exactly.
+
+**Ideal.** The protocols know their exact variance. Comparing protocols and splitting a budget needs the
+variance of thousands of epsilons, in floats; each protocol writes it in terms of :math:`e^{-\varepsilon}`, so
+that nothing overflows and nothing cancels.
 """
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from evenhand.errors import GuaranteeError
 from evenhand.privacy.rational import exp_bounds, log_above
 
-__all__ = ["GRID", "exp_above", "exp_below", "realised_epsilon", "require_private", "round_down", "round_up"]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float64]
+
+__all__ = [
+    "GRID",
+    "Ideal",
+    "exp_above",
+    "exp_below",
+    "least_variance",
+    "realised_epsilon",
+    "require_private",
+    "response_log_gain",
+    "round_down",
+    "round_up",
+]
 
 GRID = 1 << 53
 """Every probability is a multiple of 1 / GRID."""
@@ -80,3 +103,33 @@ def realised_epsilon(ratio: Fraction) -> Fraction:
     1.0986122886681098
     """
     return log_above(ratio, digits=40)
+
+
+class Ideal(NamedTuple):
+    """What a protocol would do with probabilities of unlimited precision.
+
+    Attributes
+    ----------
+    p, q : array of float
+        Probability that a report supports the true value, and a given other value.
+    variance : array of float
+        Variance of the estimated share of a value that nobody has, times the number of people.
+    """
+
+    p: Any
+    q: Any
+    variance: Any
+
+
+def least_variance(*candidates: Ideal) -> Ideal:
+    """Return, entry by entry, the candidate of least variance; the first in a tie."""
+    best = candidates[0]
+    for other in candidates[1:]:
+        less = other.variance < best.variance
+        best = Ideal(*(np.where(less, new, old) for new, old in zip(other, best, strict=True)))
+    return best
+
+
+def response_log_gain(k: Floats, epsilon: Floats) -> Floats:
+    """Return the logarithm of minus the derivative of the variance of randomized response over `k` values."""
+    return np.asarray(-epsilon + np.log1p((2 * k - 3) * np.exp(-epsilon)) - 3 * np.log(-np.expm1(-epsilon)))
