@@ -12,19 +12,17 @@ import os
 import stat
 import zlib
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
-from evenhand._validate import integer
 from evenhand.errors import InvalidParameterError, LimitExceededError, UnreadableFileError
 from evenhand.schema import Schema
+from evenhand.table.limits import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 __all__ = [
-    "DEFAULT_LIMITS",
-    "Limits",
     "ReadableBuffer",
     "Source",
     "blocks",
@@ -84,50 +82,6 @@ def _are_names(columns: object) -> bool:
 
 def _bare(name: str) -> str:
     return "".join(name.split()).casefold()
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What a file may ask of the reader.
-
-    Every limit is checked before the memory it speaks of is taken, so a small compressed file that
-    unfolds into a large one is refused after the limit, not after the memory of the machine.
-
-    Parameters
-    ----------
-    bytes : int, default 200,000,000
-        Most bytes of the file, uncompressed. The table made of it may take one and a half times as much in
-        memory, and 16 MiB in any case, which leaves room for files of many short cells.
-    columns : int, default 5,000
-        Most columns of the file.
-    field_bytes : int, default 65,536
-        Most bytes of one cell or one column name, as it stands in the file.
-    row_bytes : int, default 1,048,576
-        Most bytes of one line of a CSV file.
-
-    Examples
-    --------
-    >>> Limits(bytes=1_000_000).columns
-    5000
-    """
-
-    bytes: int = 200_000_000
-    columns: int = 5_000
-    field_bytes: int = 65_536
-    row_bytes: int = 1_048_576
-
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            checked = integer(field.name, getattr(self, field.name), owner="Limits", low=1)
-            object.__setattr__(self, field.name, checked)
-
-    @property
-    def table_bytes(self) -> int:
-        """Most bytes of the table in memory: one and a half times `bytes`, and 16 MiB in any case."""
-        return max(self.bytes + self.bytes // 2, 16 << 20)
-
-
-DEFAULT_LIMITS = Limits()
 
 
 BLOCK_BYTES = 1 << 18

@@ -12,17 +12,8 @@ import pyarrow.csv as arrow_csv
 from evenhand.errors import InvalidParameterError
 from evenhand.table.csv.cells import TypeGuess, converter
 from evenhand.table.csv.scan import Scanner
-from evenhand.table.source import (
-    DEFAULT_LIMITS,
-    Limits,
-    Source,
-    blocks,
-    check_names,
-    open_source,
-    over_limit,
-    refuse,
-    wanted_names,
-)
+from evenhand.table.limits import DEFAULT_LIMITS, Limits
+from evenhand.table.source import Source, blocks, check_names, open_source, over_limit, refuse, wanted_names
 
 if TYPE_CHECKING:
     import os

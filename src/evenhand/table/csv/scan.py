@@ -22,7 +22,7 @@ from evenhand.table.source import over_limit, refuse
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evenhand.table.source import Limits
+    from evenhand.table.limits import Limits
 
 __all__ = ["ScannedRows", "Scanner"]
 

@@ -22,7 +22,8 @@ from evenhand.table.source import over_limit, refuse
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evenhand.table.source import Limits, Source
+    from evenhand.table.limits import Limits
+    from evenhand.table.source import Source
 
 __all__ = [
     "I32",

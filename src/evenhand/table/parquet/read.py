@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from evenhand.errors import EvenhandError
+from evenhand.table.limits import DEFAULT_LIMITS, Limits
 from evenhand.table.parquet.footer import (
     DETAILS,
     DICTIONARY_PAGE,
@@ -26,17 +27,7 @@ from evenhand.table.parquet.footer import (
     structures_of,
 )
 from evenhand.table.parquet.footer import row_bytes as fixed_bytes
-from evenhand.table.source import (
-    DEFAULT_LIMITS,
-    Limits,
-    Source,
-    blocks,
-    check_names,
-    open_source,
-    over_limit,
-    refuse,
-    wanted_names,
-)
+from evenhand.table.source import Source, blocks, check_names, open_source, over_limit, refuse, wanted_names
 
 if TYPE_CHECKING:
     import os
