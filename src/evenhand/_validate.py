@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from evenhand.errors import InvalidParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-__all__ = ["boolean", "integer", "one_of"]
+__all__ = ["boolean", "integer", "one_of", "refuse"]
 
 Choice = TypeVar("Choice", bound=str)
+
+
+def refuse(name: str, owner: str, must_be: str, got: object, *, hint: str = "") -> NoReturn:
+    """Refuse the value of a parameter; `got` is shown, so it is never private data."""
+    raise InvalidParameterError(name, owner=owner, must_be=must_be, got=got, hint=hint)
 
 
 def boolean(name: str, value: object, *, owner: str) -> bool:

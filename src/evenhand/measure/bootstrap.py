@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from evenhand._validate import integer, one_of
-from evenhand.errors import InvalidParameterError
+from evenhand._validate import integer, one_of, refuse
 from evenhand.measure import gaps
 from evenhand.measure.columns import check_name, kind_of
 from evenhand.measure.groups import GroupReport
@@ -114,23 +113,23 @@ def _resample(table: NDArray[Any], repeats: int, within: str, generator: Generat
 
 def _check(report: object, statistic: object, generator: object) -> None:
     if not isinstance(report, GroupReport):
-        raise InvalidParameterError("report", owner=_OWNER, must_be="a GroupReport", got=kind_of(report))
+        refuse("report", _OWNER, "a GroupReport", kind_of(report))
     if not hasattr(
         getattr(generator, "bit_generator", None), "random_raw"
     ):  # the module numpy.random has none
-        raise InvalidParameterError(
+        refuse(
             "generator",
-            owner=_OWNER,
-            must_be="a numpy random Generator",
-            got=f"a {type(generator).__name__}",
+            _OWNER,
+            "a numpy random Generator",
+            f"a {type(generator).__name__}",
             hint="pass numpy.random.default_rng(seed).",
         )
     if report.table.weighted:
-        raise InvalidParameterError(
+        refuse(
             "report",
-            owner=_OWNER,
-            must_be="a report without weights",
-            got="a weighted one, whose rows cannot be drawn again from their sums",
+            _OWNER,
+            "a report without weights",
+            "a weighted one, whose rows cannot be drawn again from their sums",
         )
     countable = [name for name in gaps.MEASURES if name != "auc"]
     if not callable(statistic):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from evenhand.errors import InvalidParameterError
+from evenhand._validate import refuse
 from evenhand.measure.columns import (
     encode_groups,
     is_label,
@@ -71,9 +71,7 @@ class CountTable:
         if groups is None:
             _refuse_groups("CountTable", self.groups)
         if not isinstance(self.labelled, bool | np.bool):
-            raise InvalidParameterError(
-                "labelled", owner="CountTable", must_be="True or False", got=kind_of(self.labelled)
-            )
+            refuse("labelled", "CountTable", "True or False", kind_of(self.labelled))
         object.__setattr__(self, "groups", groups)
         object.__setattr__(self, "counts", _cells("counts", self.counts, len(groups)))
         if self.squares is not None:
@@ -100,11 +98,11 @@ class CountTable:
             return NotImplemented
         alike = (self.groups, self.labelled, self.weighted) == (other.groups, other.labelled, other.weighted)
         if not alike:
-            raise InvalidParameterError(
+            refuse(
                 "other",
-                owner="CountTable.__add__",
-                must_be="a table with the same groups, both labelled or not and both weighted or not",
-                got="another kind of table",
+                "CountTable.__add__",
+                "a table with the same groups, both labelled or not and both weighted or not",
+                "another kind of table",
                 hint="declare the groups of every part with groups=...",
             )
         squares = None
@@ -231,9 +229,7 @@ def _choose_groups(
     place = {label: row for row, label in enumerate(labels) if occurs[row]}
     rows = [place.pop(label, -1) for label in declared]
     if place:
-        raise InvalidParameterError(
-            "group", owner=owner, must_be="a column of the labels in 'groups'", got="labels outside them"
-        )
+        refuse("group", owner, "a column of the labels in 'groups'", "labels outside them")
     return declared, rows
 
 
@@ -257,9 +253,7 @@ def _distinct(groups: Any) -> tuple[Any, ...] | None:
 
 
 def _refuse_groups(owner: str, groups: object) -> NoReturn:
-    raise InvalidParameterError(
-        "groups", owner=owner, must_be="a sequence of distinct labels", got=kind_of(groups)
-    )
+    refuse("groups", owner, "a sequence of distinct labels", kind_of(groups))
 
 
 def _cells(name: str, values: Any, n_groups: int) -> NDArray[Any]:
@@ -267,17 +261,13 @@ def _cells(name: str, values: Any, n_groups: int) -> NDArray[Any]:
     must_be = "an array of shape (groups, 2, 2)"
     table = read_array(values, name=name, owner="CountTable", must_be=must_be)
     if table.shape != (n_groups, 2, 2):
-        raise InvalidParameterError(name, owner="CountTable", must_be=must_be, got=table.shape)
+        refuse(name, "CountTable", must_be, table.shape)
     if not (np.isfinite(table).all() and (table >= 0).all()):
-        raise InvalidParameterError(
-            name, owner="CountTable", must_be="finite and not negative", got="other numbers"
-        )
+        refuse(name, "CountTable", "finite and not negative", "other numbers")
     if table.dtype.kind == "f":
         return _lock(table.astype(np.float64))
     if (table > _LARGEST_COUNT).any():
-        raise InvalidParameterError(
-            name, owner="CountTable", must_be="at most 2**53 in each cell", got="a larger count"
-        )
+        refuse(name, "CountTable", "at most 2**53 in each cell", "a larger count")
     return _lock(table.astype(np.int64))
 
 

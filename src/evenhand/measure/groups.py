@@ -11,7 +11,7 @@ from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from evenhand.errors import InvalidParameterError
+from evenhand._validate import refuse
 from evenhand.measure import gaps
 from evenhand.measure.columns import check_label, check_name, kind_of, read_numbers, same_index, same_length
 from evenhand.measure.counts import CountTable, tabulate
@@ -66,17 +66,15 @@ class GroupReport:
 
     def __post_init__(self) -> None:
         if not isinstance(self.table, CountTable):
-            raise InvalidParameterError(
-                "table", owner="GroupReport", must_be="a CountTable", got=kind_of(self.table)
-            )
+            refuse("table", "GroupReport", "a CountTable", kind_of(self.table))
         groups, must_be = self.table.groups, "the label of one of the groups"
         check_label(self.privileged, name="privileged", owner="group_report", must_be=must_be)
         if self.privileged is not None and groups and self.privileged not in groups:
-            raise InvalidParameterError(
+            refuse(
                 "privileged",
-                owner="group_report",
-                must_be=must_be,
-                got=self.privileged,
+                "group_report",
+                must_be,
+                self.privileged,
                 hint="if this group may have no rows, declare all groups with groups=...",
             )
 
@@ -139,7 +137,7 @@ class GroupReport:
         owner, must_be = "GroupReport.rate_interval", "the label of one of the groups"
         check_label(group, name="group", owner=owner, must_be=must_be)
         if group not in self.table.groups:
-            raise InvalidParameterError("group", owner=owner, must_be=must_be, got=group)
+            refuse("group", owner, must_be, group)
         place = self.table.groups.index(group)
         reason = self.rates[group].reasons.get(rate, "")
         if reason:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand._lazy import lazy
-from evenhand.errors import InvalidParameterError
+from evenhand._validate import refuse
 from evenhand.measure.columns import kind_of, read_array
 
 if TYPE_CHECKING:
@@ -87,12 +87,9 @@ class Interval:
 def check_level(level: object, *, owner: str) -> float:
     """Return `level` if it is a number strictly between 0 and 1, else refuse it."""
     if not isinstance(level, int | float | np.floating):
-        raise InvalidParameterError(
-            "level", owner=owner, must_be="a number between 0 and 1", got=kind_of(level)
-        )
+        refuse("level", owner, "a number between 0 and 1", kind_of(level))
     if not 0 < level <= _HIGHEST_LEVEL:
-        must_be = "a number between 0 and 1, and at most 1 - 1e-12"
-        raise InvalidParameterError("level", owner=owner, must_be=must_be, got=level)
+        refuse("level", owner, "a number between 0 and 1, and at most 1 - 1e-12", level)
     return float(level)
 
 
@@ -311,17 +308,11 @@ def _counts(
     else:
         fits = True
     if not fits:
-        raise InvalidParameterError(
-            names[0], owner=owner, must_be=f"of a shape that fits '{names[1]}'", got="another shape"
-        )
+        refuse(names[0], owner, f"of a shape that fits '{names[1]}'", "another shape")
     if not ((n >= 0) & np.isfinite(n)).all():
-        raise InvalidParameterError(
-            names[1], owner=owner, must_be="finite and not negative", got="other numbers"
-        )
+        refuse(names[1], owner, "finite and not negative", "other numbers")
     if not ((x >= 0) & (x <= n * (1 + _ROUNDING))).all():
-        raise InvalidParameterError(
-            names[0], owner=owner, must_be=f"from 0 to '{names[1]}'", got="other numbers"
-        )
+        refuse(names[0], owner, f"from 0 to '{names[1]}'", "other numbers")
     return np.minimum(x, n), n
 
 

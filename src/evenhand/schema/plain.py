@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from evenhand._validate import refuse
 from evenhand.errors import InvalidParameterError
 
 __all__ = ["plain_mapping"]
@@ -26,7 +27,7 @@ def plain_mapping(name: str, given: object, *, owner: str, hint: str = "") -> di
     {'max_depth': 3, 'columns': [1, 2]}
     """
     if not isinstance(given, Mapping):
-        raise InvalidParameterError(name, owner=owner, must_be=_MUST_BE, got=given, hint=hint)
+        refuse(name, owner, _MUST_BE, given, hint=hint)
     try:
         return {_key(key): _plain(value, _DEEPEST) for key, value in given.items()}
     except TypeError:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from evenhand.errors import ColumnNotFoundError, InvalidParameterError, SchemaError, UnknownNameError
+from evenhand._validate import refuse
+from evenhand.errors import ColumnNotFoundError, SchemaError, UnknownNameError
 from evenhand.schema.text import brief
 from evenhand.schema.values import described, shown
 
@@ -79,9 +80,7 @@ def _names(role: str, given: Iterable[object], columns: Mapping[str, Column]) ->
         _check_column(role, name, columns)
     wanted = set(names)
     if len(wanted) < len(names):
-        raise InvalidParameterError(
-            role, owner="Schema", must_be="a list of distinct columns", got="one of them twice"
-        )
+        refuse(role, "Schema", "a list of distinct columns", "one of them twice")
     return tuple(name for name in columns if name in wanted)
 
 
@@ -93,7 +92,7 @@ def _check_column(role: str, name: object, columns: Mapping[str, Column]) -> str
     if not isinstance(name, str):
         must_be = "the name of a column" if role in {"protected", "target"} else "names of columns"
         got = f"a value of type {type(name).__name__}"
-        raise InvalidParameterError(role, owner="Schema", must_be=must_be, got=got)
+        refuse(role, "Schema", must_be, got)
     if name not in columns:
         raise ColumnNotFoundError(brief(name), columns)
     return str.__str__(name)

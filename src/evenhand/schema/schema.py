@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from evenhand._part_files import put_in_place, resolve_folder, sweep
-from evenhand._validate import integer
-from evenhand.errors import ColumnNotFoundError, DomainInferredWarning, InvalidParameterError
+from evenhand._validate import integer, refuse
+from evenhand.errors import ColumnNotFoundError, DomainInferredWarning
 from evenhand.schema.column import Column
 from evenhand.schema.describe import schema_html, schema_text
 from evenhand.schema.infer import Inference, inferred, leak_warning, open_frame, refuse_unseen
@@ -109,8 +109,7 @@ class Schema:
             for column in elements("columns", columns, owner="Schema")
         )
         if not kept:
-            must_be, got = "a list of at least one Column", "an empty list"
-            raise InvalidParameterError("columns", owner="Schema", must_be=must_be, got=got)
+            refuse("columns", "Schema", "a list of at least one Column", "an empty list")
         refuse_twins("columns", [column.name for column in kept], owner="Schema")
         object.__setattr__(self, "columns", kept)
         given = Roles(sensitive, protected, privileged, target, positive, quasi_identifiers)

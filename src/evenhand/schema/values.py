@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from evenhand.errors import InvalidParameterError
+from evenhand._validate import refuse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -68,8 +68,7 @@ def _is_text(value: object) -> bool:
 def text(name: str, value: object, *, owner: str) -> str:
     """Return `value` as a plain, non-empty string, else refuse it."""
     if not isinstance(value, str) or not value or not _is_text(value):
-        must_be = "a non-empty string that can be written as UTF-8"
-        raise InvalidParameterError(name, owner=owner, must_be=must_be, got=shown(value))
+        refuse(name, owner, "a non-empty string that can be written as UTF-8", shown(value))
     return str.__str__(value)
 
 
@@ -102,15 +101,14 @@ def described(value: object) -> str:
 def instance(name: str, value: object, kind: type[Kind], *, owner: str) -> Kind:
     """Return `value` if it is of the type `kind`, else refuse it."""
     if not isinstance(value, kind):
-        must_be, got = f"of type {kind.__name__}", f"a value of type {type(value).__name__}"
-        raise InvalidParameterError(name, owner=owner, must_be=must_be, got=got)
+        refuse(name, owner, f"of type {kind.__name__}", f"a value of type {type(value).__name__}")
     return value
 
 
 def truth(name: str, value: object, *, owner: str) -> bool:
     """Return `value` if it is ``True`` or ``False``, else refuse it."""
     if not isinstance(value, bool):
-        raise InvalidParameterError(name, owner=owner, must_be="True or False", got=shown(value))
+        refuse(name, owner, "True or False", shown(value))
     return value
 
 
@@ -146,7 +144,7 @@ def elements(name: str, given: Iterable[object], *, owner: str) -> tuple[object,
             return tuple(given)
     got = f"a value of type {type(given).__name__}"
     hint = "give a set an order with sorted()" if isinstance(given, set | frozenset) else ""
-    raise InvalidParameterError(name, owner=owner, must_be="a list or a tuple", got=got, hint=hint)
+    return refuse(name, owner, "a list or a tuple", got, hint=hint)
 
 
 def number_text(number: float) -> str:
@@ -169,18 +167,13 @@ def distinct_values(given: Iterable[object], *, owner: str) -> tuple[Value, ...]
         plain = plain_value(value)
         if plain is None:
             must_be = "a list of text, or of 64-bit whole numbers, or of truth values, or of finite numbers"
-            raise InvalidParameterError(
-                "values", owner=owner, must_be=must_be, got=f"the value {described(value)}"
-            )
+            refuse("values", owner, must_be, f"the value {described(value)}")
         values.append(plain)
     if not values:
-        raise InvalidParameterError(
-            "values", owner=owner, must_be="a list of at least one value", got="an empty list"
-        )
+        refuse("values", owner, "a list of at least one value", "an empty list")
     types = sorted({type(value).__name__ for value in values})
     if len(types) > 1:
-        got = f"{_TYPES[types[0]]} and {_TYPES[types[1]]}"
-        raise InvalidParameterError("values", owner=owner, must_be="values of one type", got=got)
+        refuse("values", owner, "values of one type", f"{_TYPES[types[0]]} and {_TYPES[types[1]]}")
     refuse_twins("values", values, owner=owner)
     return tuple(values)
 
@@ -189,19 +182,16 @@ def bounds(low: object, high: object, *, owner: str) -> tuple[int, int]:
     """Return both ends of a range of whole numbers, or refuse them."""
     first, last = (_end(name, end, owner) for name, end in (("low", low), ("high", high)))
     if last < first:
-        raise InvalidParameterError("high", owner=owner, must_be=f"at least 'low', {first}", got=last)
+        refuse("high", owner, f"at least 'low', {first}", last)
     if last - first >= _LARGEST_SIZE:
-        must_be = "such that there are at most 2**63 - 2 values"
-        raise InvalidParameterError("high", owner=owner, must_be=must_be, got=last)
+        refuse("high", owner, "such that there are at most 2**63 - 2 values", last)
     return first, last
 
 
 def _end(name: str, given: object, owner: str) -> int:
     plain = plain_value(given)
     if type(plain) is not int:
-        raise InvalidParameterError(
-            name, owner=owner, must_be="a whole number that fits 64 bits", got=shown(given)
-        )
+        refuse(name, owner, "a whole number that fits 64 bits", shown(given))
     return plain
 
 
@@ -212,16 +202,14 @@ def increasing_edges(given: Iterable[object], *, owner: str) -> tuple[float, ...
         plain = plain_value(edge)
         if plain is None or isinstance(plain, str | bool) or float(plain) != plain:
             must_be = "a list of finite numbers that a 64-bit float holds exactly"
-            raise InvalidParameterError(
-                "edges", owner=owner, must_be=must_be, got=f"the edge {described(edge)}"
-            )
+            refuse("edges", owner, must_be, f"the edge {described(edge)}")
         edges.append(float(plain))
     if len(edges) < 2:
-        raise InvalidParameterError("edges", owner=owner, must_be="a list of at least two numbers", got=edges)
+        refuse("edges", owner, "a list of at least two numbers", edges)
     for left, right in pairwise(edges):
         if right <= left:
             got = f"{number_text(left)} followed by {number_text(right)}"
-            raise InvalidParameterError("edges", owner=owner, must_be="strictly increasing", got=got)
+            refuse("edges", owner, "strictly increasing", got)
     return tuple(edges)
 
 
@@ -229,9 +217,7 @@ def distinct_labels(name: str, given: Iterable[object], count: int, *, owner: st
     """Return `count` distinct labels, or refuse them."""
     labels = tuple(text(name, label, owner=owner) for label in elements(name, given, owner=owner))
     if len(labels) != count:
-        raise InvalidParameterError(
-            name, owner=owner, must_be=f"a list of {count} labels", got=f"{len(labels)} of them"
-        )
+        refuse(name, owner, f"a list of {count} labels", f"{len(labels)} of them")
     refuse_twins(name, labels, owner=owner)
     return labels
 
@@ -251,7 +237,5 @@ def refuse_twins(name: str, values: Iterable[Value], *, owner: str) -> None:
     seen: set[Value] = set()
     for value in values:
         if value in seen:
-            raise InvalidParameterError(
-                name, owner=owner, must_be="a list of distinct values", got=f"{described(value)} twice"
-            )
+            refuse(name, owner, "a list of distinct values", f"{described(value)} twice")
         seen.add(value)

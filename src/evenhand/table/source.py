@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ReadableBuffer",
     "Source",
+    "batch_names",
     "blocks",
     "check_is_schema",
     "check_names",
@@ -72,6 +73,16 @@ def wanted_names(
             hint = " Hint: one is spelled like it but for case or spaces." if _bare(name) in spelled else ""
             refuse(file, f"none of its columns is called '{name}'.{hint}")
     return list(dict.fromkeys(wanted))
+
+
+def batch_names(
+    names: Sequence[str], file: str, *, schema: Schema | None, columns: Sequence[str] | None, owner: str
+) -> list[str]:
+    """Return the columns to read in batches, those asked for or else all; the schema may name no others."""
+    wanted = wanted_names(names, file, schema=None, columns=columns, owner=owner)
+    if schema is not None:
+        wanted_names(wanted, file, schema=schema, columns=None, owner=owner)
+    return wanted
 
 
 def _are_names(columns: object) -> bool:

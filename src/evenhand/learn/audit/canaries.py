@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.stats import binom
 
-from evenhand._validate import integer
-from evenhand.errors import GuaranteeError, InvalidParameterError
+from evenhand._validate import integer, refuse
+from evenhand.errors import GuaranteeError
 from evenhand.privacy.rational import Number, as_text, exact, text_above, text_below
 
 if TYPE_CHECKING:
@@ -189,8 +189,7 @@ def audit_canaries(
     values, coins = _check_scores(scores, included)
     share = integer("share", share, owner=_OWNER, low=1)
     if isinstance(confidence, bool) or not isinstance(confidence, float) or not 0 < confidence < 1:
-        must_be = "a number above 0 and below 1"
-        raise InvalidParameterError("confidence", owner=_OWNER, must_be=must_be, got=confidence)
+        refuse("confidence", _OWNER, "a number above 0 and below 1", confidence)
     chance = exact(delta, name="delta", owner=_OWNER, least=0, most=1)
     epsilon = None if claimed is None else exact(claimed, name="claimed", owner=_OWNER, least=0)
     numbers = _guesses(guesses, len(values))
@@ -266,11 +265,9 @@ def least_epsilon(correct: int, guesses: int, *, canaries: int, delta: float = 0
 def _check_scores(scores: Any, included: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     values, coins = np.asarray(scores, dtype=np.float64), np.asarray(included)
     if values.ndim != 1 or not 1 <= len(values) <= _MOST_CANARIES or not np.isfinite(values).all():
-        must_be = "a list of finite numbers, one for each canary"
-        raise InvalidParameterError("scores", owner=_OWNER, must_be=must_be, got="something else")
+        refuse("scores", _OWNER, "a list of finite numbers, one for each canary", "something else")
     if coins.dtype != np.bool_ or coins.shape != values.shape:
-        must_be = "a list of truth values, one for each score"
-        raise InvalidParameterError("included", owner=_OWNER, must_be=must_be, got="something else")
+        refuse("included", _OWNER, "a list of truth values, one for each score", "something else")
     return values, coins
 
 
@@ -280,6 +277,5 @@ def _guesses(given: int | Sequence[int] | None, canaries: int) -> list[int]:
         return [number for number in usual if number >= _FEWEST_GUESSES] or [canaries]
     listed = given if isinstance(given, list | tuple) else [given]
     if not listed:
-        must_be, got = "a whole number or a list of them", "an empty list"
-        raise InvalidParameterError("guesses", owner=_OWNER, must_be=must_be, got=got)
+        refuse("guesses", _OWNER, "a whole number or a list of them", "an empty list")
     return [integer("guesses", each, owner=_OWNER, low=1, high=canaries) for each in listed]

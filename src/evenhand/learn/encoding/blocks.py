@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import numpy as np
 
-from evenhand.errors import InvalidParameterError, LimitExceededError, SchemaError
+from evenhand._validate import refuse
+from evenhand.errors import LimitExceededError, SchemaError
 from evenhand.schema.values import interval_labels
 
 if TYPE_CHECKING:
@@ -119,11 +120,11 @@ def scale_of(domain: Domain) -> Scale:
     made = Scale(float(ends[0]), float(ends[-1]), unit)
     largest = max(abs(made.low), abs(made.high))
     if largest > _LARGEST or largest > _LARGEST * unit:
-        raise InvalidParameterError(
+        refuse(
             "schema",
-            owner="PublicEncoder",
-            must_be="one whose numbers, and whose numbers over their narrowest step, are at most 1e300",
-            got=f"a domain of {domain.describe()}",
+            "PublicEncoder",
+            "one whose numbers, and whose numbers over their narrowest step, are at most 1e300",
+            f"a domain of {domain.describe()}",
         )
     return made
 
@@ -259,8 +260,7 @@ def blocks_of(schema: Schema, names: Iterable[str], numbers: Numbers, *, owner: 
     """
     blocks = tuple(Block(schema[name], _way(schema[name], numbers)) for name in names)
     if not blocks:
-        must_be, got = "such that a column is left", "none"
-        raise InvalidParameterError("columns", owner=owner, must_be=must_be, got=got)
+        refuse("columns", owner, "such that a column is left", "none")
     for block in blocks:
         _refuse_dropping(block.column)
     width = sum(block.width for block in blocks)
@@ -320,5 +320,5 @@ def _refuse_twins(blocks: tuple[Block, ...], owner: str) -> None:
                 got = f"two, one from '{owners[feature]}' and one from '{block.column.name}'"
                 must_be = "such that no two features have one name"
                 hint = "rename one of the two columns."
-                raise InvalidParameterError("schema", owner=owner, must_be=must_be, got=got, hint=hint)
+                refuse("schema", owner, must_be, got, hint=hint)
             owners[feature] = block.column.name

@@ -13,11 +13,11 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
+from evenhand._validate import refuse
 from evenhand.collect.privatizer.spent import Spending
 from evenhand.collect.reports.streams import stream_for
-from evenhand.errors import InvalidParameterError
 from evenhand.learn.parity.inputs import OWNER
-from evenhand.learn.parity.rows import remember_rows, trained_on
+from evenhand.learn.training.fits import remember_rows, trained_on
 from evenhand.privacy.guarantees.guarantee import Guarantee
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Base", "rows_of"]
 
 
-def rows_of(X: Any, places: NDArray[np.intp]) -> Any:  # noqa: N803 - scikit-learn's name
+def rows_of(X: Any, places: NDArray[np.intp]) -> Any:
     """Return some rows of an array, a list or a frame."""
     return _safe_indexing(X, places)
 
@@ -54,11 +54,11 @@ class Base:
         models = tuple(estimator[label] for label in labels) if decoupled else (estimator,)
         for model in models:
             if isinstance(model, type) or not hasattr(model, "predict"):
-                raise InvalidParameterError(
+                refuse(
                     "estimator",
-                    owner=OWNER,
-                    must_be="a classifier, or a mapping from every group to a classifier",
-                    got=f"a value of type {type(model).__name__}",
+                    OWNER,
+                    "a classifier, or a mapping from every group to a classifier",
+                    f"a value of type {type(model).__name__}",
                 )
         return cls(models, labels, not decoupled)
 
@@ -66,18 +66,18 @@ class Base:
         """Return what `estimator_` is: the classifier, or a dictionary of them."""
         return self.models[0] if self.single else dict(zip(self.labels, self.models, strict=True))
 
-    def train(self, X: Any, y: Any, codes: NDArray[np.intp]) -> Base:  # noqa: N803 - as above
+    def train(self, X: Any, y: Any, codes: NDArray[np.intp]) -> Base:
         """Return clones trained on these rows, each on those of its group."""
         models = []
         for place, model in enumerate(self.models):
             here = np.arange(len(codes)) if self.single else np.flatnonzero(codes == place)
             own_rows, own_labels = rows_of(X, here), rows_of(y, here)
             if len(np.unique(np.asarray(own_labels))) < 2:
-                raise InvalidParameterError(
+                refuse(
                     "y",
-                    owner=f"{OWNER}.fit",
-                    must_be="such that the rows that train a classifier have both classes",
-                    got="rows of one class, or none",
+                    f"{OWNER}.fit",
+                    "such that the rows that train a classifier have both classes",
+                    "rows of one class, or none",
                     hint="train on more rows, or one classifier for all groups.",
                 )
             made = clone(model)
@@ -95,16 +95,16 @@ class Base:
         """Return copies of the classifiers: whoever fits one of them again does not change the copy."""
         return Base(deepcopy(self.models), self.labels, self.single)
 
-    def refuse_training_rows(self, X: Any) -> None:  # noqa: N803 - as above
+    def refuse_training_rows(self, X: Any) -> None:
         """Refuse classifiers that are not fitted, or are known to be trained on these very rows."""
         for model in self.models:
             check_is_fitted(model)
             if trained_on(model, X):
-                raise InvalidParameterError(
+                refuse(
                     "X",
-                    owner=f"{OWNER}.fit",
-                    must_be="rows that did not train the classifier",
-                    got="rows that did",
+                    f"{OWNER}.fit",
+                    "rows that did not train the classifier",
+                    "rows that did",
                     hint="rates of training rows are not those of new people: keep some rows back.",
                 )
 
@@ -112,15 +112,15 @@ class Base:
         """Return the two classes that all classifiers know."""
         known = [np.asarray(getattr(model, "classes_", ())).tolist() for model in self.models]
         if any(each != known[0] for each in known) or len(known[0]) != 2:
-            raise InvalidParameterError(
+            refuse(
                 "estimator",
-                owner=OWNER,
-                must_be="trained on two classes, the same for all groups",
-                got="a classifier with other classes_",
+                OWNER,
+                "trained on two classes, the same for all groups",
+                "a classifier with other classes_",
             )
         return tuple(known[0])
 
-    def positives(self, X: Any, codes: NDArray[np.intp], positive: Any) -> NDArray[np.bool_]:  # noqa: N803 - as above
+    def positives(self, X: Any, codes: NDArray[np.intp], positive: Any) -> NDArray[np.bool_]:
         """Return which rows are predicted to be positive."""
         out = np.zeros(len(codes), dtype=np.bool_)
         if self.single and out.size:
@@ -131,7 +131,7 @@ class Base:
                 out[here] = self._predict(model, rows_of(X, here), codes[here]) == positive
         return out
 
-    def _predict(self, model: Any, X: Any, codes: NDArray[np.intp]) -> NDArray[Any]:  # noqa: N803 - as above
+    def _predict(self, model: Any, X: Any, codes: NDArray[np.intp]) -> NDArray[Any]:
         extra = {"group": self._names(codes)} if _takes_group(_last(model).predict) else {}
         return np.asarray(model.predict(X, **extra))
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 from scipy.special import betaincinv, gammaln, xlogy
 
-from evenhand.errors import InvalidParameterError
+from evenhand._validate import refuse
 from evenhand.measure.text_tables import aligned, html_table, number_text
 from evenhand.privacy.laws import DiscreteLaplace
 from evenhand.privacy.rational import exact
@@ -341,7 +341,5 @@ def _risk_of_each(risk: float, events: int) -> float:
 def _confidence(value: float) -> float:
     plain = isinstance(value, int | float | np.floating) and not isinstance(value, bool)
     if not plain or not 0 < value < 1:
-        raise InvalidParameterError(
-            "confidence", owner="ParityPostProcessor", must_be="a number between 0 and 1", got=value
-        )
+        refuse("confidence", "ParityPostProcessor", "a number between 0 and 1", value)
     return float(value)

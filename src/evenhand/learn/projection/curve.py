@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.errors import InvalidParameterError
+from evenhand._validate import refuse
 from evenhand.measure.text_tables import aligned, number_text
 from evenhand.table.frames import make_frame
 
@@ -156,24 +156,21 @@ def tolerance_that_meets(
     """
     base = decided(largest)
     if np.isnan(base.gap):
-        raise InvalidParameterError(
-            "group",
-            owner=owner,
-            must_be="such that every group has rows of every kind that is counted",
-            got="one without",
-        )
+        refuse("group", owner, "such that every group has rows of every kind that is counted", "one without")
     if base.gap <= target:
         return largest
     search = _by_sign if monotone else _by_grid
     found, least = search(target, decided, largest, base)
     if found is None:
-        raise InvalidParameterError(
+        refuse(
             "gap",
-            owner=owner,
-            must_be=f"one that a projection reaches on these rows, about {least:.4f} or more",
-            got=target,
-            hint="the tolerance bounds mean scores, not decisions; thresholds of their own for each group "
-            "(post-processing) reach any gap.",
+            owner,
+            f"one that a projection reaches on these rows, about {least:.4f} or more",
+            target,
+            hint=(
+                "the tolerance bounds mean scores, not decisions; thresholds of their own for each group "
+                "(post-processing) reach any gap."
+            ),
         )
     return found
 

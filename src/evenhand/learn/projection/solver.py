@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.errors import InvalidParameterError
+from evenhand._validate import refuse
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -198,12 +198,14 @@ def _check_solution(problem: Problem, tolerance: float, dual: _Dual, x: NDArray[
         objective = max(objective, 0.0)  # where no score is changed, rounding may leave less
     if not (residual < _GOOD_ENOUGH and abs(gap) < _GOOD_ENOUGH):
         _refuse_infeasible(x)
-        raise InvalidParameterError(
+        refuse(
             "tolerance",
-            owner=_OWNER,
-            must_be=f"one whose projection can be computed to within {_GOOD_ENOUGH:g}",
-            got=f"{tolerance:g}, where the conditions of optimality are {residual:.1g} and the two bounds "
-            f"{abs(gap):.1g} apart",
+            _OWNER,
+            f"one whose projection can be computed to within {_GOOD_ENOUGH:g}",
+            (
+                f"{tolerance:g}, where the conditions of optimality are {residual:.1g} and the two bounds "
+                f"{abs(gap):.1g} apart"
+            ),
             hint="a larger tolerance, fewer groups, or for kind='odds' marginals='calibrated' may help.",
         )
     both = np.concatenate([np.maximum(x, 0), np.maximum(-x, 0)]) if equal else x
@@ -213,13 +215,16 @@ def _check_solution(problem: Problem, tolerance: float, dual: _Dual, x: NDArray[
 def _refuse_infeasible(multipliers: NDArray[np.float64]) -> None:
     largest = float(np.abs(multipliers).max())
     if largest > _LARGEST_MULTIPLIER or not np.isfinite(largest):
-        raise InvalidParameterError(
+        refuse(
             "tolerance",
-            owner=_OWNER,
-            must_be="one that some scores can meet",
-            got="one that none can, as far as can be told",
-            hint="a larger tolerance; for kind='odds' the labels may contradict the scores: "
-            "marginals='calibrated' takes the shares from the scores, and then every tolerance can be met.",
+            _OWNER,
+            "one that some scores can meet",
+            "one that none can, as far as can be told",
+            hint=(
+                "a larger tolerance; for kind='odds' the labels may contradict the scores: "
+                "marginals='calibrated' takes the shares from the scores, and then every tolerance can be "
+                "met."
+            ),
         )
 
 

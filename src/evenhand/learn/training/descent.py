@@ -9,12 +9,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand._validate import integer
-from evenhand.errors import InvalidParameterError
+from evenhand._validate import integer, refuse
 from evenhand.learn.training import descent_kernels as kernels
 from evenhand.privacy.accounting import sampling_rate
 from evenhand.privacy.feeding import feed
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
     Draw = Callable[[tuple[int, ...]], Integers]
 
-__all__ = ["Rows", "Schedule", "Steps", "TailMean", "batches", "descend", "noises", "plan"]
+__all__ = ["Rows", "Schedule", "Steps", "TailMean", "batches", "descend", "noises", "plan", "plan_for"]
 
 USUAL_BATCH = 1024
 FEWEST_BATCHES = 4
@@ -100,19 +99,24 @@ def plan(rows: int, *, batch: int | None, epochs: int, owner: str) -> Schedule:
     else:
         size = integer("batch", batch, owner=owner, low=1)
         if size > rows:
-            raise InvalidParameterError(
+            refuse(
                 "batch",
-                owner=owner,
-                must_be="at most the number of rows",
-                got=size,
+                owner,
+                "at most the number of rows",
+                size,
                 hint="leave it out for a quarter of the rows, or 1024 where there are 4,096 or more.",
             )
     steps = epochs * math.ceil(rows / size)
     if steps > MOST_STEPS:
-        raise InvalidParameterError(
-            "epochs", owner=owner, must_be=f"such that there are at most {MOST_STEPS:,} steps", got=epochs
-        )
+        refuse("epochs", owner, f"such that there are at most {MOST_STEPS:,} steps", epochs)
     return Schedule(rows, size, steps)
+
+
+def plan_for(model: Any, rows: int, *, owner: str) -> Schedule:
+    """Return the schedule of a model's parameters, for the declared number of rows if there is one."""
+    if model.rows is not None:
+        rows = integer("rows", model.rows, owner=owner, low=1)
+    return plan(rows, batch=model.batch, epochs=model.epochs, owner=owner)
 
 
 def batches(

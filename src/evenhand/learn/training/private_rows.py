@@ -14,7 +14,8 @@ from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from evenhand.learn.columns import refuse, require_length
+from evenhand._validate import refuse
+from evenhand.learn.columns import require_length
 from evenhand.measure.columns import read_column
 from evenhand.privacy.rational import exact
 from evenhand.table.frames import eager_frame
@@ -48,7 +49,7 @@ _TABLE = "a frame, or an array of two dimensions: a row for each person"
 _ENCODER = "PublicEncoder turns columns of a schema into numbers without looking at the rows."
 
 
-def read_features(model: Any, X: Any, *, place: str, reset: bool) -> NDArray[np.float64]:  # noqa: N803 - scikit-learn's name
+def read_features(model: Any, X: Any, *, place: str, reset: bool) -> NDArray[np.float64]:
     """Return the features as an array of floats, row by row, all of them finite.
 
     Parameters
@@ -189,7 +190,7 @@ def positive(name: str, value: Any, *, owner: str, least: float, most: float) ->
 # --- numbers out of what was given ------------------------------------------------------------------
 
 
-def _from_frame(X: Any, owner: str) -> NDArray[Any]:  # noqa: N803 - as above
+def _from_frame(X: Any, owner: str) -> NDArray[Any]:
     frame: Frame = eager_frame(X, owner=owner, parameter="X")
     other = [
         str(name) for name, kind in frame.schema.items() if not (kind.is_numeric() or kind == nw.Boolean)
@@ -200,17 +201,16 @@ def _from_frame(X: Any, owner: str) -> NDArray[Any]:  # noqa: N803 - as above
     made = np.empty(frame.shape)  # filled column by column: no second table is needed on the way
     for place, column in enumerate(frame.iter_columns()):
         if column.null_count():
-            got = f"a null or NaN in column '{column.name}'"
-            refuse("X", owner, "a frame without missing values", got)
+            refuse("X", owner, "a frame without missing values", f"a null or NaN in column '{column.name}'")
         made[:, place] = column.to_numpy()
     return made
 
 
-def _without_rows(X: Any, owner: str) -> Any:  # noqa: N803 - as above
+def _without_rows(X: Any, owner: str) -> Any:
     return eager_frame(X, owner=owner, parameter="X").head(0).to_native()
 
 
-def _from_array(X: Any, owner: str) -> NDArray[Any]:  # noqa: N803 - as above
+def _from_array(X: Any, owner: str) -> NDArray[Any]:
     if hasattr(X, "toarray"):
         refuse("X", owner, _TABLE, "a sparse matrix", hint="X.toarray() makes an array of it.")
     if np.ma.is_masked(X):

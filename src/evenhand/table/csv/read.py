@@ -13,7 +13,16 @@ from evenhand.errors import InvalidParameterError
 from evenhand.table.csv.cells import TypeGuess, converter
 from evenhand.table.csv.scan import Scanner
 from evenhand.table.limits import DEFAULT_LIMITS, Limits
-from evenhand.table.source import Source, blocks, check_names, open_source, over_limit, refuse, wanted_names
+from evenhand.table.source import (
+    Source,
+    batch_names,
+    blocks,
+    check_names,
+    open_source,
+    over_limit,
+    refuse,
+    wanted_names,
+)
 
 if TYPE_CHECKING:
     import os
@@ -265,9 +274,7 @@ class CsvBatches:
         self._scanner = Scanner(source.name, limits, ",", '"')
         self._blocks = _groups(source, self._scanner)
         names = _header_names(next(self._blocks).data, self._scanner)
-        wanted = wanted_names(names, source.name, schema=None, columns=columns, owner=owner)
-        if schema is not None:
-            wanted_names(wanted, source.name, schema=schema, columns=None, owner=owner)
+        wanted = batch_names(names, source.name, schema=schema, columns=columns, owner=owner)
         places = {name: str(place) for place, name in enumerate(names)}
         self._places = [places[name] for name in wanted]
         self._convert: list[Callable[[Any], Any]] = [

@@ -8,9 +8,6 @@ from hypothesis import strategies as st
 from evenhand.learn.fermi import kernels as _fermi_kernels
 from evenhand.learn.fermi.steps import (
     Clipped,
-    best_matrix,
-    dependence,
-    penalty,
     project_to_ball,
     rows_of,
     start_matrix,
@@ -18,6 +15,7 @@ from evenhand.learn.fermi.steps import (
 )
 from evenhand.learn.training.descent import Schedule
 from unit._plain_kernels import compiled_or_plain, plain_copy
+from unit.learn._fermi_penalty import best_matrix, dependence, penalty
 
 POSITIVE = np.array([0.9, 0.6, 0.3, 0.2, 0.7, 0.1])
 CHANCES = np.column_stack([1 - POSITIVE, POSITIVE])
