@@ -13,9 +13,9 @@ import numpy as np
 from evenhand._validate import integer, one_of, refuse
 from evenhand.measure import gaps
 from evenhand.measure.columns import check_name, kind_of
+from evenhand.measure.counts import Tables
 from evenhand.measure.groups import GroupReport
 from evenhand.measure.intervals import Interval, check_level
-from evenhand.measure.rates import Tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable

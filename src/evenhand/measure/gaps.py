@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from evenhand.measure.counts import PLACE, RATES, GroupRates, why_undefined
 from evenhand.measure.intervals import (
     clopper_pearson,
     mean_of_shares,
@@ -27,16 +28,14 @@ from evenhand.measure.intervals import (
     score_limits,
     share_ratio,
 )
-from evenhand.measure.rates import PLACE, RATES, GroupRates, why_undefined
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from evenhand.measure.counts import CountTable
+    from evenhand.measure.counts import CountTable, Shares, Tables
     from evenhand.measure.intervals import Limits
-    from evenhand.measure.rates import Shares, Tables
 
 __all__ = [
     "COMPARED",

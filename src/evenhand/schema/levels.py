@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -28,6 +27,7 @@ from evenhand.schema.values import (
     number_text,
     plain_value,
     refuse_twins,
+    strictly_increasing,
     text,
 )
 
@@ -91,12 +91,14 @@ class Level:
         kept: dict[str, object] = {"groups": (), "labels": ()}
         if self.cuts is None:
             kept["groups"] = _checked_groups(self.groups, owner)
-            _refuse_misplaced("labels", "cuts", given=bool(labels), owner=owner)
+            if labels:
+                refuse("labels", owner, "left out unless 'cuts' are given", "it without them")
         else:
             kept["cuts"] = cuts = _checked_cuts(self.cuts, owner)
             if labels:
                 kept["labels"] = distinct_labels("labels", labels, len(cuts) + 1, owner=owner)
-            _refuse_misplaced("of", "groups", given=self.of is not None, owner=owner)
+            if self.of is not None:
+                refuse("of", owner, "left out unless 'groups' are given", "it without them")
         if self.of is not None:
             kept["of"] = text("of", self.of, owner=owner)
         for field, value in {"name": name, **kept}.items():
@@ -131,11 +133,6 @@ class Level:
         return f"Level({', '.join(parts)})"
 
 
-def _refuse_misplaced(name: str, partner: str, *, given: bool, owner: str) -> None:
-    if given:
-        refuse(name, owner, f"left out unless '{partner}' are given", "it without them")
-
-
 def _checked_groups(given: Any, owner: str) -> tuple[tuple[str, tuple[Value, ...]], ...]:
     pairs: list[Any] = list(
         given.items() if isinstance(given, Mapping) else elements("groups", given, owner=owner)
@@ -145,20 +142,18 @@ def _checked_groups(given: Any, owner: str) -> tuple[tuple[str, tuple[Value, ...
     groups = []
     for label, members in pairs:
         known = text("groups", label, owner=owner)
-        plain = tuple(_member(known, member, owner) for member in elements("groups", members, owner=owner))
+        plain = []
+        for member in elements("groups", members, owner=owner):
+            value = plain_value(member)
+            if value is None:
+                must_be = "a mapping from a coarse label to a list of values"
+                refuse("groups", owner, must_be, f"{described(member)} in {described(known)}")
+            plain.append(value)
         if not plain:
             refuse("groups", owner, "groups of at least one member", f"the empty group {described(known)}")
-        groups.append((known, plain))
+        groups.append((known, tuple(plain)))
     refuse_twins("groups", [label for label, _ in groups], owner=owner)
     return tuple(groups)
-
-
-def _member(label: str, member: object, owner: str) -> Value:
-    plain = plain_value(member)
-    if plain is None:
-        must_be = "a mapping from a coarse label to a list of values"
-        refuse("groups", owner, must_be, f"{described(member)} in {described(label)}")
-    return plain
 
 
 def _checked_cuts(given: Iterable[object], owner: str) -> tuple[float, ...]:
@@ -169,11 +164,7 @@ def _checked_cuts(given: Iterable[object], owner: str) -> tuple[float, ...]:
             refuse("cuts", owner, "a list of finite numbers", f"the cut {described(cut)}")
         whole = INT_LOW <= plain <= INT_HIGH and plain == math.floor(plain)
         cuts.append(int(plain) if whole else plain)  # so that equal levels are written alike
-    for left, right in pairwise(cuts):
-        if right <= left:
-            got = f"{number_text(left)} followed by {number_text(right)}"
-            refuse("cuts", owner, "strictly increasing", got)
-    return tuple(cuts)
+    return strictly_increasing("cuts", cuts, owner=owner)
 
 
 def code_dtype(size: int) -> np.dtype[np.unsignedinteger]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from evenhand._validate import refuse
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from evenhand.schema.column import Column
     from evenhand.schema.values import Value
 
-__all__ = ["Names", "Roles", "checked_roles"]
+__all__ = ["ROLES", "Names", "Roles", "checked_roles"]
 
 _MOST_GUESSED = 1_000
 
@@ -57,6 +57,10 @@ class Roles:
         holders = (self.sensitive, (self.protected,), (self.target,), self.quasi_identifiers)
         words = [name for name, columns in zip(names, holders, strict=True) if column in columns]
         return tuple("quasi-identifier" if word == "quasi_identifiers" else word for word in words)
+
+
+ROLES = tuple(field.name for field in fields(Roles))
+"""The names of all roles, in the order in which they are written."""
 
 
 def checked_roles(columns: Mapping[str, Column], given: Roles) -> Roles:

@@ -14,7 +14,7 @@ from evenhand.errors import ColumnNotFoundError, DomainInferredWarning
 from evenhand.schema.column import Column
 from evenhand.schema.describe import schema_html, schema_text
 from evenhand.schema.infer import Inference, inferred, leak_warning, open_frame, refuse_unseen
-from evenhand.schema.roles import Names, Roles, checked_roles
+from evenhand.schema.roles import ROLES, Names, Roles, checked_roles
 from evenhand.schema.toml import MAX_BYTES, columns_and_roles, parse_toml, read_text, write_toml
 from evenhand.schema.values import Value, elements, instance, refuse_twins
 
@@ -119,14 +119,7 @@ class Schema:
     @property
     def roles(self) -> Roles:
         """The roles, as one object."""
-        return Roles(
-            sensitive=self.sensitive,
-            protected=self.protected,
-            privileged=self.privileged,
-            target=self.target,
-            positive=self.positive,
-            quasi_identifiers=self.quasi_identifiers,
-        )
+        return Roles(**{role: getattr(self, role) for role in ROLES})
 
     @property
     def names(self) -> tuple[str, ...]:

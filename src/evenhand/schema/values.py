@@ -1,24 +1,27 @@
-"""What a declared value may be, and checks of what a domain is declared from.
+"""What a declared value may be, and checks of what a domain or a plan is declared from.
 
 A value is text, a whole number, a truth value or a finite number. Everything declared is public and has to
 survive a file, so values are brought to Python's own types, text must be writable as UTF-8 and whole numbers
-must fit 64 bits.
+must fit 64 bits. Parameters of a plan are what a plan file can hold, so that no plan runs that could not be
+written down.
 """
 
 from __future__ import annotations
 
 import contextlib
 import math
+from collections.abc import Mapping
 from itertools import pairwise
 from numbers import Integral
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from evenhand._validate import refuse
+from evenhand.errors import InvalidParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 __all__ = [
     "INT_HIGH",
@@ -33,9 +36,11 @@ __all__ = [
     "instance",
     "interval_labels",
     "number_text",
+    "plain_mapping",
     "plain_value",
     "refuse_twins",
     "shown",
+    "strictly_increasing",
     "text",
     "truth",
 ]
@@ -206,11 +211,16 @@ def increasing_edges(given: Iterable[object], *, owner: str) -> tuple[float, ...
         edges.append(float(plain))
     if len(edges) < 2:
         refuse("edges", owner, "a list of at least two numbers", edges)
-    for left, right in pairwise(edges):
+    return strictly_increasing("edges", edges, owner=owner)
+
+
+def strictly_increasing(name: str, numbers: Sequence[float], *, owner: str) -> tuple[float, ...]:
+    """Return numbers of which each is above the one before it, or refuse them."""
+    for left, right in pairwise(numbers):
         if right <= left:
             got = f"{number_text(left)} followed by {number_text(right)}"
-            refuse("edges", owner, "strictly increasing", got)
-    return tuple(edges)
+            refuse(name, owner, "strictly increasing", got)
+    return tuple(numbers)
 
 
 def distinct_labels(name: str, given: Iterable[object], count: int, *, owner: str) -> tuple[str, ...]:
@@ -239,3 +249,45 @@ def refuse_twins(name: str, values: Iterable[Value], *, owner: str) -> None:
         if value in seen:
             refuse(name, owner, "a list of distinct values", f"{described(value)} twice")
         seen.add(value)
+
+
+_PLAN_HOLDS = (
+    "a mapping of names to what a plan file can hold: texts, numbers, true or false, lists and mappings"
+)
+_DEEPEST_MAPPING = 20
+
+
+def plain_mapping(name: str, given: object, *, owner: str, hint: str = "") -> dict[str, Any]:
+    """Return a mapping in the types that TOML has; it has no value for None.
+
+    Examples
+    --------
+    >>> plain_mapping("parameters", {"max_depth": np.int64(3), "columns": (1, 2)}, owner="CollectTask")
+    {'max_depth': 3, 'columns': [1, 2]}
+    """
+    if not isinstance(given, Mapping):
+        refuse(name, owner, _PLAN_HOLDS, given, hint=hint)
+    try:
+        return {_key(key): _plain(value, _DEEPEST_MAPPING) for key, value in given.items()}
+    except TypeError:
+        raise InvalidParameterError(
+            name, owner=owner, must_be=_PLAN_HOLDS, got=dict(given), hint=hint
+        ) from None
+
+
+def _plain(value: object, depth: int) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, str | bool | int | float):
+        return value
+    if depth and isinstance(value, list | tuple):
+        return [_plain(item, depth - 1) for item in value]
+    if depth and isinstance(value, Mapping):
+        return {_key(key): _plain(item, depth - 1) for key, item in value.items()}
+    raise TypeError
+
+
+def _key(key: object) -> str:
+    if not isinstance(key, str):
+        raise TypeError
+    return key
