@@ -82,7 +82,10 @@ def bootstrap_interval(
     if callable(statistic):
         values = np.array([float(statistic(table)) for table in counts])
     else:
-        values = _measure(report, statistic, counts)
+        groups = report.table.groups
+        privileged = groups.index(report.privileged) if report.privileged in groups else None
+        cells = counts.reshape(repeats, len(groups), 4)
+        values = gaps.value(statistic, Tables(cells, None, privileged, report.table.labelled))
     defined = values[np.isfinite(values)]
     left_out = "" if len(defined) == repeats else f", {repeats - len(defined)} undefined ones left out"
     method = f"percentile bootstrap, {repeats} resamples{left_out}"
@@ -91,13 +94,6 @@ def bootstrap_interval(
         return Interval(np.nan, np.nan, level, method, exact=False, reason=reason)
     low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
     return Interval(float(low), float(high), level, method, exact=False)
-
-
-def _measure(report: GroupReport, name: str, counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    groups = report.table.groups
-    privileged = groups.index(report.privileged) if report.privileged in groups else None
-    cells = counts.reshape(len(counts), len(groups), 4)
-    return gaps.value(name, Tables(cells, None, privileged, report.table.labelled))
 
 
 def _resample(table: NDArray[Any], repeats: int, within: str, generator: Generator) -> NDArray[np.int64]:

@@ -71,7 +71,9 @@ def read_numbers(values: Any, *, name: str, owner: str) -> NDArray[np.float64]:
     """Return `values` as floats; infinities stay, missing values are refused."""
     array = read_column(values, name=name, owner=owner)
     if array.dtype.kind == "O" and array.size:  # a nullable column without a missing value, for example
-        array = _numbers_in_objects(array, name, owner)
+        encoded = _encode_objects(array, name, owner)
+        if encoded is not None and all(isinstance(label, int | float) for label in encoded[1]):
+            array = np.array(encoded[1], dtype=np.float64)[encoded[0]]
     if array.dtype.kind not in "biuf" and array.size:
         refuse(name, owner, "a column of numbers", "another kind of column")
     return array.astype(np.float64)
@@ -101,7 +103,7 @@ def read_binary(
         The public function that reads them, for messages.
     """
     check_label(positive, name="positive", owner=owner)
-    if positive is None or _is_one(positive):
+    if positive is None or (isinstance(positive, int | float | np.generic) and bool(positive == 1)):
         narrowed = {name: _narrow_binary(column) for name, column in columns.items()}
         taken = {name: column for name, column in narrowed.items() if column is not None}
         if len(taken) == len(columns):
@@ -245,13 +247,6 @@ def _array_from_list(values: list[Any], name: str, owner: str) -> NDArray[Any]:
     return array
 
 
-def _numbers_in_objects(array: NDArray[Any], name: str, owner: str) -> NDArray[Any]:
-    encoded = _encode_objects(array, name, owner)
-    if encoded is not None and all(isinstance(label, int | float) for label in encoded[1]):
-        return np.array(encoded[1], dtype=np.float64)[encoded[0]]
-    return array
-
-
 def _encode_objects(array: NDArray[Any], name: str, owner: str) -> tuple[NDArray[np.intp], list[Any]] | None:
     """Return codes and sorted labels of what is not a number; ``None`` if they are not of one kind.
 
@@ -284,8 +279,8 @@ def _narrow_binary(column: NDArray[Any]) -> NDArray[np.uint8] | None:
 
 def _check_two_labels(labels: list[list[Any]], positive: object, owner: str) -> None:
     together: list[Any] = []
-    for each in labels:
-        together += [label for label in each[:3] if label not in together]
+    for column in labels:
+        together += [label for label in column[:3] if label not in together]
     if len(together) > 2 or (len(together) == 2 and positive not in together):
         refuse(
             "positive",
@@ -293,10 +288,6 @@ def _check_two_labels(labels: list[list[Any]], positive: object, owner: str) -> 
             "one of the two labels of the outcome columns",
             f"{positive!r}, and other labels in the columns,",
         )
-
-
-def _is_one(label: object) -> bool:
-    return isinstance(label, int | float | np.generic) and bool(label == 1)
 
 
 def _refuse_missing(name: str, owner: str) -> NoReturn:

@@ -124,9 +124,10 @@ class GroupReport:
     def reason(self, measure: str) -> str:
         """Return why a measure is undefined; nothing if it has a value."""
         check_name("Measure", measure, gaps.MEASURES)
-        if measure == "auc":
-            return self._ranking_reason()
-        return measure_reason(measure, self.table, self._tables, self.privileged)
+        if measure == "auc" and self.ranking is None:
+            return "No scores were given; of 0/1 predictions this area would be balanced_accuracy."
+        counted = "balanced_accuracy" if measure == "auc" else measure
+        return measure_reason(counted, self.table, self._tables, self.privileged)
 
     @property
     def reasons(self) -> dict[str, str]:
@@ -262,11 +263,6 @@ class GroupReport:
         groups = self.table.groups
         return Tables.of(self.table, groups.index(self.privileged) if self.privileged in groups else None)
 
-    def _ranking_reason(self) -> str:
-        if self.ranking is None:
-            return "No scores were given; of 0/1 predictions this area would be balanced_accuracy."
-        return measure_reason("balanced_accuracy", self.table, self._tables, self.privileged)
-
     def _interval(self, low: float, high: float, level: float, method: str, *, exact: bool) -> Interval:
         if self.table.weighted:
             method += ", Kish effective size"
@@ -375,12 +371,11 @@ def _title(report: GroupReport) -> str:
 
 
 def _rate_rows(report: GroupReport) -> list[list[str]]:
-    header = ["group", "size", *(rate.replace("_", " ") for rate in RATES)]
-    shown = group_rates(report.table, Tables.of(report.table, None), _GROUPS_SHOWN)
-    return [header] + [
-        [str(label), _size(row.size), *(number_text(getattr(row, rate)) for rate in RATES)]
-        for label, row in shown.items()
-    ]
+    rows = [["group", "size", *(rate.replace("_", " ") for rate in RATES)]]
+    for label, row in group_rates(report.table, Tables.of(report.table, None), _GROUPS_SHOWN).items():
+        size = f"{row.size:,}" if isinstance(row.size, int) else f"{row.size:,.1f}"
+        rows.append([str(label), size, *(number_text(getattr(row, rate)) for rate in RATES)])
+    return rows
 
 
 def _more(report: GroupReport) -> list[str]:
@@ -403,20 +398,12 @@ def _measure_rows(report: GroupReport) -> list[list[str]]:
     for name in MEASURES:
         reason = report.reason(name)
         if not reason:
+            limits = "not computed"
+            if name not in WORST_PAIR or len(report.table.groups) <= _GROUPS_PAIRED:
+                limits = " to ".join(map(number_text, report.interval(name, _LEVEL)))
             none = f"{NO_DISPARITY[name]:g}" if name in NO_DISPARITY else ""
-            rows.append([name, number_text(report.value(name)), _limits(report, name), none])
+            rows.append([name, number_text(report.value(name)), limits, none])
     return rows
-
-
-def _limits(report: GroupReport, name: str) -> str:
-    if name in WORST_PAIR and len(report.table.groups) > _GROUPS_PAIRED:
-        return "not computed"
-    low, high = report.interval(name, _LEVEL)
-    return f"{number_text(low)} to {number_text(high)}"
-
-
-def _size(size: float) -> str:
-    return f"{size:,}" if isinstance(size, int) else f"{size:,.1f}"
 
 
 def data_unfairness(

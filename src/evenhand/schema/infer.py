@@ -116,7 +116,9 @@ def _column(name: str, series: nw.Series[Any], how: Inference) -> tuple[Column, 
 def _domain(name: str, series: nw.Series[Any], how: Inference) -> tuple[Domain, bool]:
     """Return the domain of a column, and whether rows had to be read for it."""
     kind = series.dtype
-    if kind == nw.Boolean or (kind == nw.Object and _all_truth_values(series)):
+    if kind == nw.Boolean or (
+        kind == nw.Object and {type(value) for value in series.drop_nulls().to_list()} == {bool}
+    ):
         return Domain.categorical([False, True]), False
     if isinstance(kind, nw.Enum):
         # Ordered categories of pandas may have been collected from the rows; those of Polars are declared.
@@ -173,10 +175,6 @@ def _categorical(name: str, values: list[Any], *, ordered: bool = False) -> Doma
         )
 
 
-def _all_truth_values(series: nw.Series[Any]) -> bool:
-    return {type(value) for value in series.drop_nulls().to_list()} == {bool}
-
-
 def _has_missing(series: nw.Series[Any]) -> bool:
     if series.null_count():
         return True
@@ -226,13 +224,9 @@ def _edges(first: Fraction, last: Fraction, step: Fraction, bins: int) -> tuple[
     stop = max(ceil(last / step), start + 1)
     if stop - start > max(bins, 2):  # on both sides of zero there are two bins, however wide
         return ()
-    edges = [_nearest(number * step) for number in range(start, stop + 1)]
+    largest = Fraction(sys.float_info.max)
+    edges = [float(max(min(number * step, largest), -largest)) for number in range(start, stop + 1)]
     if stop - start > bins:
         edges = [edges[0], edges[-1]]
     apart = all(left < right for left, right in pairwise(edges))
     return tuple(edges) if apart and edges[0] <= first and last <= edges[-1] else ()
-
-
-def _nearest(number: Fraction) -> float:
-    largest = sys.float_info.max
-    return float(max(min(number, Fraction(largest)), Fraction(-largest)))

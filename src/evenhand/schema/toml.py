@@ -71,17 +71,14 @@ def _assignments(table: dict[str, Any]) -> Iterator[str]:
 
 
 def _column_table(column: Column) -> dict[str, Any]:
-    table = {"name": column.name, "kind": column.domain.kind, **_domain_table(column.domain)}
+    domain, (must_have, may_have) = column.domain, _KINDS[column.domain.kind]
+    table: dict[str, Any] = {"name": column.name, "kind": domain.kind}
+    for key in (*must_have, *may_have):
+        value = domain.bin_labels if key == "labels" else getattr(domain, key)
+        if value or key in must_have:
+            table[key] = value
     read = {"inferred": True} if column.inferred else {}
     return {**table, "outside": column.outside, "nulls": column.nulls, **read}
-
-
-def _domain_table(domain: Domain) -> dict[str, Any]:
-    if domain.kind == "integers":
-        return {"low": domain.low, "high": domain.high}
-    if domain.kind == "binned":
-        return {"edges": domain.edges, **({"labels": domain.bin_labels} if domain.bin_labels else {})}
-    return {"values": domain.values, **({"ordered": True} if domain.ordered else {})}
 
 
 def _level_table(level: Level) -> dict[str, Any]:

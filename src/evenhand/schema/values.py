@@ -185,19 +185,18 @@ def distinct_values(given: Iterable[object], *, owner: str) -> tuple[Value, ...]
 
 def bounds(low: object, high: object, *, owner: str) -> tuple[int, int]:
     """Return both ends of a range of whole numbers, or refuse them."""
-    first, last = (_end(name, end, owner) for name, end in (("low", low), ("high", high)))
+    ends = []
+    for name, given in (("low", low), ("high", high)):
+        plain = plain_value(given)
+        if type(plain) is not int:
+            refuse(name, owner, "a whole number that fits 64 bits", shown(given))
+        ends.append(plain)
+    first, last = ends
     if last < first:
         refuse("high", owner, f"at least 'low', {first}", last)
     if last - first >= _LARGEST_SIZE:
         refuse("high", owner, "such that there are at most 2**63 - 2 values", last)
     return first, last
-
-
-def _end(name: str, given: object, owner: str) -> int:
-    plain = plain_value(given)
-    if type(plain) is not int:
-        refuse(name, owner, "a whole number that fits 64 bits", shown(given))
-    return plain
 
 
 def increasing_edges(given: Iterable[object], *, owner: str) -> tuple[float, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -154,7 +155,8 @@ class Table:
         return f"Table of {', '.join(self.schema.names)}"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore_table, (self.schema, dict(self.codes), self.kept, self.origin)
+        rebuild = partial(Table, kept=self.kept, origin=self.origin)
+        return rebuild, (self.schema, dict(self.codes))
 
     def decode(self, name: str) -> pa.Array:
         """Return the values of one column as an Arrow array; "other" comes back as null.
@@ -188,13 +190,6 @@ class Table:
         types = self.origin.types
         exact = {name: types[name] for name in types if self.schema[name].domain.kind != "binned"}
         return Origin(self.origin.backend, exact)
-
-
-def _restore_table(
-    schema: Schema, codes: dict[str, Any], kept: NDArray[np.int64] | None, origin: Origin | None
-) -> Table:
-    """Make a table again in another process, or as a copy."""
-    return Table(schema, codes, kept=kept, origin=origin)
 
 
 def _encode_column(

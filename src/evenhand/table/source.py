@@ -59,7 +59,8 @@ def wanted_names(
 ) -> list[str]:
     """Return the columns to read: those asked for, else those of the schema, else all."""
     check_is_schema(schema, owner=owner)
-    if columns is not None and not _are_names(columns):
+    listed = isinstance(columns, list | tuple) and columns and all(isinstance(name, str) for name in columns)
+    if columns is not None and not listed:
         must_be, got = "a list of column names", f"a value of type {type(columns).__name__}"
         raise InvalidParameterError("columns", owner=owner, must_be=must_be, got=got)
     if schema is not None:
@@ -83,12 +84,6 @@ def batch_names(
     if schema is not None:
         wanted_names(wanted, file, schema=schema, columns=None, owner=owner)
     return wanted
-
-
-def _are_names(columns: object) -> bool:
-    return (
-        isinstance(columns, list | tuple) and bool(columns) and all(isinstance(name, str) for name in columns)
-    )
 
 
 def _bare(name: str) -> str:

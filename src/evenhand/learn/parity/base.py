@@ -81,12 +81,13 @@ class Base:
                     hint="train on more rows, or one classifier for all groups.",
                 )
             made = clone(model)
-            if not self.single:
-                _own_stream(made, model, place)
-            if _takes_group(_last(made).fit):
-                made.fit(own_rows, own_labels, **{f"{_prefix(made)}group": self._names(codes[here])})
-            else:
-                made.fit(own_rows, own_labels)
+            rng = None if self.single else getattr(_last(model), "rng", None)
+            if rng is not None:  # with one seed, or copies of one generator, all groups had the same draws
+                _last(made).set_params(rng=stream_for(rng, f"group {place}"))
+            step = f"{made.steps[-1][0]}__" if hasattr(made, "steps") else ""  # as a pipeline asks for it
+            takes_group = _takes_group(_last(made).fit)
+            extra = {f"{step}group": self._names(codes[here])} if takes_group else {}
+            made.fit(own_rows, own_labels, **extra)
             remember_rows(made, own_rows)
             models.append(made)
         return Base(tuple(models), self.labels, self.single)
@@ -111,7 +112,7 @@ class Base:
     def classes(self) -> tuple[Any, Any]:
         """Return the two classes that all classifiers know."""
         known = [np.asarray(getattr(model, "classes_", ())).tolist() for model in self.models]
-        if any(each != known[0] for each in known) or len(known[0]) != 2:
+        if any(classes != known[0] for classes in known) or len(known[0]) != 2:
             refuse(
                 "estimator",
                 OWNER,
@@ -169,20 +170,8 @@ def _takes_group(method: Any) -> bool:
         return False
 
 
-def _own_stream(made: Any, model: Any, place: int) -> None:
-    """Give a clone draws of its own: with one seed, or copies of one generator, all groups had the same."""
-    rng = getattr(_last(model), "rng", None)
-    if rng is not None:
-        _last(made).set_params(rng=stream_for(rng, f"group {place}"))
-
-
 def _last(model: Any) -> Any:
     return model.steps[-1][1] if hasattr(model, "steps") else model
-
-
-def _prefix(model: Any) -> str:
-    """Return what scikit-learn wants before the name of an argument for the last step of a pipeline."""
-    return f"{model.steps[-1][0]}__" if hasattr(model, "steps") else ""
 
 
 def _promised(model: Any) -> Guarantee | None:

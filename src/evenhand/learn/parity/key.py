@@ -86,9 +86,10 @@ class PersonKey:
             A stable identifier of each person, such as a case number. Texts are taken letter by letter:
             nothing is trimmed, folded or normalised, and ``"7"`` is not ``7``.
         """
-        secret = self.__secret
-        encoded = _encoded(person)
-        digests = b"".join(hmac.digest(secret, _PURPOSE + each, "sha256")[:8] for each in encoded)
+        if not isinstance(person, list | tuple):  # as an array, texts and numbers would become all texts
+            person = read_column(person, name="person", owner="ParityPostProcessor.predict").tolist()
+        encoded = [_PURPOSE + encode_person(identifier) for identifier in person]
+        digests = b"".join(hmac.digest(self.__secret, text, "sha256")[:8] for text in encoded)
         return np.frombuffer(digests, dtype=">u8").astype(np.uint64) >> np.uint64(64 - BITS)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -189,10 +190,3 @@ def encode_person(person: object) -> bytes:
         "something else, such as a missing value, an empty text or a decimal number",
         hint="use an identifier that stays with the person, such as a case number, not the row's place.",
     )
-
-
-def _encoded(person: Any) -> list[bytes]:
-    if isinstance(person, list | tuple):  # as an array, texts and numbers would become all texts
-        return [encode_person(each) for each in person]
-    array = read_column(person, name="person", owner="ParityPostProcessor.predict")
-    return [encode_person(each) for each in array.tolist()]

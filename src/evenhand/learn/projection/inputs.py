@@ -61,20 +61,14 @@ def check_classifier(estimator: Any, *, owner: str) -> None:
 def warn_of_guarantee(estimator: Any, *, owner: str) -> None:
     """Warn if the estimator, or a part of it, promises privacy: what is projected promises none."""
     parts = [estimator, *estimator.get_params(deep=True).values()]
-    if any(hasattr(type(each), name) or name in _own(each) for each in parts for name in _PROMISES):
+    own = [{*dir(type(part)), *getattr(part, "__dict__", ())} for part in parts]
+    if any(names & {"guarantee", "guarantee_"} for names in own):
         message = (
             f"{owner} looks at the rows themselves, labels and groups included, so the guarantee of "
             f"{type(estimator).__name__} does not hold for the projected model. Hint: project on public "
             "rows, of an estimator that is fitted already (prefit=True), and say so with public_rows=True."
         )
         warnings.warn(message, PrivacyWarning, stacklevel=3)
-
-
-_PROMISES = ("guarantee", "guarantee_")
-
-
-def _own(part: Any) -> dict[str, Any]:
-    return getattr(part, "__dict__", {})
 
 
 def read_scores(scores: Any, n_classes: int, *, owner: str) -> NDArray[np.float64]:

@@ -189,7 +189,8 @@ def _check_solution(problem: Problem, tolerance: float, dual: _Dual, x: NDArray[
     prices = dual.columns @ x
     value, g, _ = dual(x, with_value=True)
     equal = tolerance == 0 and not dual.ridge
-    residual = float(np.abs(g).max()) if equal else _residual(x, g)
+    # how far a constraint is from being met, or a multiplier from being 0 where there is room
+    residual = float(np.abs(g).max() if equal else max(-g.min(), np.abs(x * g).max()))
     if dual.ridge:
         objective, gap = -value, float(x @ g)
     else:
@@ -226,11 +227,6 @@ def _refuse_infeasible(multipliers: NDArray[np.float64]) -> None:
                 "met."
             ),
         )
-
-
-def _residual(x: NDArray[np.float64], room: NDArray[np.float64]) -> float:
-    """Return how far a constraint is from being met, or a multiplier from being 0 where there is room."""
-    return float(max(-room.min(), np.abs(x * room).max()))
 
 
 def _fault(x: NDArray[np.float64], room: NDArray[np.float64]) -> float:

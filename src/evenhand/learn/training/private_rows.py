@@ -65,8 +65,12 @@ def read_features(model: Any, X: Any, *, place: str, reset: bool) -> NDArray[np.
     """
     owner = f"{type(model).__name__}.{place}"
     framed = isinstance(X, pa.RecordBatch) or nw.dependencies.is_into_dataframe(X) or hasattr(X, "collect")
-    array = _from_frame(X, owner) if framed else _from_array(X, owner)
-    shape = array[:0] if not framed else _without_rows(X, owner)
+    if framed:
+        frame: Frame = eager_frame(X, owner=owner, parameter="X")
+        array, shape = _from_frame(frame, owner), frame.head(0).to_native()
+    else:
+        array = _from_array(X, owner)
+        shape = array[:0]
     validate_data(model, shape, skip_check_array=True, reset=reset)
     if array.shape[1] == 0:
         check_array(np.empty((1, 0)), estimator=model)  # says so, without the number of rows
@@ -190,8 +194,7 @@ def positive(name: str, value: Any, *, owner: str, least: float, most: float) ->
 # --- numbers out of what was given ------------------------------------------------------------------
 
 
-def _from_frame(X: Any, owner: str) -> NDArray[Any]:
-    frame: Frame = eager_frame(X, owner=owner, parameter="X")
+def _from_frame(frame: Frame, owner: str) -> NDArray[Any]:
     other = [
         str(name) for name, kind in frame.schema.items() if not (kind.is_numeric() or kind == nw.Boolean)
     ]
@@ -204,10 +207,6 @@ def _from_frame(X: Any, owner: str) -> NDArray[Any]:
             refuse("X", owner, "a frame without missing values", f"a null or NaN in column '{column.name}'")
         made[:, place] = column.to_numpy()
     return made
-
-
-def _without_rows(X: Any, owner: str) -> Any:
-    return eager_frame(X, owner=owner, parameter="X").head(0).to_native()
 
 
 def _from_array(X: Any, owner: str) -> NDArray[Any]:

@@ -112,7 +112,8 @@ class PrivateTraining(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         reports = privatizer.transform(X)
         self.estimator_ = clone(self.estimator).fit(reports, y, **weights)
         self.privatizer_ = privatizer
-        self._label = _name_of_label(self.privatizer)
+        schema = self.privatizer.schema
+        self._label = "the label" if schema is None or schema.target is None else schema.target
         copy_feature_names(privatizer, self)
         return self
 
@@ -180,11 +181,6 @@ class PrivateTraining(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return f"{_OWNER}(estimator={self.estimator!r}, privatizer={self.privatizer!r})"[:N_CHAR_MAX]
 
 
-def _name_of_label(privatizer: LocalPrivatizer) -> str:
-    schema = privatizer.schema
-    return "the label" if schema is None or schema.target is None else schema.target
-
-
 _HINTS = {
     "fit": "give the rows as they are: fit collects them itself, once. "
     "In a Pipeline, take the LocalPrivatizer in front out.",
@@ -246,7 +242,8 @@ def refuse_reports(X: Any, privatizer: LocalPrivatizer, *, place: str) -> None:
         raise _refusal(place, "what a LocalPrivatizer made")
     given = _names(X)
     fitted = place == "predict"
-    if not given and fitted and _as_wide_as_output(X, privatizer):
+    width = (*getattr(X, "shape", ()), 0, 0)[1]
+    if not given and fitted and privatizer.n_features_in_ != width == len(privatizer.get_feature_names_out()):
         raise _refusal(place, "an array with as many columns as come out of the privatizer")
     schema = privatizer.schema_ if fitted else privatizer.schema
     for column in schema or ():
@@ -254,11 +251,6 @@ def refuse_reports(X: Any, privatizer: LocalPrivatizer, *, place: str) -> None:
         shown = next((each for each in made if each in given), None)
         if shown is not None:
             raise _refusal(place, f"no column '{column.name}' but its indicator '{shown}'")
-
-
-def _as_wide_as_output(X: Any, privatizer: LocalPrivatizer) -> bool:
-    width = (*getattr(X, "shape", ()), 0, 0)[1]
-    return bool(width != privatizer.n_features_in_ and width == len(privatizer.get_feature_names_out()))
 
 
 def _refusal(place: str, got: str) -> InvalidParameterError:

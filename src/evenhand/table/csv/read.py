@@ -278,7 +278,7 @@ class CsvBatches:
         places = {name: str(place) for place, name in enumerate(names)}
         self._places = [places[name] for name in wanted]
         self._convert: list[Callable[[Any], Any]] = [
-            converter(schema[name].domain) if schema is not None and name in schema else _as_it_stands
+            converter(schema[name].domain) if schema is not None and name in schema else lambda text: text
             for name in wanted
         ]
         nothing = pa.array([], pa.string())
@@ -326,7 +326,3 @@ class CsvBatches:
             part = table.slice(start, self._batch_rows).combine_chunks()
             columns = [column.chunk(0) for column in part.columns]
             yield pa.RecordBatch.from_arrays(columns, schema=self.schema)
-
-
-def _as_it_stands(text: Any) -> Any:
-    return text
