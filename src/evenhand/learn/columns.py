@@ -18,9 +18,16 @@ __all__ = ["copy_feature_names", "places_among", "require_length"]
 
 
 def places_among(
-    values: Any, known: Sequence[Any], *, name: str, owner: str, must_be: str, hint: str = ""
+    values: Any,
+    known: Sequence[Any],
+    *,
+    name: str,
+    owner: str,
+    must_be: str,
+    hint: str = "",
+    rows: int | None = None,
 ) -> NDArray[np.intp]:
-    """Return the place of each row's label among the known ones; refuse others.
+    """Return the place of each row's label among the known ones; refuse others, and another number of rows.
 
     >>> places_among(["b", "a", "b"], ["a", "b"], name="group", owner="fit", must_be="known").tolist()
     [1, 0, 1]
@@ -29,6 +36,8 @@ def places_among(
     where = {label: place for place, label in enumerate(known)}
     if any(label not in where for label in labels):
         refuse(name, owner, must_be, "others among them", hint=hint)
+    if rows is not None:
+        require_length(name, len(codes), rows, owner=owner)
     return np.array([where[label] for label in labels], dtype=np.intp)[codes]
 
 

@@ -274,10 +274,10 @@ class Domain:
         >>> Domain.categorical(["Female", "Male"]).code("Male")
         1
         """
-        found = self.find(value)
-        if found is None:
+        code = self.find(value)
+        if code is None:
             refuse("value", "Domain.code", f"a value of the domain ({self.describe()})", shown(value))
-        return found
+        return code
 
     def describe(self) -> str:
         """Say in a few words what the domain holds.

@@ -78,8 +78,8 @@ def checked_roles(columns: Mapping[str, Column], given: Roles) -> Roles:
 
 
 def _names(role: str, given: Iterable[object], columns: Mapping[str, Column]) -> tuple[str, ...]:
-    one = isinstance(given, str | bytes | dict) or not hasattr(given, "__iter__")
-    names = [given] if one else list(given)
+    single = isinstance(given, str | bytes | dict) or not hasattr(given, "__iter__")
+    names = [given] if single else list(given)
     for name in names:
         _check_column(role, name, columns)
     wanted = set(names)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     import narwhals as nw
 
-__all__ = ["ColumnCodes", "Labelled", "Misfits", "float_codes", "integer_codes", "pieces", "rows_of"]
+__all__ = ["ColumnCodes", "Labelled", "Misfits", "count_rows", "float_codes", "integer_codes", "pieces"]
 
 pd = lazy("pandas")
 
@@ -320,7 +320,7 @@ def pieces(series: nw.Series[Any], rows: int) -> Iterator[Any]:
         yield cut(series[start : start + rows].to_native())
 
 
-def rows_of(piece: Any) -> int:
+def count_rows(piece: Any) -> int:
     """Return how many rows a piece has."""
     return len(piece.places) if isinstance(piece, Labelled) else len(piece)
 

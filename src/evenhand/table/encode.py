@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError, OutsideDomainError
 from evenhand.schema import Schema
-from evenhand.table.column_codes import ColumnCodes, pieces, rows_of
+from evenhand.table.column_codes import ColumnCodes, count_rows, pieces
 from evenhand.table.frames import Origin, eager_frame, native_frame
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ def _encode_column(
     encoder = ColumnCodes(column.domain)
     start = 0
     for piece in pieces(series, max(_PIECE_ROWS, min(column.domain.size, 4 * _PIECE_ROWS))):
-        out = codes[start : start + rows_of(piece)]
+        out = codes[start : start + count_rows(piece)]
         misfits = encoder.encode(piece, out)
         for rule, rows in ((column.outside, misfits.outside), (column.nulls, misfits.missing)):
             if rows is None:

@@ -181,8 +181,8 @@ def audit_canaries(
     >>> from evenhand.privacy.randomness import SeededSource
     >>> from evenhand.privacy.sampling import bernoulli
     >>> included = bernoulli("1/2", size=1_000, source=SeededSource(7))
-    >>> found = audit_canaries(included.astype(float), included, claimed="1/2")   # all is told
-    >>> print(found)
+    >>> audit = audit_canaries(included.astype(float), included, claimed="1/2")   # all is told
+    >>> print(audit)
     claimed 0.5, measured at least 4.02 at 99.9 % (500 of 500 guesses about 1,000 canaries were right):
     the claim does not hold.
     """
@@ -195,13 +195,13 @@ def audit_canaries(
     numbers = _guesses(guesses, len(values))
     error = (1 - confidence) / share / len(numbers)
     order = np.argsort(values, kind="stable")
-    found = []
+    results = []
     for number in numbers:
         right = int(coins[order[len(order) - number // 2 :]].sum()) if number > 1 else 0
         right += int((~coins[order[: number - number // 2]]).sum())
         bound = least_epsilon(right, number, canaries=len(values), delta=float(chance), error=error)
-        found.append((bound, number, right))
-    bound, number, right = max(found, key=lambda each: (each[0], each[2] / each[1]))
+        results.append((bound, number, right))
+    bound, number, right = max(results, key=lambda result: (result[0], result[2] / result[1]))
     return CanaryAudit(
         measured_epsilon=bound,
         claimed_epsilon=epsilon,
@@ -273,9 +273,9 @@ def _check_scores(scores: Any, included: Any) -> tuple[NDArray[np.float64], NDAr
 
 def _guesses(given: int | Sequence[int] | None, canaries: int) -> list[int]:
     if given is None:
-        usual = [canaries // each for each in _SHARES]
+        usual = [canaries // share for share in _SHARES]
         return [number for number in usual if number >= _FEWEST_GUESSES] or [canaries]
     listed = given if isinstance(given, list | tuple) else [given]
     if not listed:
         refuse("guesses", _OWNER, "a whole number or a list of them", "an empty list")
-    return [integer("guesses", each, owner=_OWNER, low=1, high=canaries) for each in listed]
+    return [integer("guesses", count, owner=_OWNER, low=1, high=canaries) for count in listed]

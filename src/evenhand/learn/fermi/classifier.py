@@ -211,15 +211,15 @@ class DPFermi(CountsFits, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rows, classes, groups = self._read(X, y, group)
         source = self._next_stream(self.rng)
         if printed:
-            made = training.train_published(self, rows, source)
+            trained = training.train_published(self, rows, source)
             self._count_fit(training.no_promise(), simulated=True)
         else:
             schedule = plan_for(self, len(rows.inputs), owner=_OWNER)
             cells = rows.groups * (2 if self.kind == "odds" else 1)
             budget = training.budget_of(self, schedule, width=rows.inputs.shape[1], cells=cells)
             self._count_fit(training.promise_of(self, budget, schedule), simulated=source.simulated)
-            made = training.train_clipped(self, rows, budget, schedule, source)
-        self._take(made)
+            trained = training.train_clipped(self, rows, budget, schedule, source)
+        self._take(trained)
         self.classes_, self.groups_ = classes, groups
         remember_rows(self, X)
         return self
@@ -249,13 +249,13 @@ class DPFermi(CountsFits, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         wide = np.column_stack([features, np.ones(len(features))])
         return training.Examples(wide, labels, codes, len(known)), classes, known
 
-    def _take(self, made: Trained) -> None:
-        self.coef_, self.intercept_ = made.weights[None, :-1].copy(), made.weights[-1:].copy()
-        self.shares_, self.matrix_ = made.shares, made.matrix
-        self.noise_, self.steps_, self.sampling_ = made.noise, made.steps, made.sampling
+    def _take(self, trained: Trained) -> None:
+        self.coef_, self.intercept_ = trained.weights[None, :-1].copy(), trained.weights[-1:].copy()
+        self.shares_, self.matrix_ = trained.shares, trained.matrix
+        self.noise_, self.steps_, self.sampling_ = trained.noise, trained.steps, trained.sampling
         self.__dict__.pop("published_", None)
-        if made.published is not None:
-            self.published_ = made.published
+        if trained.published is not None:
+            self.published_ = trained.published
 
     # --- predicting --------------------------------------------------------------------------------
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Clipped",
     "project_to_ball",
-    "rows_of",
+    "sparse_rows",
     "start_matrix",
     "train",
 ]
@@ -49,7 +49,7 @@ def project_to_ball(matrix: Floats, radius: float) -> Floats:
     return np.asarray(matrix * np.minimum(1.0, radius / np.maximum(length, radius / 2)))
 
 
-def rows_of(inputs: Floats, labels: Integers, groups: Integers, *, odds: bool = False) -> kernels.Rows:
+def sparse_rows(inputs: Floats, labels: Integers, groups: Integers, *, odds: bool = False) -> kernels.Rows:
     """Return a dense array by its entries that are not 0; with `odds` the label tells a row's matrix."""
     there = inputs != 0
     starts = np.zeros(len(inputs) + 1, dtype=np.int64)

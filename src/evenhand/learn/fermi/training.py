@@ -14,7 +14,7 @@ from evenhand._validate import one_of, refuse
 from evenhand.errors import InvalidParameterError
 from evenhand.learn.columns import places_among, require_length
 from evenhand.learn.fermi.printed import PrintedSettings, published_noise, train_printed
-from evenhand.learn.fermi.steps import Clipped, rows_of, train
+from evenhand.learn.fermi.steps import Clipped, sparse_rows, train
 from evenhand.learn.training.descent import batches, noises, plan
 from evenhand.learn.training.private_rows import assumptions_about, positive
 from evenhand.measure.columns import encode_labels, read_column
@@ -189,7 +189,7 @@ def train_clipped(model: Any, rows: Examples, budget: Budget, schedule: Schedule
     """Train on clipped rows with exact noise."""
     odds, (first, second) = model.kind == "odds", budget.steps.grids
     kinds, width = 2 if odds else 1, rows.inputs.shape[1]
-    stored = rows_of(rows.inputs, rows.labels, rows.codes, odds=odds)
+    stored = sparse_rows(rows.inputs, rows.labels, rows.codes, odds=odds)
     shares = noisy_shares(rows.codes, stored.kinds, (kinds, rows.groups), scale=budget.scale, source=source)
     shape, steps = (kinds, 2 * rows.groups), schedule.steps
     weights, matrix = train(
@@ -255,10 +255,16 @@ def train_published(model: Any, rows: Examples, source: Source) -> Trained:
         generator=_generator(source),
         progress=model.progress,
     )
-    told = {"formula": PUBLISHED, "epsilon": epsilon, "delta": delta, "unit": str(Unit.REPLACE_ONE)}
-    told |= {"weights_noise": noise[0], "matrix_noise": noise[1]}
+    published = {"formula": PUBLISHED, "epsilon": epsilon, "delta": delta, "unit": str(Unit.REPLACE_ONE)}
+    published |= {"weights_noise": noise[0], "matrix_noise": noise[1]}
     return Trained(
-        weights[0], matrices, shares[None], noise[0], settings.steps(n), schedule.sampling, published=told
+        weights[0],
+        matrices,
+        shares[None],
+        noise[0],
+        settings.steps(n),
+        schedule.sampling,
+        published=published,
     )
 
 

@@ -23,10 +23,10 @@ from evenhand.privacy.guarantees.guarantee import Guarantee
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Base", "rows_of"]
+__all__ = ["Base", "take_rows"]
 
 
-def rows_of(X: Any, places: NDArray[np.intp]) -> Any:
+def take_rows(X: Any, places: NDArray[np.intp]) -> Any:
     """Return some rows of an array, a list or a frame."""
     return _safe_indexing(X, places)
 
@@ -71,7 +71,7 @@ class Base:
         models = []
         for place, model in enumerate(self.models):
             here = np.arange(len(codes)) if self.single else np.flatnonzero(codes == place)
-            own_rows, own_labels = rows_of(X, here), rows_of(y, here)
+            own_rows, own_labels = take_rows(X, here), take_rows(y, here)
             if len(np.unique(np.asarray(own_labels))) < 2:
                 refuse(
                     "y",
@@ -80,16 +80,18 @@ class Base:
                     "rows of one class, or none",
                     hint="train on more rows, or one classifier for all groups.",
                 )
-            made = clone(model)
+            trained = clone(model)
             rng = None if self.single else getattr(_last(model), "rng", None)
             if rng is not None:  # with one seed, or copies of one generator, all groups had the same draws
-                _last(made).set_params(rng=stream_for(rng, f"group {place}"))
-            step = f"{made.steps[-1][0]}__" if hasattr(made, "steps") else ""  # as a pipeline asks for it
-            takes_group = _takes_group(_last(made).fit)
+                _last(trained).set_params(rng=stream_for(rng, f"group {place}"))
+            step = (
+                f"{trained.steps[-1][0]}__" if hasattr(trained, "steps") else ""
+            )  # as a pipeline asks for it
+            takes_group = _takes_group(_last(trained).fit)
             extra = {f"{step}group": self._names(codes[here])} if takes_group else {}
-            made.fit(own_rows, own_labels, **extra)
-            remember_rows(made, own_rows)
-            models.append(made)
+            trained.fit(own_rows, own_labels, **extra)
+            remember_rows(trained, own_rows)
+            models.append(trained)
         return Base(tuple(models), self.labels, self.single)
 
     def copy(self) -> Base:
@@ -129,7 +131,7 @@ class Base:
         for place, model in enumerate(self.models):
             here = np.flatnonzero(codes == place)
             if here.size and not self.single:
-                out[here] = self._predict(model, rows_of(X, here), codes[here]) == positive
+                out[here] = self._predict(model, take_rows(X, here), codes[here]) == positive
         return out
 
     def _predict(self, model: Any, X: Any, codes: NDArray[np.intp]) -> NDArray[Any]:

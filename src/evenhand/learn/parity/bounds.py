@@ -172,8 +172,8 @@ def printed_bounds(
 
     Examples
     --------
-    >>> found = printed_bounds([300, 700], [0.5, 0.5])
-    >>> f"{found.expected:.12f} {found.likely:.12f}"
+    >>> bounds = printed_bounds([300, 700], [0.5, 0.5])
+    >>> f"{bounds.expected:.12f} {bounds.likely:.12f}"
     '0.057289546634 0.193913363592'
     """
     risk, k = 1 - _confidence(confidence), len(sizes)
@@ -308,9 +308,9 @@ def _expected_noise(released: Released, sizes: NDArray[np.int64]) -> float:
     mean = 2 * ratio / (1 - ratio**2)
     if released.public_sizes:
         return float((mean / sizes).sum())
-    each = released.per_count
+    draws = released.per_count
     cut = np.floor(_SPLITS[:, None] * sizes) + 1  # the size is at least n - cut + 1 unless the sum is <= -cut
-    errors = each * (mean / (sizes - cut + 1) + _sum_tail(ratio, np.ceil(cut / each)))
+    errors = draws * (mean / (sizes - cut + 1) + _sum_tail(ratio, np.ceil(cut / draws)))
     return float(np.minimum(errors, 1).min(axis=0).sum())
 
 

@@ -141,10 +141,10 @@ def closest_rates(
 
     Examples
     --------
-    >>> found = closest_rates([0.6, 0.3])
-    >>> found.target.tolist(), found.keep.tolist(), found.promote.round(4).tolist()
+    >>> closest = closest_rates([0.6, 0.3])
+    >>> closest.target.tolist(), closest.keep.tolist(), closest.promote.round(4).tolist()
     ([0.45, 0.45], [0.75, 1.0], [0.0, 0.2143])
-    >>> found.cost, found.lower_bound
+    >>> closest.cost, closest.lower_bound
     (0.3, 0.3)
     >>> closest_rates([0.6, 0.3, 0.45, 0.1], gap=0.1).target.tolist()
     [0.425, 0.325, 0.425, 0.325]
@@ -345,8 +345,8 @@ def closest_odds(
     Examples
     --------
     >>> table = np.array([[[60, 10], [5, 25]], [[50, 10], [20, 20]]])
-    >>> found = closest_odds(table)
-    >>> found.target.round(4).tolist(), round(found.cost, 4)
+    >>> closest = closest_odds(table)
+    >>> closest.target.round(4).tolist(), round(closest.cost, 4)
     ([[0.1667, 0.5], [0.1667, 0.5]], 0.2103)
     """
     table = np.asarray(counts, dtype=np.float64)

@@ -17,7 +17,7 @@ from evenhand.collect.privatizer.spent import Act, KeepsSpending
 from evenhand.errors import PrivacyWarning
 from evenhand.learn.columns import copy_feature_names, require_length
 from evenhand.learn.parity import inputs
-from evenhand.learn.parity.base import Base, rows_of
+from evenhand.learn.parity.base import Base, take_rows
 from evenhand.learn.parity.key import BITS, PersonKey
 from evenhand.learn.parity.table import (
     bound_gaps,
@@ -67,7 +67,7 @@ class _Rows(NamedTuple):
     def where(self, chosen: NDArray[np.bool_]) -> _Rows:
         """Return some of the rows."""
         places = np.flatnonzero(chosen)
-        return _Rows(rows_of(self.X, places), rows_of(self.y, places), self.codes[places])
+        return _Rows(take_rows(self.X, places), take_rows(self.y, places), self.codes[places])
 
 
 class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -325,11 +325,11 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
 
     def _count_table(self, table: PredictionTable, settings: Settings, same_rows: bool) -> None:  # noqa: FBT001 - as above
         """Count what this fit has told; fitting again, or fitting a copy, does not undo it."""
-        made = table.guarantee or Guarantee.no_guarantee(unit=settings.unit)
+        promise = table.guarantee or Guarantee.no_guarantee(unit=settings.unit)
         known = frozenset().union(*(act.covers for act in self._spending.acts.values()))
         names, others = self._base.earlier_fits(known)
         whole = sum(others, self._whole(table.guarantee, settings, same_rows))
-        self._spending.add(Act((whole, made), self._source.simulated or self._base.simulated(), names))
+        self._spending.add(Act((whole, promise), self._source.simulated or self._base.simulated(), names))
 
     @property
     def guarantee_(self) -> Guarantee:

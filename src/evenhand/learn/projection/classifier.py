@@ -17,7 +17,7 @@ from evenhand._validate import one_of, refuse
 from evenhand.learn.columns import copy_feature_names
 from evenhand.learn.projection import inputs
 from evenhand.learn.projection.curve import POINTS, Curve, Judge, tolerance_that_meets
-from evenhand.learn.projection.problem import DIVERGENCES, KINDS, Problem, Rows, marginals_of
+from evenhand.learn.projection.problem import DIVERGENCES, KINDS, Problem, ScoredRows, marginals_of
 from evenhand.learn.projection.solver import solve
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ class FairProjection(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # typ
         calibrated = kind == "odds" and source == "calibrated"
         classes = scores if calibrated or labels is None else np.eye(n_classes)[labels]
         counted = classes if weights is None else classes * weights[:, None]
-        rows = Rows(scores, groups, k, kind, weights)
+        rows = ScoredRows(scores, groups, k, kind, weights)
         problem = Problem.of(rows, divergence, marginals=_shares(marginals_of(counted, groups, k), kind))
         self._kept = _Kept(problem, Judge(rows, labels, groups, kind, weights))
         self._made = _Made(kind, divergence, bool(self.as_printed))
@@ -264,7 +264,7 @@ class FairProjection(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # typ
         decided = self.predict(X, group=group, group_proba=group_proba)
         return float(accuracy_score(y, decided, sample_weight=sample_weight))
 
-    def _rows(self, X: Any, group: Any, group_proba: Any, *, place: str) -> tuple[Rows, NDArray[Any]]:
+    def _rows(self, X: Any, group: Any, group_proba: Any, *, place: str) -> tuple[ScoredRows, NDArray[Any]]:
         check_is_fitted(self)
         owner = f"{_OWNER}.{place}"
         _one_of_two(group, group_proba, owner=owner)
@@ -276,11 +276,11 @@ class FairProjection(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # typ
             groups = inputs.new_groups(group, n, self.groups_, owner=owner)
         else:
             groups = inputs.read_shares(group_proba, n, n_classes=n_classes, n_groups=k, owner=owner)
-        return Rows(scores, groups, k, self._made.kind), groups
+        return ScoredRows(scores, groups, k, self._made.kind), groups
 
     def _scores(self, X: Any, *, place: str) -> NDArray[np.float64]:
-        made = self.estimator_.predict_proba(X)
-        return inputs.read_scores(made, len(self.classes_), owner=f"{_OWNER}.{place}")
+        scores = self.estimator_.predict_proba(X)
+        return inputs.read_scores(scores, len(self.classes_), owner=f"{_OWNER}.{place}")
 
     # --- other tolerances ------------------------------------------------------------------------
 
@@ -386,7 +386,7 @@ class FairProjection(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # typ
         kept = self._rows_of_fit()
         owner = f"{_OWNER}.{place}"
         if X is None:
-            if any(each is not None for each in (y, group, group_proba, sample_weight)):
+            if any(column is not None for column in (y, group, group_proba, sample_weight)):
                 _refuse_half("X", owner)
             judge = kept.judge
         else:

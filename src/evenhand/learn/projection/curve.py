@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand.learn.projection.problem import Divergence, Kind, Rows
+    from evenhand.learn.projection.problem import Divergence, Kind, ScoredRows
     from evenhand.table.frames import Backend
 
 __all__ = ["Curve", "Decided", "Judge", "tolerance_that_meets"]
@@ -43,19 +43,19 @@ class Judge:
 
     Parameters
     ----------
-    rows : Rows
+    rows : ScoredRows
         Their scores and groups.
     labels : array or None
         The place of the class of each row, if it is known.
     groups : array
-        As in `Rows`.
+        As in `ScoredRows`.
     kind : {"parity", "odds"}
         Which gap is meant.
     weights : array, optional
         For how many rows each counts.
     """
 
-    rows: Rows
+    rows: ScoredRows
     labels: NDArray[np.intp] | None
     groups: NDArray[Any]
     kind: Kind
@@ -123,8 +123,8 @@ class Curve:
     accuracy: NDArray[np.float64]
 
     def __post_init__(self) -> None:
-        for each in (self.tolerance, self.objective, self.gap, self.accuracy):
-            each.setflags(write=False)
+        for values in (self.tolerance, self.objective, self.gap, self.accuracy):
+            values.setflags(write=False)
 
     def __len__(self) -> int:
         return len(self.tolerance)
@@ -198,11 +198,11 @@ def _by_grid(
     target: float, decided: Callable[[float], Decided], largest: float, base: Decided
 ) -> tuple[float | None, float]:
     grid = np.linspace(0.0, largest, POINTS)
-    gaps = np.array([decided(float(each)).gap for each in grid[:-1]] + [base.gap])
+    gaps = np.array([decided(float(tolerance)).gap for tolerance in grid[:-1]] + [base.gap])
     if gaps.min() > target:  # a finer grid round the best
         best = int(gaps.argmin())
         grid = np.linspace(grid[max(best - 1, 0)], grid[min(best + 1, POINTS - 1)], 17)
-        gaps = np.array([decided(float(each)).gap for each in grid])
+        gaps = np.array([decided(float(tolerance)).gap for tolerance in grid])
         if gaps.min() > target:
             return None, float(gaps.min())
     place = int(np.flatnonzero(gaps <= target)[-1])

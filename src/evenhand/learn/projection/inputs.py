@@ -114,11 +114,8 @@ def check_weighable(estimator: Any, *, owner: str) -> None:
 
 def read_labels(y: Any, n: int, classes: Sequence[Any], *, owner: str) -> NDArray[np.intp]:
     """Return the place of each label among the classes of the estimator."""
-    places = places_among(
-        y, classes, name="y", owner=owner, must_be="labels that are classes of the estimator"
-    )
-    require_length("y", len(places), n, owner=owner)
-    return places
+    must_be = "labels that are classes of the estimator"
+    return places_among(y, classes, name="y", owner=owner, must_be=must_be, rows=n)
 
 
 def read_groups(group: Any, n: int, *, n_classes: int, owner: str) -> tuple[NDArray[np.intp], list[Any]]:
@@ -139,16 +136,15 @@ def read_groups(group: Any, n: int, *, n_classes: int, owner: str) -> tuple[NDAr
 
 def new_groups(group: Any, n: int, known: Sequence[Any], *, owner: str) -> NDArray[np.intp]:
     """Return the place of each label among the groups that fit has seen."""
-    codes = places_among(
+    return places_among(
         group,
         known,
         name="group",
         owner=owner,
         must_be="labels of groups that fit has seen",
         hint="a group without rows when fitting has no price; see groups_ for those that have one.",
+        rows=n,
     )
-    require_length("group", len(codes), n, owner=owner)
-    return codes
 
 
 def read_shares(

@@ -55,7 +55,7 @@ __all__ = [
     "Divergence",
     "Kind",
     "Problem",
-    "Rows",
+    "ScoredRows",
     "Terms",
     "Tilted",
     "divergence_sum",
@@ -177,7 +177,7 @@ class Terms(NamedTuple):
     hessian: NDArray[np.float64]
 
 
-class Rows:
+class ScoredRows:
     """Scores and groups of some rows, cut into blocks.
 
     Parameters
@@ -222,8 +222,8 @@ class Rows:
             for first in range(start, end, _AT_ONCE):
                 part = slice(first, min(first + _AT_ONCE, end))
                 shares = groups if self.known else groups[..., part, :]
-                each = None if heavy is None else heavy[part]
-                self._blocks.append((s, np.ascontiguousarray(turned[:, part]), shares, each))
+                own_weights = None if heavy is None else heavy[part]
+                self._blocks.append((s, np.ascontiguousarray(turned[:, part]), shares, own_weights))
 
     # --- what a block contributes ---------------------------------------------------------------
 
@@ -240,13 +240,13 @@ class Rows:
 
     def tilted(self, prices: NDArray[np.float64], divergence: Divergence) -> NDArray[np.float64]:
         """Return the tilted scores in the order of the rows, as (rows, classes)."""
-        made = np.empty((self.n, self.n_classes))
+        scores = np.empty((self.n, self.n_classes))
         start = 0
         for s, h, shares, _ in self._blocks:
             q = tilt(h, self._prices(s, h, shares, prices), divergence, with_phi=False).q
-            made[self.order[start : start + h.shape[1]]] = q.T
+            scores[self.order[start : start + h.shape[1]]] = q.T
             start += h.shape[1]
-        return made
+        return scores
 
     def divergence(self, prices: NDArray[np.float64], divergence: Divergence) -> float:
         """Return the mean divergence of the tilted scores from the ones given."""
@@ -262,9 +262,9 @@ class Rows:
         value, gradient, hessian = 0.0, np.zeros((k, C)), np.zeros((k, C, k, C))
         for s, h, shares, weights in self._blocks:
             a = self._prices(s, h, shares, prices)
-            made = tilt(h, a, divergence, with_phi=with_value, weights=weights)
-            value += made.phi
-            pull = _Pull.of(made, h if self.scaled else None, weights)
+            tilted = tilt(h, a, divergence, with_phi=with_value, weights=weights)
+            value += tilted.phi
+            pull = _Pull.of(tilted, h if self.scaled else None, weights)
             if self.known:
                 _add_known(gradient[s], hessian[s, :, s], pull)
             else:
@@ -301,11 +301,11 @@ class _Pull(NamedTuple):
     r: NDArray[np.float64] | None
 
     @classmethod
-    def of(cls, made: Tilted, r: NDArray[np.float64] | None, weights: NDArray[np.float64] | None) -> _Pull:
-        q, w = (made.q, made.w) if r is None else (made.q * r, made.w * r)
+    def of(cls, tilted: Tilted, r: NDArray[np.float64] | None, weights: NDArray[np.float64] | None) -> _Pull:
+        q, w = (tilted.q, tilted.w) if r is None else (tilted.q * r, tilted.w * r)
         if weights is None:
-            return cls(q, w, w, made.total, r)
-        return cls(q * weights, w, w * weights, made.total, r)
+            return cls(q, w, w, tilted.total, r)
+        return cls(q * weights, w, w * weights, tilted.total, r)
 
 
 def _add_known(gradient: NDArray[np.float64], hessian: NDArray[np.float64], pull: _Pull) -> None:
@@ -352,7 +352,7 @@ class Problem:
 
     Parameters
     ----------
-    rows : Rows
+    rows : ScoredRows
         The rows that are projected.
     divergence : {"kl", "ce"}
         What is kept small.
@@ -361,13 +361,13 @@ class Problem:
         tolerance.
     """
 
-    rows: Rows
+    rows: ScoredRows
     divergence: Divergence
     signed: NDArray[np.float64]
     scale: NDArray[np.float64]
 
     @classmethod
-    def of(cls, rows: Rows, divergence: Divergence, *, marginals: NDArray[np.float64]) -> Problem:
+    def of(cls, rows: ScoredRows, divergence: Divergence, *, marginals: NDArray[np.float64]) -> Problem:
         """Build the constraints from the shares of (class, group): all alike in class for parity."""
         C, k = marginals.shape  # noqa: N806 - as in the formulas
         signed, scale = np.zeros((k, C, C, k)), np.zeros((k, C, C, k))

@@ -69,9 +69,9 @@ class _Dual:
         self, multipliers: NDArray[np.float64], *, with_value: bool = False
     ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
         self.evaluations += 1
-        made = self.problem.terms(self.columns @ multipliers, with_value=with_value)
-        value, gradient = made.value, made.gradient @ self.columns
-        hessian = self.columns.T @ made.hessian @ self.columns
+        terms = self.problem.terms(self.columns @ multipliers, with_value=with_value)
+        value, gradient = terms.value, terms.gradient @ self.columns
+        hessian = self.columns.T @ terms.hessian @ self.columns
         if self.ridge:
             push = self.square @ multipliers
             value += float(multipliers @ (push / 2 + self.line))

@@ -29,7 +29,17 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
     Draw = Callable[[tuple[int, ...]], Integers]
 
-__all__ = ["Rows", "Schedule", "Steps", "TailMean", "batches", "descend", "noises", "plan", "plan_for"]
+__all__ = [
+    "Schedule",
+    "Steps",
+    "TailMean",
+    "TrainingRows",
+    "batches",
+    "descend",
+    "noises",
+    "plan",
+    "plan_for",
+]
 
 USUAL_BATCH = 1024
 FEWEST_BATCHES = 4
@@ -230,7 +240,7 @@ class TailMean:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class TrainingRows:
     """Private rows, as the kernel takes them.
 
     Parameters
@@ -248,7 +258,7 @@ class Rows:
     lengths: Floats
 
     @classmethod
-    def of(cls, features: Floats, labels: Integers, *, constant: bool) -> Rows:
+    def of(cls, features: Floats, labels: Integers, *, constant: bool) -> TrainingRows:
         """Compute the lengths, of rows with a constant 1 or without."""
         squares = np.einsum("ij,ij->i", features, features)
         return cls(features, labels, np.sqrt(squares + 1.0 if constant else squares))
@@ -277,7 +287,7 @@ class Steps:
 
 
 def descend(
-    rows: Rows,
+    rows: TrainingRows,
     start: Floats,
     drawn: Iterable[Integers],
     noise: Iterable[Integers],
@@ -292,7 +302,7 @@ def descend(
 
     Parameters
     ----------
-    rows : Rows
+    rows : TrainingRows
         The private rows.
     start : array of (answers, columns) or (answers, columns + 1)
         The weights before the first step.

@@ -42,13 +42,13 @@ class CountsFits(KeepsSpending):
         place = self._spending.add(Act((guarantee,), simulated))
         if place.warns:
             spent = text_above(self._spending.amount)
-            told = f"has spent epsilon = {spent} by now, and each further fit adds to it"
+            consequence = f"has spent epsilon = {spent} by now, and each further fit adds to it"
             if any(fit.trust is Trust.NONE for fit in self._spending.guarantees()):
-                told = "has no guarantee, since the published noise gives none"
+                consequence = "has no guarantee, since the published noise gives none"
             warnings.warn(
                 "This model, or a copy or clone of it, is fitted a second time: a person whose row was in "
-                f"both fits {told}; see guarantee_. Hint: make a new model for rows of other people, with "
-                "type(model)(**model.get_params(deep=False)).",
+                f"both fits {consequence}; see guarantee_. Hint: make a new model for rows of other people, "
+                "with type(model)(**model.get_params(deep=False)).",
                 PrivacyWarning,
                 stacklevel=3,
             )

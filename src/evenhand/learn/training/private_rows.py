@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from evenhand._validate import refuse
-from evenhand.learn.columns import require_length
+from evenhand.learn.columns import places_among, require_length
 from evenhand.measure.columns import read_column
 from evenhand.privacy.rational import exact
 from evenhand.table.frames import eager_frame
@@ -111,18 +111,15 @@ def read_labels(
     if column.dtype.kind == "O" and len({type(label) for label in column.tolist()}) > 1:
         refuse("y", owner, "a column of labels of one type", "labels of several types")
     check_classification_targets(column)
+    if classes is not None:
+        must_be = "labels that are among 'classes'"
+        places = places_among(column, classes.tolist(), name="y", owner=owner, must_be=must_be)
+        return places.astype(np.int64), classes
     seen, places = np.unique(column, return_inverse=True)
-    if classes is None:
-        if len(seen) < 2:
-            refuse(
-                "y",
-                owner,
-                "a column with labels of two classes at least",
-                "one class",
-                hint="declare the classes with classes=[...] if the rows may be of one class only.",
-            )
-        return places.astype(np.int64), seen
-    return _places_of_classes(seen, classes, owner)[places], classes
+    if len(seen) < 2:
+        hint = "declare the classes with classes=[...] if the rows may be of one class only."
+        refuse("y", owner, "a column with labels of two classes at least", "one class", hint=hint)
+    return places.astype(np.int64), seen
 
 
 def public_classes(classes: Sequence[Any] | None, *, owner: str) -> NDArray[Any] | None:
@@ -171,16 +168,16 @@ def assumptions_about(
     owner : str
         Whose parameters these are, for messages.
     """
-    made: tuple[str, ...]
+    sentences: tuple[str, ...]
     if preprocessing is None:
-        made = (FEATURES_PUBLIC,)
+        sentences = (FEATURES_PUBLIC,)
     else:
-        made = tuple(preprocessing) if not isinstance(preprocessing, str) else (preprocessing,)
-        if not all(isinstance(each, str) and each for each in made):
+        sentences = tuple(preprocessing) if not isinstance(preprocessing, str) else (preprocessing,)
+        if not all(isinstance(sentence, str) and sentence for sentence in sentences):
             refuse("preprocessing", owner, "a list of sentences, or nothing", "something else")
     counted = ("the number of rows that train the model is public",) if rows is None else ()
     listed = ("which classes there are is public",) if classes is None else ()
-    return (*made, *counted, *listed, "no setting was chosen by looking at the private rows")
+    return (*sentences, *counted, *listed, "no setting was chosen by looking at the private rows")
 
 
 def positive(name: str, value: Any, *, owner: str, least: float, most: float) -> Fraction:
@@ -201,12 +198,12 @@ def _from_frame(frame: Frame, owner: str) -> NDArray[Any]:
     if other:
         shown = ", ".join(f"'{name}'" for name in other[:5]) + (" and others" if len(other) > 5 else "")
         refuse("X", owner, "a frame of numbers", f"columns that hold no numbers: {shown}", hint=_ENCODER)
-    made = np.empty(frame.shape)  # filled column by column: no second table is needed on the way
+    numbers = np.empty(frame.shape)  # filled column by column: no second table is needed on the way
     for place, column in enumerate(frame.iter_columns()):
         if column.null_count():
             refuse("X", owner, "a frame without missing values", f"a null or NaN in column '{column.name}'")
-        made[:, place] = column.to_numpy()
-    return made
+        numbers[:, place] = column.to_numpy()
+    return numbers
 
 
 def _from_array(X: Any, owner: str) -> NDArray[Any]:
@@ -242,20 +239,12 @@ def _from_objects(array: NDArray[Any], owner: str) -> NDArray[np.float64]:
 
 def _clip_features(array: NDArray[Any], owner: str) -> NDArray[np.float64]:
     with np.errstate(over="ignore"):  # a wider float than float64 may become infinite, and is refused
-        made = np.require(array, np.float64, ["C", "W"])  # the kernel is compiled for arrays of this kind
-    least, most = float(made.min()), float(made.max())
+        floats = np.require(array, np.float64, ["C", "W"])  # the kernel is compiled for arrays of this kind
+    least, most = float(floats.min()), float(floats.max())
     if not (np.isfinite(least) and np.isfinite(most)):
         got = "a NaN among them" if np.isnan(least) else "an infinity (inf) among them"
         hint = "put a public number in the place of what is missing, before fitting."
         refuse("X", owner, "finite numbers, none of them missing", got, hint=hint)
     if max(-least, most) > LARGEST_FEATURE:
-        made = np.clip(made, -LARGEST_FEATURE, LARGEST_FEATURE)
-    return made
-
-
-def _places_of_classes(seen: NDArray[Any], classes: NDArray[Any], owner: str) -> NDArray[np.int64]:
-    where = {label: place for place, label in enumerate(classes.tolist())}
-    places = [where.get(label, -1) for label in seen.tolist()]
-    if -1 in places:
-        refuse("y", owner, "labels that are among 'classes'", "others among them")
-    return np.array(places, dtype=np.int64)
+        floats = np.clip(floats, -LARGEST_FEATURE, LARGEST_FEATURE)
+    return floats

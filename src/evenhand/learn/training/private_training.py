@@ -165,8 +165,8 @@ class PrivateTraining(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     def guarantee_(self) -> Guarantee:
         """What the people in the training rows are promised, and what is in the clear."""
         check_is_fitted(self)
-        made: Guarantee = self.privatizer_.guarantee_with(self._label, SCORED_LATER)
-        return made
+        promise: Guarantee = self.privatizer_.guarantee_with(self._label, SCORED_LATER)
+        return promise
 
     def __sklearn_tags__(self) -> Any:
         tags, own = super().__sklearn_tags__(), get_tags(self.estimator)
@@ -210,7 +210,7 @@ def check_parts(estimator: Any, privatizer: Any) -> None:
             "a scikit-learn classifier or regressor",
             f"a value of type {type(estimator).__name__}",
         )
-    if any(isinstance(each, LocalPrivatizer) for each in estimator.get_params(deep=True).values()):
+    if any(isinstance(part, LocalPrivatizer) for part in estimator.get_params(deep=True).values()):
         refuse(
             "estimator",
             _OWNER,
@@ -247,8 +247,8 @@ def refuse_reports(X: Any, privatizer: LocalPrivatizer, *, place: str) -> None:
         raise _refusal(place, "an array with as many columns as come out of the privatizer")
     schema = privatizer.schema_ if fitted else privatizer.schema
     for column in schema or ():
-        made = [f"{column.name}_{label}" for label in column.labels] if column.name not in given else []
-        shown = next((each for each in made if each in given), None)
+        indicators = [f"{column.name}_{label}" for label in column.labels] if column.name not in given else []
+        shown = next((indicator for indicator in indicators if indicator in given), None)
         if shown is not None:
             raise _refusal(place, f"no column '{column.name}' but its indicator '{shown}'")
 

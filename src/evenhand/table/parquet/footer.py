@@ -318,8 +318,8 @@ def check_types(schema: pa.Schema, names: Sequence[str], file: str) -> None:
         kind = schema.field(name).type
         flat = kind.value_type if pa.types.is_dictionary(kind) else kind
         if isinstance(flat, pa.BaseExtensionType) or pa.types.is_nested(flat):
-            what = "lists, records or a type of its own"
-            refuse(file, f"column {schema.get_field_index(name) + 1:,} holds {what}, which are not read.")
+            nested = "lists, records or a type of its own"
+            refuse(file, f"column {schema.get_field_index(name) + 1:,} holds {nested}, which are not read.")
 
 
 def row_bytes(schema: pa.Schema, names: Sequence[str]) -> int:
