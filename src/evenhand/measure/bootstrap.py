@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from evenhand._validate import integer, one_of, refuse
+from evenhand._validate import integer, kind_of, one_of, refuse
 from evenhand.measure import gaps
-from evenhand.measure.columns import check_name, kind_of
+from evenhand.measure.columns import check_name
 from evenhand.measure.counts import Tables
 from evenhand.measure.groups import GroupReport
 from evenhand.measure.intervals import Interval, check_level

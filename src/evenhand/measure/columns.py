@@ -14,7 +14,7 @@ import narwhals as nw
 import numpy as np
 
 from evenhand._lazy import lazy
-from evenhand._validate import refuse
+from evenhand._validate import kind_of, refuse
 from evenhand.errors import UnknownNameError
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ __all__ = [
     "encode_labels",
     "has_masked",
     "is_label",
-    "kind_of",
     "narrow",
     "read_array",
     "read_binary",
@@ -350,12 +349,3 @@ def check_name(kind: str, name: Any, known: Collection[str], *, place: str = "kn
     """Refuse a name that is not one of those known."""
     if not isinstance(name, str) or name not in known:
         raise UnknownNameError(kind, name if isinstance(name, str) else kind_of(name), known, place=place)
-
-
-def kind_of(value: object) -> str:
-    """Return what kind of thing `value` is, in words.
-
-    >>> kind_of([1, 2])
-    'a value of type list'
-    """
-    return f"a value of type {type(value).__name__}"

@@ -17,11 +17,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from evenhand._validate import refuse
+from evenhand._validate import kind_of, refuse
 from evenhand.measure.columns import (
     encode_groups,
     is_label,
-    kind_of,
     read_array,
     read_binary,
     read_column,

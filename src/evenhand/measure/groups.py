@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
 
-from evenhand._validate import one_of, refuse
+from evenhand._validate import kind_of, one_of, refuse
 from evenhand.measure import gaps
-from evenhand.measure.columns import check_label, check_name, kind_of, read_numbers, same_index, same_length
+from evenhand.measure.columns import check_label, check_name, read_numbers, same_index, same_length
 from evenhand.measure.counts import RATES, CountTable, GroupRates, RatesByGroup, Tables, tabulate
 from evenhand.measure.gaps import (
     MEASURES,

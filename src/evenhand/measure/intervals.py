@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand._lazy import lazy
-from evenhand._validate import refuse
-from evenhand.measure.columns import kind_of, read_array
+from evenhand._validate import kind_of, refuse
+from evenhand.measure.columns import read_array
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import narwhals as nw
 
+from evenhand._validate import kind_of
 from evenhand.errors import ColumnNotFoundError, EvenhandError, InvalidParameterError, SchemaError
 from evenhand.schema.column import Column
 from evenhand.schema.domain import Domain
@@ -40,7 +41,7 @@ class Inference:
 
 def open_frame(frame: object) -> nw.DataFrame[Any]:
     """Return a frame of any library as a narwhals one, or refuse it without showing it."""
-    owner, got = "Schema.infer", f"a value of type {type(frame).__name__}"
+    owner, got = "Schema.infer", kind_of(frame)
     try:
         opened: nw.DataFrame[Any] = nw.from_native(frame, eager_only=True)
     except nw.exceptions.DuplicateError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from evenhand._validate import refuse
+from evenhand._validate import kind_of, refuse
 from evenhand.errors import ColumnNotFoundError, SchemaError, UnknownNameError
 from evenhand.schema.text import brief
 from evenhand.schema.values import described, shown
@@ -95,7 +95,7 @@ def _one_name(role: str, given: object, columns: Mapping[str, Column]) -> str | 
 def _check_column(role: str, name: object, columns: Mapping[str, Column]) -> str:
     if not isinstance(name, str):
         must_be = "the name of a column" if role in {"protected", "target"} else "names of columns"
-        got = f"a value of type {type(name).__name__}"
+        got = kind_of(name)
         refuse(role, "Schema", must_be, got)
     if name not in columns:
         raise ColumnNotFoundError(brief(name), columns)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import tomli_w
 
+from evenhand._validate import kind_of
 from evenhand.errors import (
     ColumnNotFoundError,
     InvalidParameterError,
@@ -209,8 +210,9 @@ def read_text(path: object, *, max_bytes: int, what: str = "schema") -> str:
     Messages hold the last part of the path only.
     """
     if not isinstance(path, str | PathLike):
-        got = f"a value of type {type(path).__name__}"
-        raise InvalidParameterError("path", owner=f"{what.capitalize()}.load", must_be="a path", got=got)
+        raise InvalidParameterError(
+            "path", owner=f"{what.capitalize()}.load", must_be="a path", got=kind_of(path)
+        )
     name = PurePath(fspath(path)).name
     try:
         with open(path, "rb") as file:  # noqa: PTH123 - a path that is not a file, too, ends in our error

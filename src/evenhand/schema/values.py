@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from evenhand._validate import refuse
+from evenhand._validate import kind_of, refuse
 from evenhand.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def shown(value: object) -> object:
         if isinstance(value, int)
         else value is None or isinstance(value, float)
     )
-    return value if short else f"a value of type {type(value).__name__}"
+    return value if short else kind_of(value)
 
 
 def described(value: object) -> str:
@@ -106,7 +106,7 @@ def described(value: object) -> str:
 def instance(name: str, value: object, kind: type[Kind], *, owner: str) -> Kind:
     """Return `value` if it is of the type `kind`, else refuse it."""
     if not isinstance(value, kind):
-        refuse(name, owner, f"of type {kind.__name__}", f"a value of type {type(value).__name__}")
+        refuse(name, owner, f"of type {kind.__name__}", kind_of(value))
     return value
 
 
@@ -147,7 +147,7 @@ def elements(name: str, given: Iterable[object], *, owner: str) -> tuple[object,
     if not isinstance(given, str | bytes | set | frozenset | dict):
         with contextlib.suppress(TypeError):
             return tuple(given)
-    got = f"a value of type {type(given).__name__}"
+    got = kind_of(given)
     hint = "give a set an order with sorted()" if isinstance(given, set | frozenset) else ""
     return refuse(name, owner, "a list or a tuple", got, hint=hint)
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from evenhand.errors import ColumnNotFoundError, InvalidParameterError, OutsideDomainError
+from evenhand._validate import kind_of, refuse
+from evenhand.errors import ColumnNotFoundError, OutsideDomainError
 from evenhand.schema import Schema
 from evenhand.table.column_codes import ColumnCodes, count_rows, pieces
 from evenhand.table.frames import Origin, eager_frame, native_frame
@@ -77,17 +78,15 @@ class Table:
 
     def __post_init__(self) -> None:
         if set(self.codes) != set(self.schema.names):
-            raise InvalidParameterError(
+            refuse(
                 "codes",
-                owner="Table",
-                must_be=f"codes of the columns {', '.join(self.schema.names)}",
-                got=f"codes of {', '.join(map(str, self.codes)) or 'no column'}",
+                "Table",
+                f"codes of the columns {', '.join(self.schema.names)}",
+                f"codes of {', '.join(map(str, self.codes)) or 'no column'}",
             )
         checked = {column.name: _checked_codes(self.codes[column.name], column) for column in self.schema}
         if len({len(codes) for codes in checked.values()}) > 1:
-            raise InvalidParameterError(
-                "codes", owner="Table", must_be="arrays of one length", got="arrays of several lengths"
-            )
+            refuse("codes", "Table", "arrays of one length", "arrays of several lengths")
         object.__setattr__(self, "codes", TableCodes(checked, self.schema))
         if self.kept is not None:
             object.__setattr__(self, "kept", _read_only(np.asarray(self.kept, np.int64)))
@@ -127,8 +126,7 @@ class Table:
         """
         given: object = schema
         if not isinstance(given, Schema):
-            got = f"a value of type {type(schema).__name__}"
-            raise InvalidParameterError("schema", owner="Table.encode", must_be="a Schema", got=got)
+            refuse("schema", "Table.encode", "a Schema", kind_of(schema))
         chosen = schema if columns is None else schema.select(columns)
         eager = eager_frame(frame, owner="Table.encode", parameter="frame")
         for name in chosen.names:
@@ -236,7 +234,7 @@ def _checked_codes(codes: Any, column: Column) -> NDArray[np.unsignedinteger]:
     whole = given.ndim == 1 and given.dtype.kind in "iu"
     if not whole or (len(given) and not 0 <= int(given.min()) <= int(given.max()) < column.size):
         must_be = f"for column '{column.name}' an array of whole numbers from 0 to {column.size - 1}"
-        raise InvalidParameterError("codes", owner="Table", must_be=must_be, got="something else")
+        refuse("codes", "Table", must_be, "something else")
     return _read_only(np.ascontiguousarray(given, column.dtype))
 
 

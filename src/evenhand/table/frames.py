@@ -12,7 +12,7 @@ import pyarrow as pa
 from narwhals.exceptions import DuplicateError
 
 from evenhand._lazy import lazy
-from evenhand._validate import one_of
+from evenhand._validate import kind_of, one_of
 from evenhand.errors import InvalidParameterError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def eager_frame(frame: Any, *, owner: str, parameter: str) -> nw.DataFrame[Any]:
 
     Collecting a lazy frame may take long or more memory than there is, so that is left to the caller.
     """
-    must_be, got = "a pandas, Polars or Arrow frame", f"a value of type {type(frame).__name__}"
+    must_be, got = "a pandas, Polars or Arrow frame", kind_of(frame)
     hint = "collect a lazy frame first, with .collect()." if hasattr(frame, "collect") else ""
     if isinstance(frame, pa.RecordBatch):
         frame = pa.Table.from_batches([frame])

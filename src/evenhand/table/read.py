@@ -6,8 +6,7 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal
 
-from evenhand._validate import integer
-from evenhand.errors import InvalidParameterError
+from evenhand._validate import integer, kind_of, refuse
 from evenhand.table.csv.read import CsvBatches, read_csv
 from evenhand.table.limits import DEFAULT_LIMITS, Limits
 from evenhand.table.parquet.read import ParquetBatches, read_parquet
@@ -180,6 +179,6 @@ def file_form(
     for suffix, form in _FORMS.items():
         if name.lower().endswith(suffix):
             return form
-    must_be = f"a path that ends with {', '.join(_FORMS)}"
-    got = name or f"a value of type {type(path).__name__}"
-    raise InvalidParameterError(parameter, owner=owner, must_be=must_be, got=got, hint=hint)
+    return refuse(
+        parameter, owner, f"a path that ends with {', '.join(_FORMS)}", name or kind_of(path), hint=hint
+    )

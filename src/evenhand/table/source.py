@@ -15,7 +15,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
-from evenhand.errors import InvalidParameterError, LimitExceededError, UnreadableFileError
+from evenhand._validate import kind_of
+from evenhand._validate import refuse as refuse_parameter
+from evenhand.errors import LimitExceededError, UnreadableFileError
 from evenhand.schema import Schema
 from evenhand.table.limits import Limits
 
@@ -50,8 +52,7 @@ def check_names(names: Sequence[str | None], file: str) -> None:
 def check_is_schema(schema: object, *, owner: str) -> None:
     """Refuse what is neither a schema nor None."""
     if schema is not None and not isinstance(schema, Schema):
-        got = f"a value of type {type(schema).__name__}"
-        raise InvalidParameterError("schema", owner=owner, must_be="a Schema", got=got)
+        refuse_parameter("schema", owner, "a Schema", kind_of(schema))
 
 
 def wanted_names(
@@ -61,8 +62,7 @@ def wanted_names(
     check_is_schema(schema, owner=owner)
     listed = isinstance(columns, list | tuple) and columns and all(isinstance(name, str) for name in columns)
     if columns is not None and not listed:
-        must_be, got = "a list of column names", f"a value of type {type(columns).__name__}"
-        raise InvalidParameterError("columns", owner=owner, must_be=must_be, got=got)
+        refuse_parameter("columns", owner, "a list of column names", kind_of(columns))
     if schema is not None:
         wanted = [schema[name].name for name in columns] if columns is not None else list(schema.names)
     else:
@@ -140,15 +140,12 @@ def open_source(path_or_buffer: Any, *, limits: Limits, owner: str) -> Iterator[
     """
     given: object = limits
     if not isinstance(given, Limits):
-        got = f"a value of type {type(limits).__name__}"
-        raise InvalidParameterError("limits", owner=owner, must_be="a Limits", got=got)
+        refuse_parameter("limits", owner, "a Limits", kind_of(limits))
     if hasattr(path_or_buffer, "read"):
         yield Source("The buffer", path_or_buffer)
         return
     if not isinstance(path_or_buffer, str | os.PathLike):
-        must_be = "a path or an open binary file"
-        got = f"a value of type {type(path_or_buffer).__name__}"
-        raise InvalidParameterError("path_or_buffer", owner=owner, must_be=must_be, got=got)
+        refuse_parameter("path_or_buffer", owner, "a path or an open binary file", kind_of(path_or_buffer))
     name = own_name(path_or_buffer)
     size = _regular_size(path_or_buffer, name)
     if size > limits.bytes:
@@ -203,8 +200,9 @@ def _read(source: Source, stream: Any, size: int) -> bytes:
                 refuse(source.name, "its compressed data is damaged or cut off.")
             refuse(source.name, "the system could not read it.")
         if not isinstance(part, bytes | bytearray | memoryview):
-            must_be, got = "a path or an open binary file", "a file opened as text"
-            raise InvalidParameterError("path_or_buffer", owner="The reader", must_be=must_be, got=got)
+            refuse_parameter(
+                "path_or_buffer", "The reader", "a path or an open binary file", "a file opened as text"
+            )
         if not part:
             break
         parts.append(bytes(part))

@@ -218,11 +218,9 @@ class Block:
         if self.method == "bins":
             view[rows, np.searchsorted(bin_cuts(self._scale), places, side="right")] = 1
             return
-        if self.method != "linear":
-            view[rows, 0] = self._scale.logarithmic(places)
-        if self.method == "linear":
-            view[rows, 0] = self._scale.linear(places)
-        elif self.method == "log and linear":
+        scaled = self._scale.linear if self.method == "linear" else self._scale.logarithmic
+        view[rows, 0] = scaled(places)
+        if self.method == "log and linear":
             view[rows, 1] = self._scale.proportional(places)
 
     def describe(self) -> str:
@@ -290,9 +288,7 @@ def write_features(
 
 def _choose_method(column: Column, numbers: Numbers) -> Method:
     domain = column.domain
-    if not is_number(domain) or (numbers == "auto" and domain.size <= FEW):
-        return "one-hot"
-    if numbers == "bins" and domain.size <= FEW:
+    if not is_number(domain) or (numbers in {"auto", "bins"} and domain.size <= FEW):
         return "one-hot"
     scale = scale_of(domain)  # refuses numbers that are too large
     if numbers == "auto":

@@ -9,7 +9,7 @@ import pyarrow as pa
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, validate_data
 
-from evenhand._validate import one_of, refuse
+from evenhand._validate import kind_of, one_of, refuse
 from evenhand.collect.privatizer.input import Frame, names_for, open_input, renamed
 from evenhand.errors import ColumnNotFoundError
 from evenhand.learn.encoding.blocks import NUMBERS, Block, blocks_of, write_features
@@ -227,7 +227,7 @@ class PublicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _read_plan(self) -> _Plan:
         given: object = self.schema
         if not isinstance(given, Schema):
-            refuse("schema", _OWNER, "a Schema", f"a value of type {type(given).__name__}")
+            refuse("schema", _OWNER, "a Schema", kind_of(given))
         numbers = one_of("numbers", self.numbers, NUMBERS, owner=_OWNER)
         without = _check_names("without", self.without)
         names = _check_names("columns", self.columns) if self.columns is not None else self._all()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from evenhand._validate import one_of, refuse
+from evenhand._validate import kind_of, one_of, refuse
 from evenhand.errors import InvalidParameterError
 from evenhand.learn.columns import places_among, require_length
 from evenhand.learn.fermi.printed import PrintedSettings, published_noise, train_printed
@@ -292,7 +292,7 @@ def public_groups(groups: Sequence[Any] | None, *, owner: str) -> list[Any] | No
         column = read_column(groups, name="groups", owner=owner)
         seen = encode_labels(column, name="groups", owner=owner)[1]
     except InvalidParameterError:
-        refuse("groups", owner, must_be, f"a value of type {type(groups).__name__}")
+        refuse("groups", owner, must_be, kind_of(groups))
     if not 2 <= len(seen) <= MOST_GROUPS or len(seen) != len(column):
         refuse("groups", owner, must_be, "others")
     return list(column.tolist())

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from evenhand._validate import refuse
+from evenhand._validate import kind_of, refuse
 from evenhand.collect.privatizer.spent import Spending
 from evenhand.collect.reports.streams import stream_for
 from evenhand.learn.parity.inputs import OWNER
@@ -58,7 +58,7 @@ class Base:
                     "estimator",
                     OWNER,
                     "a classifier, or a mapping from every group to a classifier",
-                    f"a value of type {type(model).__name__}",
+                    kind_of(model),
                 )
         return cls(models, labels, not decoupled)
 

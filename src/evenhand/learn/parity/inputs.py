@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.multiclass import type_of_target
 
-from evenhand._validate import one_of, refuse
+from evenhand._validate import kind_of, one_of, refuse
 from evenhand.learn.columns import places_among
 from evenhand.learn.parity.closest import AIMS, Aim
 from evenhand.learn.parity.key import PersonKey
@@ -67,7 +67,7 @@ def read_settings(model: Any) -> Settings:
     if printed and (kind, aim) != ("parity", "changes"):
         refuse("as_printed", OWNER, "False, except for kind='parity' and aim='changes'", model.as_printed)
     if model.key is not None and not isinstance(model.key, PersonKey):
-        got, hint = f"a value of type {type(model.key).__name__}", "PersonKey.generate() makes one."
+        got, hint = kind_of(model.key), "PersonKey.generate() makes one."
         refuse("key", OWNER, "a PersonKey or None", got, hint=hint)
     epsilon = None if model.epsilon is None else exact(model.epsilon, name="epsilon", owner=OWNER, above=0)
     holdout = exact(model.holdout, name="holdout", owner=OWNER, above=0, most=1)

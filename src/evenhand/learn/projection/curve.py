@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from evenhand.learn.projection.problem import Divergence, Kind, ScoredRows
     from evenhand.table.frames import Backend
 
+    Floats = NDArray[np.float64]
+
 __all__ = ["Curve", "Decided", "Judge", "tolerance_that_meets"]
 
 _SHOWN = 12
@@ -59,9 +61,9 @@ class Judge:
     labels: NDArray[np.intp] | None
     groups: NDArray[Any]
     kind: Kind
-    weights: NDArray[np.float64] | None = None
+    weights: Floats | None = None
 
-    def judge(self, prices: NDArray[np.float64], divergence: Divergence) -> Decided:
+    def judge(self, prices: Floats, divergence: Divergence) -> Decided:
         """Decide for the class with the largest projected score, and count."""
         table = self._table(self.rows.tilted(prices, divergence).argmax(axis=1))
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -70,7 +72,7 @@ class Judge:
         accuracy = float(np.einsum("scc->", table) / table.sum()) if self.labels is not None else np.nan
         return Decided(gap, accuracy, float(rates[1, -1] - rates[0, -1]))
 
-    def _table(self, decided: NDArray[np.intp]) -> NDArray[np.float64]:
+    def _table(self, decided: NDArray[np.intp]) -> Floats:
         """Return how many rows there are by group, class and decision."""
         k, C = self.rows.n_groups, self.rows.n_classes  # noqa: N806 - as in the formulas
         labels = np.zeros(len(decided), dtype=np.intp) if self.labels is None else self.labels
@@ -84,7 +86,7 @@ class Judge:
         return np.array(counts, dtype=np.float64).reshape(k, C, C)
 
 
-def _odds_gap(table: NDArray[np.float64]) -> float:
+def _odds_gap(table: Floats) -> float:
     """Return the largest mean, over two groups and one class, of the differences of its two error rates."""
     worst = []
     for c in range(table.shape[1]):
@@ -117,10 +119,10 @@ class Curve:
 
     kind: Kind
     divergence: Divergence
-    tolerance: NDArray[np.float64]
-    objective: NDArray[np.float64]
-    gap: NDArray[np.float64]
-    accuracy: NDArray[np.float64]
+    tolerance: Floats
+    objective: Floats
+    gap: Floats
+    accuracy: Floats
 
     def __post_init__(self) -> None:
         for values in (self.tolerance, self.objective, self.gap, self.accuracy):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import has_fit_parameter
 
-from evenhand._validate import refuse
+from evenhand._validate import kind_of, refuse
 from evenhand.errors import PrivacyWarning
 from evenhand.learn.columns import places_among, require_length
 from evenhand.measure.columns import encode_labels, read_column
@@ -53,7 +53,7 @@ def check_classifier(estimator: Any, *, owner: str) -> None:
             "estimator",
             owner,
             "a scikit-learn classifier with predict_proba",
-            f"a value of type {type(estimator).__name__}",
+            kind_of(estimator),
             hint="CalibratedClassifierCV gives probabilities to a classifier that has none.",
         )
 

@@ -130,11 +130,7 @@ def plan_for(model: Any, rows: int, *, owner: str) -> Schedule:
 
 
 def batches(
-    schedule: Schedule,
-    rows: int,
-    *,
-    source: Source,
-    progress: Callable[[int, int], object] | None = None,
+    schedule: Schedule, rows: int, *, source: Source, progress: Callable[[int, int], object] | None = None
 ) -> Iterator[NDArray[np.int64]]:
     """Yield the rows of each step's batch, in order; a batch may be empty.
 
@@ -222,19 +218,19 @@ class TailMean:
     array([1.5])
     """
 
-    def __init__(self, schedule: Schedule, start: NDArray[np.float64]) -> None:
+    def __init__(self, schedule: Schedule, start: Floats) -> None:
         self._first = schedule.first_averaged
         self._seen = 0
         self._total = np.zeros_like(start)
 
-    def add(self, value: NDArray[np.float64]) -> None:
+    def add(self, value: Floats) -> None:
         """Take in the result of the next step."""
         if self._seen >= self._first:
             self._total += value
         self._seen += 1
 
     @property
-    def value(self) -> NDArray[np.float64]:
+    def value(self) -> Floats:
         """The mean so far."""
         return np.asarray(self._total / max(1, self._seen - self._first))
 

@@ -10,7 +10,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from evenhand._validate import refuse
+from evenhand._validate import kind_of, refuse
 from evenhand.collect.privatizer.output import is_privatized
 from evenhand.collect.privatizer.transformer import LocalPrivatizer
 from evenhand.errors import InvalidParameterError
@@ -200,7 +200,7 @@ def check_parts(estimator: Any, privatizer: Any) -> None:
             "privatizer",
             _OWNER,
             "a LocalPrivatizer",
-            f"a value of type {type(privatizer).__name__}",
+            kind_of(privatizer),
             hint=first if swapped else inside,
         )
     if not hasattr(estimator, "fit") or not hasattr(estimator, "get_params") or isinstance(estimator, type):
@@ -208,7 +208,7 @@ def check_parts(estimator: Any, privatizer: Any) -> None:
             "estimator",
             _OWNER,
             "a scikit-learn classifier or regressor",
-            f"a value of type {type(estimator).__name__}",
+            kind_of(estimator),
         )
     if any(isinstance(part, LocalPrivatizer) for part in estimator.get_params(deep=True).values()):
         refuse(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
-from evenhand.errors import InvalidParameterError
+from evenhand._validate import refuse as refuse_parameter
 from evenhand.table.csv.cells import TypeGuess, converter
 from evenhand.table.csv.scan import Scanner
 from evenhand.table.limits import DEFAULT_LIMITS, Limits
@@ -247,11 +247,9 @@ def _check_dialect(delimiter: str, quote: str | None) -> None:
         if mark is None and name == "quote":
             continue
         if mark not in _MARKS:
-            must_be = "one printable ASCII character or a tab"
-            raise InvalidParameterError(name, owner="read_csv", must_be=must_be, got=mark)
+            refuse_parameter(name, "read_csv", "one printable ASCII character or a tab", mark)
     if delimiter == quote:
-        must_be = "another character than delimiter"
-        raise InvalidParameterError("quote", owner="read_csv", must_be=must_be, got=quote)
+        refuse_parameter("quote", "read_csv", "another character than delimiter", quote)
 
 
 _BATCH_BYTES = 32 << 20
