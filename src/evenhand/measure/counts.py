@@ -295,6 +295,8 @@ def _take(tally: NDArray[Any], rows: list[int]) -> NDArray[Any]:
     return taken
 
 
+# --- rates --------------------------------------------------------------------------------------------
+
 RATES = ("selection", "tpr", "fpr", "accuracy", "precision", "base_rate")
 """The rates of a group, as named in reports."""
 

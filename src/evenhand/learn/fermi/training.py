@@ -280,6 +280,8 @@ def _generator(source: Source) -> Generator:
     return SeededSource(int.from_bytes(source.words(4).tobytes(), "little")).generator()
 
 
+# --- groups -------------------------------------------------------------------------------------------
+
 MOST_GROUPS = 1_000
 
 

@@ -273,6 +273,8 @@ def _floats(values: Sequence[Fraction]) -> Values:
     return array
 
 
+# --- equalised odds -----------------------------------------------------------------------------------
+
 Aim = Literal["changes", "accuracy"]
 
 AIMS: tuple[Aim, ...] = ("changes", "accuracy")

@@ -180,6 +180,8 @@ def printed_table(
     )
 
 
+# --- what is made of the table ------------------------------------------------------------------------
+
 PARTS = {"parity": ("positive rate",), "odds": ("false positive rate", "true positive rate")}
 """Which gaps are bounded and measured, by kind."""
 

@@ -73,6 +73,8 @@ class CountsFits(KeepsSpending):
         return self._spending.simulated
 
 
+# --- the rows of a fit --------------------------------------------------------------------------------
+
 _MOST_ROWS = 4_096  # of an array go into its digest, evenly spaced
 _MOST_WORK = 100_000  # steps until the question whether memory is shared is left open
 

@@ -207,22 +207,22 @@ class DPLogisticRegression(CountsFits, ClassifierMixin, BaseEstimator):  # type:
         labels, classes = inputs.read_labels(y, len(features), owner=owner, classes=declared)
         shape = _shape_of(features, classes, constant=bool(self.fit_intercept))
         schedule = plan_for(self, len(features), owner=_OWNER)
-        noise = self._noise(schedule, shape, clip)
+        training = self._noise(schedule, shape, clip)
         source = self._next_stream(self.rng)
-        self._count_fit(_promise(noise, schedule, assumed), simulated=source.simulated)
+        self._count_fit(_promise(training, schedule, assumed), simulated=source.simulated)
         weights = descend(
             TrainingRows.of(features, labels, constant=bool(self.fit_intercept)),
             np.zeros(shape),
             batches(schedule, len(features), source=source, progress=self.progress),
-            noises(lambda size: noise.grid.draw(size, source), shape, schedule.steps),
-            Steps(float(clip), noise.grid.longest, float(rate), average=bool(self.average)),
+            noises(lambda size: training.grid.draw(size, source), shape, schedule.steps),
+            Steps(float(clip), training.grid.longest, float(rate), average=bool(self.average)),
             schedule=schedule,
         )
         width = features.shape[1]
         self.classes_ = classes
         self.coef_ = weights[:, :width].copy()
         self.intercept_ = weights[:, width].copy() if self.fit_intercept else np.zeros(len(weights))
-        self.noise_, self.steps_, self.sampling_ = float(noise.noise), schedule.steps, schedule.sampling
+        self.noise_, self.steps_, self.sampling_ = float(training.noise), schedule.steps, schedule.sampling
         remember_rows(self, X)
         return self
 
@@ -293,9 +293,9 @@ class DPLogisticRegression(CountsFits, ClassifierMixin, BaseEstimator):  # type:
         return tags
 
 
-def _promise(noise: TrainingGuarantee, schedule: Schedule, assumed: tuple[str, ...]) -> Guarantee:
+def _promise(training: TrainingGuarantee, schedule: Schedule, assumed: tuple[str, ...]) -> Guarantee:
     """Return what a fit with this noise promises."""
-    return noise.guarantee(
+    return training.guarantee(
         protects=("features", "label"),
         in_clear=("people scored later",),
         assumptions=assumed,
