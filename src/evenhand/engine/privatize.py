@@ -29,7 +29,8 @@ from evenhand.privacy.guarantees.in_clear import leak_of_domains, state_inferred
 from evenhand.privacy.randomness import SecureSource, SeededSource
 from evenhand.schema import Schema
 from evenhand.table.encode import Table
-from evenhand.table.read import BATCH_ROWS, STREAM_LIMITS, file_columns, file_form, open_batches
+from evenhand.table.limits import STREAM_LIMITS
+from evenhand.table.read import BATCH_ROWS, file_columns, file_form, open_batches
 
 if TYPE_CHECKING:
     import os
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
     from evenhand.collect.joint.strategy import Strategy
     from evenhand.privacy.randomness import Source
-    from evenhand.table.source import Limits
+    from evenhand.table.limits import Limits
 
     Progress = Callable[[int, float], None]
     Solving = Callable[[int, int], object]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import narwhals as nw
 
+from evenhand._validate import kind_of
 from evenhand.errors import ColumnNotFoundError, EvenhandError, InvalidParameterError, SchemaError
 from evenhand.schema.column import Column
 from evenhand.schema.domain import Domain
@@ -40,7 +41,7 @@ class Inference:
 
 def open_frame(frame: object) -> nw.DataFrame[Any]:
     """Return a frame of any library as a narwhals one, or refuse it without showing it."""
-    owner, got = "Schema.infer", f"a value of type {type(frame).__name__}"
+    owner, got = "Schema.infer", kind_of(frame)
     try:
         opened: nw.DataFrame[Any] = nw.from_native(frame, eager_only=True)
     except nw.exceptions.DuplicateError:
@@ -116,7 +117,9 @@ def _column(name: str, series: nw.Series[Any], how: Inference) -> tuple[Column, 
 def _domain(name: str, series: nw.Series[Any], how: Inference) -> tuple[Domain, bool]:
     """Return the domain of a column, and whether rows had to be read for it."""
     kind = series.dtype
-    if kind == nw.Boolean or (kind == nw.Object and _all_truth_values(series)):
+    if kind == nw.Boolean or (
+        kind == nw.Object and {type(value) for value in series.drop_nulls().to_list()} == {bool}
+    ):
         return Domain.categorical([False, True]), False
     if isinstance(kind, nw.Enum):
         # Ordered categories of pandas may have been collected from the rows; those of Polars are declared.
@@ -173,10 +176,6 @@ def _categorical(name: str, values: list[Any], *, ordered: bool = False) -> Doma
         )
 
 
-def _all_truth_values(series: nw.Series[Any]) -> bool:
-    return {type(value) for value in series.drop_nulls().to_list()} == {bool}
-
-
 def _has_missing(series: nw.Series[Any]) -> bool:
     if series.null_count():
         return True
@@ -226,13 +225,9 @@ def _edges(first: Fraction, last: Fraction, step: Fraction, bins: int) -> tuple[
     stop = max(ceil(last / step), start + 1)
     if stop - start > max(bins, 2):  # on both sides of zero there are two bins, however wide
         return ()
-    edges = [_nearest(number * step) for number in range(start, stop + 1)]
+    largest = Fraction(sys.float_info.max)
+    edges = [float(max(min(number * step, largest), -largest)) for number in range(start, stop + 1)]
     if stop - start > bins:
         edges = [edges[0], edges[-1]]
     apart = all(left < right for left, right in pairwise(edges))
     return tuple(edges) if apart and edges[0] <= first and last <= edges[-1] else ()
-
-
-def _nearest(number: Fraction) -> float:
-    largest = sys.float_info.max
-    return float(max(min(number, Fraction(largest)), Fraction(-largest)))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from evenhand.errors import ColumnNotFoundError, InvalidParameterError, SchemaError, UnknownNameError
+from evenhand._validate import kind_of, refuse
+from evenhand.errors import ColumnNotFoundError, SchemaError, UnknownNameError
 from evenhand.schema.text import brief
 from evenhand.schema.values import described, shown
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from evenhand.schema.column import Column
     from evenhand.schema.values import Value
 
-__all__ = ["Names", "Roles", "checked_roles"]
+__all__ = ["ROLES", "Names", "Roles", "checked_roles"]
 
 _MOST_GUESSED = 1_000
 
@@ -58,6 +59,10 @@ class Roles:
         return tuple("quasi-identifier" if word == "quasi_identifiers" else word for word in words)
 
 
+ROLES = tuple(field.name for field in fields(Roles))
+"""The names of all roles, in the order in which they are written."""
+
+
 def checked_roles(columns: Mapping[str, Column], given: Roles) -> Roles:
     """Return `given` with names in the order of the schema, or refuse what contradicts it."""
     protected = _one_name("protected", given.protected, columns)
@@ -73,15 +78,13 @@ def checked_roles(columns: Mapping[str, Column], given: Roles) -> Roles:
 
 
 def _names(role: str, given: Iterable[object], columns: Mapping[str, Column]) -> tuple[str, ...]:
-    one = isinstance(given, str | bytes | dict) or not hasattr(given, "__iter__")
-    names = [given] if one else list(given)
+    single = isinstance(given, str | bytes | dict) or not hasattr(given, "__iter__")
+    names = [given] if single else list(given)
     for name in names:
         _check_column(role, name, columns)
     wanted = set(names)
     if len(wanted) < len(names):
-        raise InvalidParameterError(
-            role, owner="Schema", must_be="a list of distinct columns", got="one of them twice"
-        )
+        refuse(role, "Schema", "a list of distinct columns", "one of them twice")
     return tuple(name for name in columns if name in wanted)
 
 
@@ -92,8 +95,8 @@ def _one_name(role: str, given: object, columns: Mapping[str, Column]) -> str | 
 def _check_column(role: str, name: object, columns: Mapping[str, Column]) -> str:
     if not isinstance(name, str):
         must_be = "the name of a column" if role in {"protected", "target"} else "names of columns"
-        got = f"a value of type {type(name).__name__}"
-        raise InvalidParameterError(role, owner="Schema", must_be=must_be, got=got)
+        got = kind_of(name)
+        refuse(role, "Schema", must_be, got)
     if name not in columns:
         raise ColumnNotFoundError(brief(name), columns)
     return str.__str__(name)

@@ -9,12 +9,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from evenhand._part_files import put_in_place, resolve_folder, sweep
-from evenhand._validate import integer
-from evenhand.errors import ColumnNotFoundError, DomainInferredWarning, InvalidParameterError
+from evenhand._validate import integer, refuse
+from evenhand.errors import ColumnNotFoundError, DomainInferredWarning
 from evenhand.schema.column import Column
 from evenhand.schema.describe import schema_html, schema_text
 from evenhand.schema.infer import Inference, inferred, leak_warning, open_frame, refuse_unseen
-from evenhand.schema.roles import Names, Roles, checked_roles
+from evenhand.schema.roles import ROLES, Names, Roles, checked_roles
 from evenhand.schema.toml import MAX_BYTES, columns_and_roles, parse_toml, read_text, write_toml
 from evenhand.schema.values import Value, elements, instance, refuse_twins
 
@@ -109,8 +109,7 @@ class Schema:
             for column in elements("columns", columns, owner="Schema")
         )
         if not kept:
-            must_be, got = "a list of at least one Column", "an empty list"
-            raise InvalidParameterError("columns", owner="Schema", must_be=must_be, got=got)
+            refuse("columns", "Schema", "a list of at least one Column", "an empty list")
         refuse_twins("columns", [column.name for column in kept], owner="Schema")
         object.__setattr__(self, "columns", kept)
         given = Roles(sensitive, protected, privileged, target, positive, quasi_identifiers)
@@ -120,14 +119,7 @@ class Schema:
     @property
     def roles(self) -> Roles:
         """The roles, as one object."""
-        return Roles(
-            sensitive=self.sensitive,
-            protected=self.protected,
-            privileged=self.privileged,
-            target=self.target,
-            positive=self.positive,
-            quasi_identifiers=self.quasi_identifiers,
-        )
+        return Roles(**{role: getattr(self, role) for role in ROLES})
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -34,7 +34,8 @@ from evenhand.privacy.rational import exact
 from evenhand.report.words import epsilon_of
 from evenhand.schema import Schema
 from evenhand.schema.toml import MAX_BYTES, parse_toml, read_text
-from evenhand.table.read import STREAM_LIMITS, file_columns, file_form, read
+from evenhand.table.limits import STREAM_LIMITS
+from evenhand.table.read import file_columns, file_form, read
 from evenhand.table.side_files import side_files
 
 if TYPE_CHECKING:

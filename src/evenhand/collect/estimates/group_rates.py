@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from evenhand._validate import one_of
+from evenhand._validate import kind_of, one_of
 from evenhand.collect.estimates import tables
 from evenhand.collect.estimates.group_moments import (
     GroupMoments,
@@ -29,7 +29,7 @@ from evenhand.collect.protocols.base import Protocol
 from evenhand.collect.protocols.channel import Channel
 from evenhand.collect.reports.reports import Reports
 from evenhand.errors import IndependenceWarning, InvalidParameterError
-from evenhand.measure.columns import check_label, kind_of, read_binary, read_column, same_length
+from evenhand.measure.columns import check_label, read_binary, read_column, same_length
 from evenhand.measure.gaps import Measured
 from evenhand.measure.intervals import Interval, check_level, normal_quantile
 from evenhand.measure.text_tables import number_text

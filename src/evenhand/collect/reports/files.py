@@ -24,8 +24,9 @@ from evenhand.errors import (
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.units import ROW_ORDER, Trust, Unit
 from evenhand.privacy.records import build_from_record
+from evenhand.table.limits import DEFAULT_LIMITS, Limits
 from evenhand.table.parquet.read import read_parquet
-from evenhand.table.source import DEFAULT_LIMITS, Limits, Source, blocks, open_source, over_limit, refuse
+from evenhand.table.source import Source, blocks, open_source, over_limit, refuse
 from evenhand.table.write import replacing
 
 if TYPE_CHECKING:

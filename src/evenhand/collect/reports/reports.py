@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from evenhand.collect.protocols.law import ExactLaw
-    from evenhand.table.source import Limits, ReadableBuffer
+    from evenhand.table.limits import Limits
+    from evenhand.table.source import ReadableBuffer
 
 __all__ = ["Reports"]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import EvenhandError, InvalidParameterError, UnknownNameError
 from evenhand.release.mechanisms.registry import MECHANISMS
-from evenhand.schema.plain import plain_mapping
+from evenhand.schema.values import plain_mapping
 
 if TYPE_CHECKING:
     from fractions import Fraction

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.errors import InvalidParameterError
+from evenhand.measure.counts import Tables
 from evenhand.measure.gaps import limits as gap_limits
 from evenhand.measure.intervals import check_level, newcombe, wilson
-from evenhand.measure.rates import Tables
 from evenhand.measure.text_tables import aligned, html_table
 from evenhand.report.words import interval_of, number
 from evenhand.schema.text import visible

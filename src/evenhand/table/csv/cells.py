@@ -99,7 +99,9 @@ class TypeGuess:
         if self._open["truth"]:
             words = pa.array(TRUE_WORDS)
             return pc.if_else(text.is_null(), None, pc.is_in(text, words))
-        return _by_distinct(text, _plain_whole_numbers if self._open["whole"] else _numbers)
+        if self._open["whole"]:
+            return _by_distinct(text, lambda cells: cells.cast(pa.int64()))
+        return _by_distinct(text, _numbers)
 
 
 def _all_match(cells: Any, pattern: re.Pattern[str]) -> bool:
@@ -127,10 +129,6 @@ def _whole_numbers(text: Any, stand_in: int) -> Any:
         if _INT_LOW <= number <= _INT_HIGH:
             numbers[place] = number
     return pa.array(numbers)
-
-
-def _plain_whole_numbers(text: Any) -> Any:
-    return text.cast(pa.int64())
 
 
 def _numbers(text: Any) -> Any:

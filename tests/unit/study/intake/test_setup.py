@@ -7,7 +7,7 @@ import pytest
 
 from evenhand.errors import ColumnNotFoundError, SchemaError, UnknownNameError, UnreadableFileError
 from evenhand.schema import Domain, Schema
-from evenhand.study.intake.opening import Opened, open_data, room
+from evenhand.study.intake.opening import Opened, open_data
 from evenhand.study.intake.setup import (
     RoleOptions,
     Setup,
@@ -267,20 +267,6 @@ def test_what_is_neither_is_refused(tmp_path):
         open_data("adlt")
     with pytest.raises(UnreadableFileError, match="there is no such file"):
         open_data(tmp_path / "adlt.csv")
-
-
-def test_the_room_for_a_file_is_never_less_than_the_default(monkeypatch):
-    monkeypatch.setattr("os.sysconf", lambda _: -1)
-    assert room().bytes == 200_000_000
-
-    monkeypatch.setattr("os.sysconf", lambda _: 2**20)
-    assert room().bytes == 8_000_000_000
-
-    def unknown(_):
-        raise ValueError
-
-    monkeypatch.setattr("os.sysconf", unknown)
-    assert room().bytes == 200_000_000
 
 
 def test_a_file_read_with_its_drafted_schema_gives_the_same_codes(tmp_path):

@@ -14,7 +14,7 @@ from evenhand.collect.joint.build import STRATEGIES
 from evenhand.collect.protocols.registry import protocol_named
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.rational import as_text
-from evenhand.schema.plain import plain_mapping
+from evenhand.schema.values import plain_mapping
 from evenhand.study.plan.cells import UNPROTECTED, Setting
 from evenhand.study.plan.spec import plain_value
 from evenhand.study.tasks.base import Task

@@ -15,7 +15,8 @@ from evenhand.schema.text import brief
 from evenhand.study.plan.facts import Facts
 from evenhand.study.plan.versions import versions
 from evenhand.study.tasks.base import Prepared, refuse_field
-from evenhand.table import Limits, Table, read
+from evenhand.table import Table, read
+from evenhand.table.limits import STUDY_LIMITS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 __all__ = ["LoadedRows", "check_parts", "encode_rows", "label_of", "load_frame", "load_rows"]
 
 _UNNAMED = "data frame"
-_LARGEST_FILE = 2_000_000_000  # bytes, uncompressed: it is the user's own file, on the user's machine
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def load_frame(
     if data.dataset is not None:
         dataset = datasets.load(data.dataset, backend="pyarrow", **data.options)
         return dataset.frame, dataset.schema, (dataset.note,) if dataset.note else ()
-    return read(str(data.path), schema=schema, limits=Limits(bytes=_LARGEST_FILE)), None, ()
+    return read(str(data.path), schema=schema, limits=STUDY_LIMITS), None, ()
 
 
 def encode_rows(plan: StudyPlan, rows: LoadedRows, *, keep_target: bool = False) -> Prepared:

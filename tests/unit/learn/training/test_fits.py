@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 from sklearn.dummy import DummyClassifier
 
-from evenhand.learn.parity.rows import _MARKS, remember_rows, trained_on
+from evenhand.learn.training.fits import _MARKS, remember_rows, trained_on
 
 ROWS = np.random.default_rng(1).normal(size=(30, 4))
 NAMED = pd.DataFrame({"a": np.arange(30), "b": list("xyz") * 10})
