@@ -104,7 +104,7 @@ class GroupRates(tables.TableView):
     @cached_property
     def possible_rates(self) -> dict[Any, Measured]:
         """The rates as they are shown: the nearest from 0 to 1, and NaN where a rate may be anything."""
-        z = self._z(self.level)
+        z = normal_quantile(1 - self.level)
         reasons = [self._unknown([place], z) for place in range(len(self.labels))]
         return {
             label: rate if math.isnan(rate) else Measured(math.nan, why) if why else _nearest_rate(rate)
