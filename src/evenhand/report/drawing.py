@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from evenhand.errors import MissingExtraError
@@ -101,8 +102,6 @@ class Drawing:
     x : Linear or Log, optional
         Without one, marks are placed by pixel.
     y : Linear, optional
-    x_labels : bool
-        Whether the axis below writes its own labels.
     grid : {"x", "y"}
         Which axis has grid lines.
     """
@@ -112,7 +111,6 @@ class Drawing:
     margins: Margins
     x: Linear | Log | None = None
     y: Linear | None = None
-    x_labels: bool = True
     grid: Literal["x", "y"] = "y"
     _layers: list[dict[str, Any]] = field(default_factory=list)
     _words: list[Word] = field(default_factory=list)
@@ -129,7 +127,6 @@ class Drawing:
         stroke_width: float = 1,
     ) -> None:
         """Draw symbols of one look."""
-        alt = altair()
         mark = {
             "shape": shape,
             "size": size,
@@ -139,8 +136,7 @@ class Drawing:
             "stroke": colour(stroke) if stroke else None,
             "strokeWidth": stroke_width if stroke else 0,
         }
-        rows = [{"x": dot.x, "y": dot.y, "tip": clean(dot.tip)} for dot in dots]
-        self._add(alt, rows, lambda chart: chart.mark_point(**mark), tips=True)
+        self._add("point", mark, _rows_of(dots), description="tip:N")
 
     def rules(
         self,
@@ -153,14 +149,9 @@ class Drawing:
         opacity: float = 1,
     ) -> None:
         """Draw straight lines of one look, by value or by pixel."""
-        alt = altair()
-        mark: dict[str, Any] = {
-            "color": colour(stroke), "strokeWidth": width, "opacity": opacity, "aria": False
-        }  # fmt: skip
-        if dash:
-            mark["strokeDash"] = list(dash)
-        rows = [_corners(segment) for segment in segments]
-        self._add(alt, rows, lambda chart: chart.mark_rule(**mark), corners=True, pixels=pixels)
+        mark = {"color": colour(stroke), "strokeWidth": width, "opacity": opacity, "aria": False}
+        mark |= {"strokeDash": list(dash)} if dash else {}
+        self._add("rule", mark, _rows_of(segments), pixels=pixels, x2="x2:Q", y2="y2:Q")
 
     def blocks(
         self,
@@ -172,26 +163,18 @@ class Drawing:
         pixels: bool = False,
     ) -> None:
         """Draw rectangles of one look."""
-        alt = altair()
         mark = {"fill": colour(fill), "opacity": opacity, "cornerRadius": radius}
-        rows = [_corners(segment) for segment in segments]
-        self._add(alt, rows, lambda chart: chart.mark_rect(**mark), corners=True, pixels=pixels, tips=True)
+        self._add("rect", mark, _rows_of(segments), pixels=pixels, x2="x2:Q", y2="y2:Q", description="tip:N")
 
     def lines(self, lines: Iterable[Sequence[Dot]], *, stroke: str, width: float, opacity: float = 1) -> None:
         """Draw lines through dots, all of one look; a line says what its first dot says."""
-        alt = altair()
         mark = {"color": colour(stroke), "strokeWidth": width, "opacity": opacity, "strokeJoin": "round"}
         rows = [
-            {"x": dot.x, "y": dot.y, "line": number, "order": order, "tip": clean(dot.tip)}
+            {**row, "line": number, "order": order}
             for number, line in enumerate(lines)
-            for order, dot in enumerate(line)
+            for order, row in enumerate(_rows_of(line))
         ]
-        self._add(
-            alt,
-            rows,
-            lambda chart: chart.mark_line(**mark).encode(detail="line:N", order=alt.Order("order:Q")),
-            tips=True,
-        )
+        self._add("line", mark, rows, detail="line:N", order="order:Q", description="tip:N")
 
     def words(self, *words: Word) -> None:
         """Write text; it lies above all marks."""
@@ -205,27 +188,19 @@ class Drawing:
         MissingExtraError
             If altair or vl-convert is not installed.
         """
-        layers = [*self._layers, self._written(altair())]
         plot_width, plot_height = self.plot
-        margins = self.margins
         specification = {
             "$schema": _SCHEMA,
             "width": plot_width,
             "height": plot_height,
             "autosize": {"type": "none"},
-            "padding": {
-                "left": margins.left,
-                "top": margins.top,
-                "right": margins.right,
-                "bottom": margins.bottom,
-            },
+            "padding": vars(self.margins),
             "config": _CONFIG,
+            "layer": [*self._layers, self._word_layer()],
             "datasets": self._rows,
-            "layer": layers,
         }
-        return rebuilt(
-            _converter().vegalite_to_svg(json.dumps(specification), allowed_base_urls=[]), prefix="c"
-        )
+        converter = _extra("vl_convert", "vl-convert-python")
+        return rebuilt(converter.vegalite_to_svg(json.dumps(specification), allowed_base_urls=[]), prefix="c")
 
     @property
     def plot(self) -> tuple[float, float]:
@@ -235,34 +210,35 @@ class Drawing:
 
     def _add(
         self,
-        alt: Any,
+        kind: str,
+        mark: dict[str, Any],
         rows: list[dict[str, Any]],
-        draw: Any,
         *,
-        tips: bool = False,
-        corners: bool = False,
         pixels: bool = False,
+        **channels: str,
     ) -> None:
-        if not rows:
-            return
-        with alt.utils.schemapi.debug_mode(
-            arg=False
-        ):  # our own layers, and checking each costs a second a page
-            chart = draw(alt.Chart(self._named(alt, rows)))
-            channels: dict[str, Any] = {name: self._channel(alt, name, pixels=pixels) for name in _PLACES}
-            if corners:
-                channels |= {"x2": alt.X2("x2:Q"), "y2": alt.Y2("y2:Q")}
-            if tips:
-                channels["description"] = alt.Description("tip:N")
-            self._layers.append(_plain(chart.encode(**channels)))
+        if rows:
+            self._layers.append(self._layer(kind, mark, rows, pixels=pixels, **channels))
 
-    def _named(self, alt: Any, rows: list[dict[str, Any]]) -> Any:
-        """Keep rows until the end and return their name: altair copies what is inside a chart."""
+    def _layer(
+        self, kind: str, mark: dict[str, Any], rows: list[dict[str, Any]], *, pixels: bool, **channels: str
+    ) -> dict[str, Any]:
+        """Return one layer as plain values, without the settings that the caller's altair may have.
+
+        Rows are kept by name until the end: altair copies what is inside a chart.
+        """
+        alt = _extra("altair", "altair")
         name = f"rows-{len(self._rows)}"
         self._rows[name] = rows
-        return alt.NamedData(name=name)
+        with alt.utils.schemapi.debug_mode(arg=False):  # our own layers: checking each costs a second a page
+            chart = getattr(alt.Chart(alt.NamedData(name=name)), f"mark_{kind}")(**mark)
+            places = {place: self._channel(alt, place, pixels=pixels) for place in _PLACES}
+            layer: dict[str, Any] = chart.encode(**channels, **places).to_dict(
+                validate=False, context={"top_level": False}
+            )
+        return layer
 
-    def _written(self, alt: Any) -> Any:
+    def _word_layer(self) -> dict[str, Any]:
         """Return the words as one layer; how each looks is a value of its row."""
         look = {
             "align": "align",
@@ -271,12 +247,18 @@ class Drawing:
             "fill": "fill",
             "stroke": "halo",
         }
-        rows = self._named(alt, [_word_row(word) for word in self._words])
-        with alt.utils.schemapi.debug_mode(arg=False):  # as above
-            mark = {part: alt.ExprRef(f"datum.{column}") for part, column in look.items()}
-            channels = {name: self._channel(alt, name, pixels=True) for name in _PLACES}
-            chart = alt.Chart(rows).mark_text(baseline="alphabetic", strokeWidth=4, aria=False, **mark)
-            return _plain(chart.encode(text=alt.Text("text:N"), **channels))
+        mark: dict[str, Any] = {"baseline": "alphabetic", "strokeWidth": 4, "aria": False}
+        mark |= {part: {"expr": f"datum.{column}"} for part, column in look.items()}
+        rows = [
+            {
+                **vars(word),
+                "text": clean(word.text),
+                "fill": colour(word.colour),
+                "halo": colour("card") if word.halo else None,
+            }
+            for word in self._words
+        ]
+        return self._layer("text", mark, rows, pixels=True, text="text:N")
 
     def _channel(self, alt: Any, name: Literal["x", "y"], *, pixels: bool) -> Any:
         channel = alt.X if name == "x" else alt.Y
@@ -284,58 +266,27 @@ class Drawing:
         if pixels or scale is None:
             return channel(f"{name}:Q", scale=None, axis=None)
         if isinstance(scale, Log):
-            return channel(
-                f"{name}:Q",
-                scale=alt.Scale(type="log", domain=list(scale.domain), nice=False),
-                axis=alt.Axis(values=list(scale.ticks), labels=False, grid=False),
+            domain = alt.Scale(type="log", domain=list(scale.domain), nice=False)
+            axis = alt.Axis(values=list(scale.ticks), labels=False, grid=False)
+        else:
+            domain = alt.Scale(domain=[scale.low, scale.high], nice=False, zero=False)
+            axis = alt.Axis(
+                values=list(scale.ticks),
+                grid=self.grid == name,
+                labels=True,
+                format=f",.{scale.tick_digits}f",
+                **({"domain": False, "ticks": False} if self.grid == "x" and name == "x" else {}),
             )
-        axis = alt.Axis(
-            values=list(scale.ticks),
-            grid=self.grid == name,
-            labels=self.x_labels if name == "x" else True,
-            format=f",.{scale.tick_digits}f",
-            **({"domain": False, "ticks": False} if self.grid == "x" and name == "x" else {}),
-        )
-        return channel(
-            f"{name}:Q", scale=alt.Scale(domain=[scale.low, scale.high], nice=False, zero=False), axis=axis
-        )
+        return channel(f"{name}:Q", scale=domain, axis=axis)
 
 
-def altair() -> Any:
-    """Return altair, or say how to get it."""
+def _rows_of(things: Iterable[Dot | Segment]) -> list[dict[str, Any]]:
+    return [{**vars(thing), "tip": clean(thing.tip)} for thing in things]
+
+
+def _extra(module: str, package: str) -> Any:
+    """Return a module of the extra for reports, or say how to get it."""
     try:
-        import altair as alt  # noqa: PLC0415 - an extra, and slow to import
+        return import_module(module)
     except ImportError:
-        raise MissingExtraError("altair", feature="A chart", extra="report") from None
-    return alt
-
-
-def _converter() -> Any:
-    try:
-        import vl_convert  # noqa: PLC0415 - an extra
-    except ImportError:
-        raise MissingExtraError("vl-convert-python", feature="A chart", extra="report") from None
-    return vl_convert
-
-
-def _corners(segment: Segment) -> dict[str, Any]:
-    return {"x": segment.x, "y": segment.y, "x2": segment.x2, "y2": segment.y2, "tip": clean(segment.tip)}
-
-
-def _plain(chart: Any) -> dict[str, Any]:
-    """Return one layer as plain values, without the settings that the caller's altair may have."""
-    layer: dict[str, Any] = chart.to_dict(validate=False, context={"top_level": False})
-    return layer
-
-
-def _word_row(word: Word) -> dict[str, Any]:
-    return {
-        "x": word.x,
-        "y": word.y,
-        "text": clean(word.text),
-        "align": word.align,
-        "size": word.size,
-        "weight": word.weight,
-        "fill": colour(word.colour),
-        "halo": colour("card") if word.halo else None,
-    }
+        raise MissingExtraError(package, feature="A chart", extra="report") from None

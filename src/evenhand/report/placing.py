@@ -11,7 +11,7 @@ from evenhand.report.drawing import Segment
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Box", "box_around", "leader_to", "room_near"]
+__all__ = ["Box", "box_around", "leader_to", "room_along", "room_near"]
 
 _ANGLES = (0, 180, 45, 315, 135, 225, 90, 270, 20, 340, 160, 200)
 _DISTANCES = (16, 28, 44, 64, 90, 120, 150, 180, 220)
@@ -77,6 +77,19 @@ def _beside(x: float, y: float, width: float, height: float, distance: float, an
 
 def _lean(part: float) -> float:
     return 0.0 if abs(part) < 0.3 else math.copysign(1.0, part)
+
+
+def room_along(
+    tops: Sequence[float], *, width: float, height: float, plot: tuple[float, float], taken: Sequence[Box]
+) -> Box:
+    """Return where a label beside a level line hides least: at an end or in the middle, above or below."""
+    places = [
+        Box(left, top, width, height)
+        for top in tops
+        for left in (2.0, plot[0] - width, (plot[0] - width) / 2)
+        if 0 <= top <= plot[1] - height
+    ]
+    return min(places, key=lambda box: sum(box.overlap(other) for other in taken))
 
 
 def box_around(stroke: Segment) -> Box:
