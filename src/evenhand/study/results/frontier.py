@@ -31,7 +31,7 @@ from evenhand.measure.intervals import check_level
 from evenhand.study.results.estimates import estimate
 from evenhand.study.results.frames import setting_columns
 from evenhand.study.results.intervals import check_kind, means, means_of
-from evenhand.study.results.measure_names import measure_named
+from evenhand.study.results.lookup import measure_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -99,15 +99,15 @@ def frontier(
     owner = "frontier"
     level = check_level(level, owner=owner)
     known = results.arrays.measures
-    names = [measure_named(each, known, parameter=axis, owner=owner) for axis, each in (("x", x), ("y", y))]
+    names = [measure_named(name, known, parameter=axis, owner=owner) for axis, name in (("x", x), ("y", y))]
     kind = check_kind(kind, owner=owner)
     described = [results.plan.task.measure(name) for name in names]
     runs = [
         measure.goodness(results.arrays.of_measures[..., known.index(name)])
         for name, measure in zip(names, described, strict=True)
     ]
-    scores = np.stack([means(each, level=level).value for each in runs])
-    ranks = _ranks([np.inf if each.epsilon is None else each.epsilon for each in results.settings])
+    scores = np.stack([means(of_measure, level=level).value for of_measure in runs])
+    ranks = _ranks([np.inf if setting.epsilon is None else setting.epsilon for setting in results.settings])
     intervals = [
         partial(means_of, task=results.plan.task, kind=kind, level=level, spread=measure.spread)
         for measure in described
@@ -116,13 +116,13 @@ def frontier(
     undominated, clearly = _verdicts(scores, ranks, ranking)
     points = []
     for place, setting in enumerate(results.settings):
-        found = [estimate(results, setting, name, level=level, kind=kind) for name in names]
-        sure = bool(clearly[place]) and all(each.has_interval for each in found)
+        both = [estimate(results, setting, name, level=level, kind=kind) for name in names]
+        sure = bool(clearly[place]) and all(estimated.has_interval for estimated in both)
         winner = _dominator(ranking, undominated, place)
         point = FrontierPoint(
             setting,
-            x=found[0],
-            y=found[1],
+            x=both[0],
+            y=both[1],
             undominated=bool(undominated[place]),
             clearly=sure,
             dominated_by=None if winner is None else results.settings[winner],

@@ -15,14 +15,14 @@ where :math:`m_k` are its central moments, the upper half is :math:`t \, s / \sq
 
 and at least a fifth of :math:`w`; the lower half is the same with :math:`-g`. The form is that of Johnson's
 correction of t for skewness [1]_, which shifts limits by more where the lean and :math:`t` are larger. The
-numbers :math:`w`, :math:`a`, :math:`b` depend on :math:`n` and on what is measured, and were chosen so that
-95 % intervals hold the mean over many more repeats on the same rows between 94 and 97 times in 100 on average
-over files, for 5 repeats or more. Where no such numbers were found there is no interval: for the ratio of
-selection rates and the false positive rate of a group with any number of repeats, and, with fewer than 7, for
-the change of one group's accuracy or selection and for the true positive rate of one group without
-protection, because what is enough for one group is then too much for the other. Nor is there one for a rate
-of one group that is the same in all repeats: it is often 0 in most repeats and not in all.
-``docs/interval-coverage.md`` has what was measured.
+numbers :math:`w`, :math:`a`, :math:`b` stand in ``spreads.csv``. They depend on :math:`n` and on what is
+measured, and were chosen so that 95 % intervals hold the mean over many more repeats on the same rows between
+94 and 97 times in 100 on average over files, for 5 repeats or more. Where no such numbers were found there is
+no interval: for the ratio of selection rates and the false positive rate of a group with any number of
+repeats, and, with fewer than 7, for the change of one group's accuracy or selection and for the true positive
+rate of one group without protection, because what is enough for one group is then too much for the other. Nor
+is there one for a rate of one group that is the same in all repeats: it is often 0 in most repeats and not in
+all. ``docs/interval-coverage.md`` has what was measured.
 
 References
 ----------
@@ -32,6 +32,8 @@ References
 
 from __future__ import annotations
 
+import csv
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -78,89 +80,21 @@ _TOO_FEW = (
 )
 """What a reader is told where more repeats would give one."""
 
-_TABLE: dict[str, tuple[tuple[float, float, float, float], ...]] = {
-    "even": (
-        (3, 1.15, 1.0, 0.0),
-        (5, 1.07, 0.3, 0.0),
-        (10, 1.05, 0.3, 0.0),
-        (20, 1.03, 0.3, 0.0),
-        (40, 1.0, 0.3, 0.0),
-    ),
-    "tailed": (
-        (3, 1.5, 4.0, 0.8),
-        (5, 1.45, 4.0, 1.2),
-        (7, 1.1, 3.0, 0.6),
-        (10, 1.03, 2.0, 0.3),
-        (20, 1.0, 1.0, 0.0),
-        (40, 1.0, 0.6, 0.0),
-    ),
-    "group": (
-        (3, 1.5, 4.0, 0.8),
-        (5, 1.5, 4.0, 1.0),
-        (10, 1.2, 1.0, 0.2),
-        (20, 1.1, 1.0, 0.0),
-        (40, 1.0, 0.6, 0.0),
-    ),
-    "selection, unprotected": (
-        (3, 1.3, 4.0, 0.6),
-        (5, 1.45, 4.0, 1.2),
-        (7, 1.05, 2.0, 0.0),
-        (10, 1.05, 1.0, 0.0),
-        (20, 1.0, 0.5, 0.0),
-    ),
-    "selection, protected": (
-        (3, 1.2, 3.0, 0.3),
-        (5, 1.2, 4.0, 0.9),
-        (7, 1.0, 3.0, 0.6),
-        (10, 0.9, 4.0, 0.15),
-        (20, 0.95, 3.0, 0.15),
-        (40, 1.0, 0.6, 0.0),
-    ),
-    "selection, change": (
-        (7, 1.0, 4.0, 0.3),
-        (10, 1.0, 3.0, 0.0),
-        (20, 1.1, 0.3, 0.0),
-        (40, 1.0, 0.5, 0.0),
-    ),
-    "tpr, unprotected": (
-        (7, 1.1, 0.5, 0.3),
-        (10, 1.05, 1.0, 0.0),
-        (40, 1.0, 0.6, 0.0),
-    ),
-    "tpr, protected": (
-        (3, 0.9, 4.0, 0.0),
-        (5, 1.1, 2.0, 0.6),
-        (7, 1.0, 1.0, 0.3),
-        (10, 0.9, 2.0, 0.3),
-        (20, 1.0, 0.5, 0.0),
-    ),
-    "tpr, change": (
-        (3, 1.2, 0.5, 0.0),
-        (5, 1.0, 3.0, 0.3),
-        (7, 1.1, 0.0, 0.0),
-        (10, 1.1, 0.0, 0.3),
-        (20, 1.0, 0.5, 0.0),
-    ),
-    "accuracy, protected": (
-        (3, 1.5, 4.0, 0.9),
-        (5, 1.3, 4.0, 0.9),
-        (7, 1.1, 4.0, 0.6),
-        (10, 1.15, 0.5, 0.3),
-        (20, 1.1, 0.3, 0.2),
-        (40, 1.0, 0.5, 0.0),
-    ),
-    "accuracy, change": (
-        (7, 1.3, 1.0, 0.6),
-        (10, 1.32, 0.0, 0.2),
-        (20, 1.15, 0.5, 0.0),
-        (40, 1.0, 0.6, 0.0),
-    ),
-}
-_TABLE["precision"] = _TABLE["even"]
-"""Rows of n, w, a and b; between two rows they are interpolated by 1/n, beyond the ends they stay."""
-
 _LEAST = 0.2
 _TINY = np.finfo(np.float64).tiny
+
+
+def _read_table() -> dict[str, NDArray[np.float64]]:
+    """Return the rows of n, w, a and b of each spread, the largest n first."""
+    table: dict[str, list[list[float]]] = {}
+    with (Path(__file__).parent / "spreads.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            table.setdefault(row.pop("spread"), []).append([float(number) for number in row.values()])
+    return {spread: np.array(rows)[::-1] for spread, rows in table.items()}
+
+
+_TABLE = _read_table()
+"""Between two rows numbers are interpolated by 1/n, beyond the ends they stay."""
 
 
 def why_no_interval(spread: Spread, runs: int, *, error: float) -> str:
@@ -184,8 +118,8 @@ def lean(deviations: Numbers, runs: NDArray[np.intp]) -> Numbers:
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         second, third = ((deviations**power).sum(axis=-1) / runs for power in (2, 3))
-        found = third / np.maximum(second**1.5, _TINY) * np.sqrt(np.maximum(runs - 1, 0)) / (runs - 2)
-    return np.where((runs > 2) & (second > 0), np.clip(found, -1.0, 1.0), 0.0)
+        lean = third / np.maximum(second**1.5, _TINY) * np.sqrt(np.maximum(runs - 1, 0)) / (runs - 2)
+    return np.where((runs > 2) & (second > 0), np.clip(lean, -1.0, 1.0), 0.0)
 
 
 def stretches(
@@ -210,7 +144,7 @@ def stretches(
         return none, none
     shown = (runs >= FEWEST_REPEATS.get(spread, 0)) & (varies | (spread not in _OFTEN_CONSTANT))
     enough = np.where(shown, 1.0, np.nan)
-    rows = np.array(_TABLE[spread])[::-1]
+    rows = _TABLE[spread]
     at = 1 / np.maximum(runs, 1)
     width, tail, other = (np.interp(at, 1 / rows[:, 0], rows[:, column]) for column in (1, 2, 3))
     tail, other = growth * tail, other / np.maximum(growth, 1.0)

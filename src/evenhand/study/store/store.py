@@ -11,24 +11,29 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 from evenhand.errors import EvenhandError, StudyStoreError
+from evenhand.study.plan.cells import canonical
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.spec import Spec
 from evenhand.study.plan.versions import versions
-from evenhand.study.run.locking import Lock
-from evenhand.study.store.facts_json import facts_from, facts_text
+from evenhand.study.store.canonical import facts_from, facts_text
 from evenhand.study.store.file import (
     APPLICATION,
+    COLUMNS,
     FORMAT,
     TABLES,
+    Lock,
+    Record,
+    checksum,
     connected,
     is_empty,
+    outcome_of,
     path_of,
     place_of,
+    row_of,
     telling,
     transaction,
+    versions_hash,
 )
-from evenhand.study.store.outcome_json import canonical
-from evenhand.study.store.rows import COLUMNS, Record, checksum, outcome_of, row_of, versions_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -191,8 +196,8 @@ class Store:
             elif self._connection.execute("SELECT 1 FROM cells LIMIT 1").fetchone():
                 self._check_spec(spec)
                 facts = replace(facts, notes=(*facts.notes, *self._other_versions(spec)))
-            told = {"plan": plan.to_toml(), "facts": facts_text(facts), "spec": spec.text}
-            for key, value in {**told, "evenhand": versions()["evenhand"]}.items():
+            known = {"plan": plan.to_toml(), "facts": facts_text(facts), "spec": spec.text}
+            for key, value in {**known, "evenhand": versions()["evenhand"]}.items():
                 row = (key, value, checksum([key, value]))
                 self._connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?, ?)", row)
         self.plan, self.facts, self.spec = plan, facts, spec
@@ -204,10 +209,10 @@ class Store:
         then = {pair for (text,) in rows for pair in json.loads(text).items() if now.get(pair[0]) != pair[1]}
         if not then:
             return ()
-        told = ", ".join(
+        changes = ", ".join(
             f"{name} {version} instead of {now.get(name, 'none')}" for name, version in sorted(then)
         )
-        return (f"Some cells were computed with other versions, which may give other numbers: {told}.",)
+        return (f"Some cells were computed with other versions, which may give other numbers: {changes}.",)
 
     def _check_spec(self, spec: Spec) -> None:
         names = [_PARTS.get(name, name) for name in self.spec.differences(spec)]
@@ -227,11 +232,11 @@ class Store:
             )
         if check and self._faults():
             raise sqlite3.DatabaseError
-        found = dict(self._meta())
+        known = dict(self._meta())
         try:
-            self.plan = Plan.from_toml(found["plan"], folder=self._path.parent)
-            self.facts = facts_from(found["facts"])
-            self.spec = Spec(json.loads(found["spec"]))
+            self.plan = Plan.from_toml(known["plan"], folder=self._path.parent)
+            self.facts = facts_from(known["facts"])
+            self.spec = Spec(json.loads(known["spec"]))
         except (EvenhandError, ValueError, TypeError, KeyError):
             raise sqlite3.DatabaseError from None
 
@@ -260,8 +265,8 @@ class Store:
 
     def outcomes(self) -> tuple[Outcome, ...]:
         """Return what is stored of the cells of the plan, in the plan's order."""
-        found = {record.outcome.cell.id: record.outcome for record in self.records()}
-        return tuple(found[cell.id] for cell in self.plan.cells() if cell.id in found)
+        stored = {record.outcome.cell.id: record.outcome for record in self.records()}
+        return tuple(stored[cell.id] for cell in self.plan.cells() if cell.id in stored)
 
     def records(self) -> tuple[Record, ...]:
         """Return every stored cell with what it was computed with, those of earlier plans too.
@@ -315,8 +320,8 @@ class Store:
 
     def _faults(self) -> list[str]:
         """Return what SQLite itself finds wrong."""
-        found = [row[0] for row in self._connection.execute("PRAGMA integrity_check(20)")]
-        return [] if found == ["ok"] else found
+        faults = [row[0] for row in self._connection.execute("PRAGMA integrity_check(20)")]
+        return [] if faults == ["ok"] else faults
 
     def close(self) -> None:
         """Close the file, leave it as one plain file if nobody else reads it, and give the folder back."""

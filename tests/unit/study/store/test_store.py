@@ -304,7 +304,7 @@ def test_a_row_whose_cell_is_damaged_too_is_reported(folder, name):
 
 def test_a_row_whose_text_was_never_a_result_is_reported(folder):
     """The checksum is right, but the row was not written by a store."""
-    from evenhand.study.store.rows import checksum
+    from evenhand.study.store.file import checksum
 
     with Store.open(folder) as store:
         spec = store.spec.hash
@@ -344,7 +344,7 @@ def test_a_store_that_lost_its_plan_or_facts_is_refused(folder, statement):
 
 
 def test_a_plan_that_was_never_one_is_refused(folder):
-    from evenhand.study.store.rows import checksum
+    from evenhand.study.store.file import checksum
 
     _spoil(folder, f"UPDATE meta SET value = 'x', checksum = '{checksum(['plan', 'x'])}' WHERE key = 'plan'")
 
