@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evenhand._shared_folders import remove_left_folders
@@ -22,6 +21,7 @@ from evenhand.study.run.workers import Died, Job, Pool, Shared
 from evenhand.study.store.store import Store
 
 if TYPE_CHECKING:
+    from pathlib import Path
     from collections.abc import Generator, Iterator, Sequence
     from os import PathLike
 
@@ -119,7 +119,7 @@ def run(
         workers=workers,
         resume=resume,
         retry_failed=retry_failed,
-        cancel=cancel,
+        cancel=cancel or Cancel(),
     )
     with listening(progress) as tell, closing(runner.events()) as events:
         try:
@@ -199,10 +199,11 @@ def follow(
         workers=workers,
         resume=resume,
         retry_failed=retry_failed,
-        cancel=cancel,
+        cancel=cancel or Cancel(),
     ).events()
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Runner:
     """One run of a study, and what came of it so far.
 
@@ -221,40 +222,29 @@ class Runner:
         By the cell's name, those of earlier runs too.
     """
 
-    facts: Facts
+    plan: Plan = field(kw_only=False)
+    frame: Any = None
+    out: str | PathLike[str] | None = None
+    workers: int | None = None
+    resume: bool = False
+    retry_failed: bool = False
+    cancel: Cancel = field(default_factory=Cancel)
+    execute: Execute | None = None
+    facts: Facts = field(init=False)
+    outcomes: dict[str, Outcome] = field(init=False, default_factory=dict)
 
-    def __init__(
-        self,
-        plan: Plan,
-        *,
-        frame: Any = None,
-        out: str | PathLike[str] | None = None,
-        workers: int | None = None,
-        resume: bool = False,
-        retry_failed: bool = False,
-        cancel: Cancel | None = None,
-        execute: Execute | None = None,
-    ) -> None:
-        given: object = plan
+    def __post_init__(self) -> None:
+        given: object = self.plan
         if not isinstance(given, Plan):
             got = f"a value of type {type(given).__name__}"
             raise InvalidParameterError("plan", owner="run", must_be="a Plan", got=got)
-        if workers is not None:
-            workers = integer("workers", workers, owner="run", low=1, high=_MOST_WORKERS)
-        if resume and out is None:
+        if self.workers is not None:
+            self.workers = integer("workers", self.workers, owner="run", low=1, high=_MOST_WORKERS)
+        if self.resume and self.out is None:
             must_be = "False without the folder of a study in 'out'"
-            raise InvalidParameterError("resume", owner="run", must_be=must_be, got=resume)
-        self.plan = plan
-        self.outcomes: dict[str, Outcome] = {}
-        self._frame = frame
-        self._out = None if out is None else Path(out)
-        self._workers = workers
-        self._resume = resume
-        self._retry_failed = retry_failed
-        self._cancel = cancel or Cancel()
-        self._execute = execute
+            raise InvalidParameterError("resume", owner="run", must_be=must_be, got=self.resume)
         self._store: Store | None = None
-        self._cells = plan.cells()
+        self._cells = self.plan.cells()
         self._failed = 0
 
     @property
@@ -269,8 +259,8 @@ class Runner:
     def events(self) -> Generator[Event]:
         """Yield what happens, see :func:`follow`."""
         remove_left_folders()
-        if self._out is not None:
-            self._store = Store.reserve(self._out, resume=self._resume)
+        if self.out is not None:
+            self._store = Store.reserve(self.out, resume=self.resume)
         try:
             prepared = self._prepared()
             self._begin(prepared)
@@ -288,7 +278,7 @@ class Runner:
                 self._store.close()
 
     def _prepared(self) -> Prepared:
-        return prepare(self.plan, frame=self._frame)
+        return prepare(self.plan, frame=self.frame)
 
     def _begin(self, prepared: Prepared) -> None:
         """Write the plan and the facts, and read what was finished earlier."""
@@ -300,17 +290,17 @@ class Runner:
         self.facts = self._store.facts
         kept.save(self._store.folder / PLAN_FILE)
         for outcome in self._store.outcomes():
-            if outcome.failure is None or not self._retry_failed:
+            if outcome.failure is None or not self.retry_failed:
                 self._count(outcome)
 
     def _news(self, prepared: Prepared, waiting: Sequence[Cell]) -> Iterator[Outcome | Died]:
         """Yield outcomes once they are stored."""
-        compute = self._execute or execute
-        workers = min(self._workers or _cores(), len(waiting))
+        compute = self.execute or execute
+        workers = min(self.workers or _cores(), len(waiting))
         if workers <= 1:
             run = partial(attempt, plan=self.plan, prepared=prepared, execute=compute)
             for cell in waiting:
-                if self._cancel.requested:
+                if self.cancel.requested:
                     return
                 yield self._kept(run(cell))
             return
@@ -321,7 +311,7 @@ class Runner:
             shared.close()
 
     def _pooled(self, job: Job, waiting: Sequence[Cell], workers: int) -> Iterator[Outcome | Died]:
-        pool = Pool(job, count=workers, stop=lambda: self._cancel.requested)
+        pool = Pool(job, count=workers, stop=lambda: self.cancel.requested)
         try:
             for news in pool.results(waiting):
                 yield news if isinstance(news, Died) else self._kept(news)
