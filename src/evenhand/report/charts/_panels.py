@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from itertools import repeat
 from typing import TYPE_CHECKING
@@ -101,28 +100,11 @@ def upright_grid(
 ) -> Linear:
     """Return the scale of a chart of rows, whose grid lines are upright."""
     ticks = most_ticks(pixels, apart=apart)
-    return Linear.over(values, pixels=pixels, most_ticks=ticks, from_zero=from_zero, within=possible(axis))
-
-
-def possible(axis: Axis) -> tuple[float, float]:
-    """Return between which values an axis may lie: shares in percent, and their differences, have ends.
-
-    >>> from evenhand.report.marks import Axis
-    >>> possible(Axis("accuracy", "%", 100.0)), possible(Axis("loss"))
-    ((-100.0, 100.0), (-inf, inf))
-    """
-    is_share = axis.times == 100 and axis.unit.startswith(("%", "points"))
-    return (-100.0, 100.0) if is_share else (-math.inf, math.inf)
+    return Linear.over(values, pixels=pixels, most_ticks=ticks, from_zero=from_zero, within=axis.limits)
 
 
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
-
-
-def axis_title(axis: Axis, *, cut: bool = False) -> str:
-    """Return the title of an axis in one line, with its unit and whether it is cut."""
-    unit = f", {axis.unit}" if axis.unit else ""
-    return f"{axis.title}{unit}{' (axis cut)' if cut else ''}"
 
 
 # --- axes whose lines and labels are drawn by pixel -----------------------------------------------
@@ -166,19 +148,6 @@ def _decades(scale: Decades, lowest: str) -> list[tuple[float, str]]:
 # --- the CSV beside a chart -----------------------------------------------------------------------
 
 
-def column_name(axis: Axis, *, otherwise: str) -> str:
-    """Return a name of small letters, figures and underscores for the values of an axis.
-
-    >>> from evenhand.report.marks import Axis
-    >>> column_name(Axis("selection gap", "points", 100), otherwise="y")
-    'selection_gap_points'
-    >>> column_name(Axis("精度"), otherwise="y")
-    'y'
-    """
-    words = f"{axis.title} {axis.unit}".lower().replace("%", " percent ")
-    return "_".join(re.findall(r"[a-z0-9]+", words))[:60] or otherwise
-
-
 def estimate_columns(
     name: str, estimates: Sequence[Estimate | None], *, times: float | Sequence[float]
 ) -> dict[str, list[float | None]]:
@@ -203,25 +172,6 @@ def left_out(caption: str, count: int, *, what: str) -> str:
     single = f"{what.removesuffix('ies')}y" if what.endswith("ies") else what.removesuffix("s")
     words = single if count == 1 else what
     return f"{caption} Not drawn for want of a value: {count:,} {words}.".strip()
-
-
-def finite(estimates: Iterable[Estimate]) -> bool:
-    """Return whether all values can be drawn."""
-    return all(math.isfinite(estimate.value) for estimate in estimates)
-
-
-def ends(estimate: Estimate) -> tuple[float, ...]:
-    """Return the value and the ends of its interval, as far as they can be drawn."""
-    known = (estimate.value, estimate.low, estimate.high)
-    return tuple(end for end in known if end is not None and math.isfinite(end))
-
-
-def span(estimate: Estimate, times: float) -> tuple[float, float] | None:
-    """Return the interval in the unit of the axis, or None if there is none to draw."""
-    low, high = estimate.low, estimate.high
-    if low is None or high is None or not (math.isfinite(low) and math.isfinite(high)):
-        return None
-    return low * times, high * times
 
 
 def scaled(value: float | None, times: float) -> float | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from evenhand.report.charts._panels import axis_title, ends, finite, possible, span
 from evenhand.report.drawing import Dot, Drawing, Margins, Segment, Word
 from evenhand.report.marks import Point, Traded
 from evenhand.report.scales import Linear
@@ -23,7 +22,7 @@ Mark = TypeVar("Mark", bound=Point | Traded)
 
 def drawable(mark: Mark | None) -> Mark | None:
     """Return a mark if it has both of its values, else None."""
-    return mark if mark is not None and finite((mark.x, mark.y)) else None
+    return mark if mark is not None and mark.x.is_finite and mark.y.is_finite else None
 
 
 class Scatter(Generic[Mark]):
@@ -68,13 +67,13 @@ class Scatter(Generic[Mark]):
             self._values("x"),
             pixels=self.size[0] - self.margins.left - self.margins.right,
             most_ticks=5 if narrow else 10,
-            within=possible(x),
+            within=x.limits,
         )
 
     def _values(self, side: str) -> list[float]:
         """Return what the scale of an axis must hold: every value, and the interval of the chosen setting."""
         every = [getattr(mark, side).value for mark in (*self.marks, self.baseline) if mark]
-        crossed = ends(getattr(self.chosen, side)) if self.chosen else ()
+        crossed = getattr(self.chosen, side).ends if self.chosen else ()
         return [value * getattr(self, side).times for value in (*every, *crossed)]
 
     def _at(self, mark: Mark) -> tuple[float, float]:
@@ -105,7 +104,7 @@ class Scatter(Generic[Mark]):
 
     def _titles(self, up: str) -> list[Word]:
         width, height = self.drawing.plot
-        right = axis_title(self.x, cut=self.across.cut)
+        right = self.x.heading(cut=self.across.cut)
         return [
             Word(-self.margins.left, -18, up, colour="ink2", halo=False),
             Word(width, height + 40, right, "right", "ink2", halo=False),
@@ -127,11 +126,11 @@ class Scatter(Generic[Mark]):
         """Return both intervals of a setting, with caps if there are any, in pixels."""
         x, y = self._pixel(mark)
         bars, cap = [], self.cap
-        if across := span(mark.x, self.x.times):
+        if across := mark.x.span(self.x.times):
             low, high = (self.across(end) for end in across)
             bars += [Segment(low, y, high, y)]
             bars += [Segment(end, y - cap, end, y + cap) for end in (low, high) if cap]
-        if up := span(mark.y, self.y.times):
+        if up := mark.y.span(self.y.times):
             low, high = (self._height(end) for end in up)
             bars += [Segment(x, low, x, high)]
             bars += [Segment(x - cap, end, x + cap, end) for end in (low, high) if cap]

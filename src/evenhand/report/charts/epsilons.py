@@ -13,13 +13,10 @@ from evenhand.report.charts._panels import (
     columns_for,
     decade_grid,
     draw_no_values,
-    ends,
     epsilon_axis,
     estimate_columns,
     left_out,
     panel_width,
-    possible,
-    span,
     title_words,
 )
 from evenhand.report.drawing import Dot, Drawing, Margins, Segment, Word
@@ -81,7 +78,7 @@ def levels_chart(
         keys.append(LegendKey("keeps a promise", "line", "ink"))
     if any(not level.strong for level in levels):
         keys.append(LegendKey("no meaningful guarantee", "dashed", "grey"))
-    missing = sum(not math.isfinite(estimate.value) for level in levels for estimate in level.estimates)
+    missing = sum(not estimate.is_finite for level in levels for estimate in level.estimates)
     return Chart(
         name=name,
         wide=wide,
@@ -108,9 +105,7 @@ def _draw_levels(axis: Axis, levels: Sequence[Level], chosen: float | None, widt
     right = min(longest + 18, width * 0.55)
     margins = Margins(50, 30, right, 46)
     drawing = Drawing(width, height + margins.top + margins.bottom, margins)
-    drawing.words(
-        Word(-margins.left, -margins.top + 13, f"{axis.title}, {axis.unit}", colour="ink2", halo=False)
-    )
+    drawing.words(Word(-margins.left, -margins.top + 13, axis.heading(), colour="ink2", halo=False))
     values = [estimate.value * axis.times for level in levels for estimate in level.estimates]
     if not any(map(math.isfinite, values)):
         return draw_no_values(drawing)
@@ -151,7 +146,7 @@ def _points(level: Level, axis: Axis, across: Log | None, up: Decades, plot: flo
         for epsilon, estimate in sorted(
             zip(level.epsilons, level.estimates, strict=True), key=lambda pair: pair[0]
         )
-        if math.isfinite(estimate.value)
+        if estimate.is_finite
     ]
 
 
@@ -259,7 +254,7 @@ def measures_chart(
             named = base if first else ""
             drawn.append(_draw_measures(panel, over, tested, chosen_epsilon, width, base=named))
         pictures.append("".join(drawn))
-    missing = sum(not math.isfinite(estimate.value) for panel in panels for _, _, estimate in _every(panel))
+    missing = sum(not estimate.is_finite for panel in panels for _, _, estimate in _every(panel))
     return Chart(
         name=name,
         wide=pictures[0],
@@ -284,7 +279,7 @@ def _draw_measures(
 ) -> str:
     margins = Margins(40, 52, 8, 46)
     plot_width = width - margins.left - margins.right
-    up = Linear.over(values, pixels=_PLOT_HEIGHT, most_ticks=6, within=possible(panel.axis))
+    up = Linear.over(values, pixels=_PLOT_HEIGHT, most_ticks=6, within=panel.axis.limits)
     height = _PLOT_HEIGHT + margins.top + margins.bottom
     across = Log(tested, plot_width) if tested else None
     drawing = Drawing(width, height, margins, x=across, y=up)
@@ -304,12 +299,12 @@ def _draw_measures(
 def _reference(drawing: Drawing, panel: Panel, across: Log, up: Linear, *, name: str) -> None:
     """Draw the unprotected value as a dashed line on the band of its interval."""
     base, times = panel.baseline, panel.axis.times
-    if base is None or not math.isfinite(base.value):
+    if base is None or not base.is_finite:
         return
     width, height = drawing.plot
     level = height - up(base.value * times)
     low = top = level
-    if band := span(base, times):
+    if band := base.span(times):
         low, top = (height - up(end) for end in band)
         drawing.blocks([Segment(0, top, width, low)], fill="ink", opacity=0.08, pixels=True)
     drawing.rules([Segment(0, level, width, level)], stroke="ink2", width=1.4, dash=(5, 4), pixels=True)
@@ -325,7 +320,7 @@ def _covered(line: Line, times: float, across: Log, up: Linear) -> Iterator[Box]
     for piece in _pieces(line):
         at = [(across(epsilon), up.pixels - up(estimate.value * times)) for epsilon, estimate in piece]
         for (x, y), (_, estimate) in zip(at, piece, strict=True):
-            limits = (span(estimate, times) or ()) if line.spotlight else ()
+            limits = (estimate.span(times) or ()) if line.spotlight else ()
             drawn = [up.pixels - up(end) for end in limits] or [y]
             yield Box(x - 3, min(drawn) - 3, 6, max(drawn) - min(drawn) + 6)
         for (x, y), (later, end) in pairwise(at):
@@ -361,7 +356,7 @@ def _spotlight(drawing: Drawing, panel: Panel, line: Line, digits: int) -> None:
         width=2.2,
     )
     shown = [pair for piece in pieces for pair in piece]
-    bars = [(epsilon, span(estimate, times)) for epsilon, estimate in shown]
+    bars = [(epsilon, estimate.span(times)) for epsilon, estimate in shown]
     drawing.rules([Segment(epsilon, bar[0], epsilon, bar[1]) for epsilon, bar in bars if bar], width=1.4)
     where = f", {panel.row}" if panel.row else ""
     dots = [
@@ -382,7 +377,7 @@ def _pieces(line: Line) -> Iterator[list[tuple[float, Estimate]]]:
     for epsilon, estimate in sorted(
         zip(line.epsilons, line.estimates, strict=True), key=lambda pair: pair[0]
     ):
-        if math.isfinite(estimate.value) and _fit(epsilon):
+        if estimate.is_finite and _fit(epsilon):
             piece.append((epsilon, estimate))
         elif piece:
             yield piece
@@ -410,8 +405,8 @@ def _values(panels: Sequence[Panel], title: str) -> list[float]:
     values = []
     for panel in panels:
         if panel.axis.title == title:
-            shown = [ends(mark) if line.spotlight else (mark.value,) for line, _, mark in _every(panel)]
-            shown += [ends(panel.baseline)] if panel.baseline else []
+            shown = [mark.ends if line.spotlight else (mark.value,) for line, _, mark in _every(panel)]
+            shown += [panel.baseline.ends] if panel.baseline else []
             values += [end * panel.axis.times for group in shown for end in group if math.isfinite(end)]
     return values
 
@@ -421,14 +416,14 @@ def _legend(panels: Sequence[Panel], base: str) -> tuple[LegendKey, ...]:
     spotlight = [label for label, lit in labels.items() if lit]
     others = [label for label, lit in labels.items() if not lit]
     lit = [estimate for panel in panels for line, _, estimate in _every(panel) if line.spotlight]
-    bars = ", with its interval" if any(span(estimate, 1.0) for estimate in lit) else ""
+    bars = ", with its interval" if any(estimate.span() for estimate in lit) else ""
     keys = [LegendKey(f"{label}{bars}", "line", "ink") for label in spotlight]
     if others:
         several = f"{len(others)} {'others' if spotlight else 'protocols'}"
         keys.append(LegendKey(several if len(others) > 3 else ", ".join(others), "line", "grey"))
-    bases = [panel.baseline for panel in panels if panel.baseline and math.isfinite(panel.baseline.value)]
+    bases = [panel.baseline for panel in panels if panel.baseline and panel.baseline.is_finite]
     if bases:
-        band = ", band: its interval" if any(span(estimate, 1.0) for estimate in bases) else ""
+        band = ", band: its interval" if any(estimate.span() for estimate in bases) else ""
         keys.append(LegendKey(f"{base}{band}", "dashed", "ink2"))
     return tuple(keys)
 

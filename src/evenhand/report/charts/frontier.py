@@ -7,13 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.report.charts._panels import (
     SHAPE_ORDER,
-    axis_title,
-    column_name,
     estimate_columns,
     left_out,
-    possible,
     shapes_by,
-    span,
     tier_keys,
     tones_by,
 )
@@ -87,15 +83,15 @@ def frontier_chart(
     if sum(point.undominated for point in drawn) > 1:
         keys.append(LegendKey("best reached", "line"))
     if chosen is not None:
-        crossed = ", with its intervals" if any(span(side, 1.0) for side in (chosen.x, chosen.y)) else ""
+        crossed = ", with its intervals" if any(side.span() for side in (chosen.x, chosen.y)) else ""
         keys.append(LegendKey(f"this report{crossed}", "circle", hollow=True))
     everything = [*points, *([baseline] if baseline else [])]
     data: dict[str, list[Any]] = {
         "setting": [point.label for point in everything],
         "kind": [point.shape for point in everything],
         "epsilon": [point.epsilon for point in everything],
-        **estimate_columns(column_name(x, otherwise="x"), [point.x for point in everything], times=x.times),
-        **estimate_columns(column_name(y, otherwise="y"), [point.y for point in everything], times=y.times),
+        **estimate_columns(x.column(otherwise="x"), [point.x for point in everything], times=x.times),
+        **estimate_columns(y.column(otherwise="y"), [point.y for point in everything], times=y.times),
         "undominated": [point.undominated for point in everything],
     }
     caption = left_out(caption, len(points) - len(drawn), what="settings")
@@ -109,14 +105,12 @@ class _Frontier(Scatter[Point]):
     def __init__(self, *args: Any, shapes: dict[str, str], narrow: bool) -> None:
         super().__init__(*args, narrow=narrow)
         self.shapes = shapes
-        self.up = Linear.over(
-            self._values("y"), pixels=self.plot_height, most_ticks=7, within=possible(self.y)
-        )
+        self.up = Linear.over(self._values("y"), pixels=self.plot_height, most_ticks=7, within=self.y.limits)
         self.digits = digits_between(self.across.ticks), digits_between(self.up.ticks)
         self.drawing = Drawing(*self.size, self.margins, x=self.across, y=self.up)
 
     def svg(self) -> str:
-        self.drawing.words(*self._titles(axis_title(self.y, cut=self.up.cut)))
+        self.drawing.words(*self._titles(self.y.heading(cut=self.up.cut)))
         if self.baseline:
             x, y = self._at(self.baseline)
             level = Segment(self.across.low, y, self.across.high, y)

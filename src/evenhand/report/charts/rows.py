@@ -6,16 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.report.charts._panels import (
     PHONE,
-    column_name,
     columns_for,
     draw_no_values,
-    ends,
     estimate_columns,
-    finite,
     left_out,
     panel_width,
     shapes_by,
-    span,
     title_words,
     upright_grid,
 )
@@ -61,13 +57,11 @@ def bars_chart(axis: Axis, bars: Sequence[Bar], *, name: str, alt: str, caption:
     MissingExtraError
         If altair or vl-convert is not installed.
     """
-    shown = [bar for bar in bars if finite((bar.estimate,))]
+    shown = [bar for bar in bars if bar.estimate.is_finite]
     wide, narrow = (_draw_bars(axis, shown, width) for width in (_WIDE, PHONE))
     data: dict[str, list[Any]] = {
         "label": [bar.label for bar in bars],
-        **estimate_columns(
-            column_name(axis, otherwise="value"), [bar.estimate for bar in bars], times=axis.times
-        ),
+        **estimate_columns(axis.column(otherwise="value"), [bar.estimate for bar in bars], times=axis.times),
     }
     caption = left_out(caption, len(bars) - len(shown), what="bars")
     return Chart(name, wide, narrow, alt, caption, data)
@@ -79,11 +73,12 @@ def _draw_bars(axis: Axis, bars: Sequence[Bar], width: float) -> str:
     drawing.words(*title_words(drawing, axis, cut=False))
     if not bars:
         return draw_no_values(drawing)
-    values = [end * axis.times for bar in bars for end in ends(bar.estimate)]
+    values = [end * axis.times for bar in bars for end in bar.estimate.ends]
     digits = digits_between(values)
     numbers = [_number(bar, axis, digits) for bar in bars]
     room = max(width_of(f"{value} {interval}", bold=True) for value, interval in numbers) + 14
-    left, right = (room if any(sign(bar) for bar in bars) else 0.0 for sign in (_falls, _rises))
+    falling = [bar.estimate.value < 0 for bar in bars]  # whose numbers stand on the left
+    left, right = room * any(falling), room * (not all(falling))
     least, most = min([*values, 0.0]), max([*values, 0.0])
     length = (width - left - right) / ((most - least) or 1.0)
 
@@ -101,17 +96,8 @@ def _draw_bars(axis: Axis, bars: Sequence[Bar], width: float) -> str:
     return drawing.svg()
 
 
-def _falls(bar: Bar) -> bool:
-    """Return whether a bar goes to the left, so that its number stands there."""
-    return bar.estimate.value < 0
-
-
-def _rises(bar: Bar) -> bool:
-    return not _falls(bar)
-
-
 def _number(bar: Bar, axis: Axis, digits: int) -> tuple[str, str]:
-    between = span(bar.estimate, axis.times)
+    between = bar.estimate.span(axis.times)
     return number(bar.estimate.value * axis.times, digits), interval_of(*between, digits) if between else ""
 
 
@@ -137,7 +123,7 @@ def _intervals(
     drawing: Drawing, bars: Sequence[Bar], tops: Sequence[float], pixel: Callable[[float], float]
 ) -> None:
     """Draw intervals as thin lines over the ends of the bars, set off from them by the colour of the card."""
-    spans = [(span(bar.estimate, 1.0), top + 25.5) for bar, top in zip(bars, tops, strict=True)]
+    spans = [(bar.estimate.span(), top + 25.5) for bar, top in zip(bars, tops, strict=True)]
     lines = [Segment(pixel(between[0]), y, pixel(between[1]), y) for between, y in spans if between]
     drawing.rules(lines, stroke="card", width=4, pixels=True)
     drawing.rules(lines, stroke="ink3", width=1.6, pixels=True)
@@ -145,8 +131,8 @@ def _intervals(
 
 def _figures(bar: Bar, y: float, pixel: Callable[[float], float], value: str, interval: str) -> list[Word]:
     """Return the number beyond the end of the bar and of its interval, on the side where the bar ends."""
-    places = [pixel(end) for end in ends(bar.estimate)]
-    if _falls(bar):
+    places = [pixel(end) for end in bar.estimate.ends]
+    if bar.estimate.value < 0:
         at = min(places) - 8
         bold = Word(at - (width_of(interval) + 4 if interval else 0), y, value, "right", "ink", 600)
         return [bold, Word(at, y, interval, "right", "ink3")][: 2 if interval else 1]
@@ -200,7 +186,7 @@ def changes_chart(
     ]
     if lit and any(not change.spotlight for change in every):
         keys.append(LegendKey(f"{', '.join(lit)} in ink, the others in grey"))
-    missing = sum(not finite((change.estimate,)) for change in every)
+    missing = sum(not change.estimate.is_finite for change in every)
     return Chart(
         name=name,
         wide=wide,
@@ -216,14 +202,14 @@ def changes_chart(
 def _draw_changes(
     axis: Axis, changes: Sequence[Change], width: float, shapes: dict[str, str], *, name_it: bool
 ) -> str:
-    shown = [change for change in changes if finite((change.estimate,))]
+    shown = [change for change in changes if change.estimate.is_finite]
     labels = list(dict.fromkeys(change.label for change in shown))
     kinds = [kind for kind in shapes if any(change.shape == kind for change in shown)]
     left = min(max((width_of(label, bold=True) for label in labels), default=0.0) + 16, width * 0.36)
     row = max(24.0, 13.0 * len(kinds) + 10)
     margins = Margins(left, 58, 14, 26)
     drawing = Drawing(width, margins.top + margins.bottom + max(len(labels), 1) * row, margins, grid="x")
-    values = [0.0, *(end * axis.times for change in shown for end in ends(change.estimate))]
+    values = [0.0, *(end * axis.times for change in shown for end in change.estimate.ends)]
     scale = upright_grid(values, drawing.plot[0], axis=axis, from_zero=True)
     drawing.words(*title_words(drawing, axis, cut=False))
     if not shown:
@@ -270,7 +256,7 @@ def _marks(
         if not these:
             continue
         ink = "ink" if these[0].spotlight else "grey"
-        bars = [(height[change], span(change.estimate, axis.times)) for change in these]
+        bars = [(height[change], change.estimate.span(axis.times)) for change in these]
         drawing.rules([Segment(bar[0], y, bar[1], y) for y, bar in bars if bar], stroke=ink, width=1.4)
         dots = [
             Dot(change.estimate.value * axis.times, height[change], _tip(change, axis, digits))
@@ -344,7 +330,7 @@ def moved_chart(
         "".join(_draw_moved(axis, groups, min(width, _WIDEST), among, words) for axis, groups in panels)
         for width in (panel_width(columns), PHONE)
     )
-    missing = sum(not finite((moved.before, moved.after)) for _, groups in panels for moved in groups)
+    missing = sum(len(groups) - len(_movable(groups)) for _, groups in panels)
     keys = []
     if among <= len(GROUPS):
         for group, label in sorted(labels.items()):
@@ -363,8 +349,12 @@ def moved_chart(
     )
 
 
+def _movable(groups: Sequence[Moved]) -> list[Moved]:
+    return [moved for moved in groups if moved.before.is_finite and moved.after.is_finite]
+
+
 def _draw_moved(axis: Axis, groups: Sequence[Moved], width: float, among: int, words: tuple[str, str]) -> str:
-    shown = [moved for moved in groups if finite((moved.before, moved.after))]
+    shown = _movable(groups)
     margins = Margins(18, 44, 18, 24)
     row = 52.0 if len(shown) <= 8 else 38.0
     drawing = Drawing(width, margins.top + margins.bottom + max(len(shown), 1) * row + 6, margins, grid="x")
@@ -375,7 +365,7 @@ def _draw_moved(axis: Axis, groups: Sequence[Moved], width: float, among: int, w
         return draw_no_values(drawing)
     drawing.x = scale
     digits = digits_between(
-        [*scale.ticks, *(end * axis.times for moved in shown for end in ends(moved.change))]
+        [*scale.ticks, *(end * axis.times for moved in shown for end in moved.change.ends)]
     )
     looks = [group_look(moved.group, among=among) for moved in shown]
     heights = [place * row + row * 0.68 + 4 for place in range(len(shown))]

@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Any
 from evenhand.report.charts._panels import (
     PHONE,
     WHOLE,
-    column_name,
     columns_for,
     decade_axis,
     decade_grid,
     draw_no_values,
-    finite,
     left_out,
     level_grid,
     most_ticks,
@@ -87,7 +85,7 @@ def sizes_chart(panels: Sequence[SizePanel], *, name: str, alt: str, caption: st
 
 def _shown(panel: SizePanel) -> list[Sized]:
     """Return the classes that a logarithmic axis can have: not that of empty cells."""
-    return [size for size in panel.sizes if finite((size.error,)) and size.size > 0]
+    return [size for size in panel.sizes if size.error.is_finite and size.size > 0]
 
 
 def _draw_sizes(panel: SizePanel, every: Sequence[Sized], width: float) -> str:
@@ -124,17 +122,13 @@ def _title(drawing: Drawing, panel: SizePanel) -> None:
 
 
 def _marks(drawing: Drawing, shown: Sequence[Sized], across: Decades, up: Decades) -> None:
-    bars = []
-    for size in shown:
-        low, high = size.error.low, size.error.high
-        if low is not None and high is not None and math.isfinite(low) and math.isfinite(high):
-            x = across(size.size)
-            bars.append(Segment(x, _PLOT - up(low), x, _PLOT - up(high)))
+    spans = [(across(size.size), size.error.span()) for size in shown]
+    bars = [Segment(x, _PLOT - up(span[0]), x, _PLOT - up(span[1])) for x, span in spans if span]
     drawing.rules(bars, width=1.4, pixels=True)
     hollow = [
         Dot(across(size.size), _PLOT - up(abs(size.bias.value)), f"{size.label} people: {_bias(size)}")
         for size in shown
-        if math.isfinite(size.bias.value) and abs(size.bias.value) >= 0.1 and up.holds(abs(size.bias.value))
+        if size.bias.is_finite and abs(size.bias.value) >= 0.1 and up.holds(abs(size.bias.value))
     ]
     filled = [Dot(across(size.size), _PLOT - up(size.error.value), _describe_size(size)) for size in shown]
     drawing.dots(hollow, size=92, fill="card", stroke="ink", stroke_width=1.5)
@@ -146,9 +140,7 @@ def _describe_size(size: Sized) -> str:
 
 
 def _bias(size: Sized) -> str:
-    return (
-        f"bias {number(size.bias.value, 2, sign=True)}" if math.isfinite(size.bias.value) else "no bias known"
-    )
+    return f"bias {number(size.bias.value, 2, sign=True)}" if size.bias.is_finite else "no bias known"
 
 
 def _tabulate_sizes(panels: Sequence[SizePanel]) -> dict[str, list[object]]:
@@ -252,7 +244,7 @@ def _draw_spots(
     margins = Margins(56, 34, 36, 44 + (_BELOW + 18 if known else 0))
     drawing = Drawing(width, _HEIGHT + margins.top + margins.bottom, margins)
     left, top = -margins.left, -margins.top
-    title = shortened(f"{up.title}, {up.unit}" if up.unit else up.title, width)
+    title = shortened(up.heading(), width)
     drawing.words(Word(left, top + 13, title, colour="ink2", halo=False))
     if not spots and not known:
         return draw_no_values(drawing)
@@ -369,6 +361,6 @@ def _tabulate_spots(
     columns: dict[str, list[Any]] = {"entity": [spot.label for spot in spots]}
     if all(kinds):
         columns["kind"] = [kinds[spot.second] for spot in spots]
-    columns[column_name(across, otherwise="x")] = [spot.x for spot in spots]
-    columns[column_name(up, otherwise="y")] = [spot.y * up.times for spot in spots]
+    columns[across.column(otherwise="x")] = [spot.x for spot in spots]
+    columns[up.column(otherwise="y")] = [spot.y * up.times for spot in spots]
     return columns

@@ -6,16 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from evenhand.report.charts._panels import (
-    axis_title,
-    column_name,
-    estimate_columns,
-    left_out,
-    level_grid,
-    scaled,
-    tier_keys,
-    tones_by,
-)
+from evenhand.report.charts._panels import estimate_columns, left_out, level_grid, scaled, tier_keys, tones_by
 from evenhand.report.charts._scatter import Scatter, drawable
 from evenhand.report.drawing import Dot, Drawing, Segment, Word
 from evenhand.report.marks import Traded
@@ -90,8 +81,8 @@ def tradeoff_chart(
         "way": [mark.label for mark in every],
         "epsilon": [mark.epsilon for mark in every],
         "private": [_promised(mark) is not None for mark in every],
-        **estimate_columns(column_name(x, otherwise="x"), [mark.x for mark in every], times=x.times),
-        **estimate_columns(column_name(y, otherwise="y"), [mark.y for mark in every], times=y.times),
+        **estimate_columns(x.column(otherwise="x"), [mark.x for mark in every], times=x.times),
+        **estimate_columns(y.column(otherwise="y"), [mark.y for mark in every], times=y.times),
         "bound_on_the_mean": [scaled(mark.bound, y.times) for mark in every],
         "bound_95": [scaled(mark.far_bound, y.times) for mark in every],
     }
@@ -195,7 +186,7 @@ class _Tradeoff(Scatter[Traded]):
     def _axes(self) -> None:
         width = self.drawing.plot[0]
         self.drawing.words(
-            *self._titles(f"{axis_title(self.y)}, square-root scale"),
+            *self._titles(f"{self.y.heading()}, square-root scale"),
             Word(width - 4, -18, "better ↘", "right", "ink2"),
         )
         level_grid(self.drawing, [(self.up(tick), number(tick, int(tick % 1 > 0))) for tick in self.up.ticks])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.schema.infer import open_frame
 from evenhand.study.intake.draft import FEW, draft_column
-from evenhand.study.intake.setup import RoleOptions, name_columns, value_of
+from evenhand.study.intake.setup import ROLES, RoleOptions, name_columns, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -70,19 +70,13 @@ def guess(opened: Opened, words: RoleOptions | None = None) -> Guess:
     """
     given = name_columns(words or RoleOptions(), opened.names, opened.unread)
     frame = open_frame(opened.frame)
-    domains = _domains(frame, opened, set(given.drop))
+    rows = _Rows(frame, _domains(frame, opened, set(given.drop)))
     reasons: list[str] = []
     known = _declared(opened, given)
-    for role, find in (
-        ("target", _target),
-        ("positive", _positive),
-        ("protected", _protected),
-        ("privileged", _privileged),
-        ("sensitive", _sensitive),
-    ):
+    for role in ROLES:
         if getattr(known, role):
             continue
-        guessed = find(frame, domains, known)
+        guessed = getattr(rows, f"guess_{role}")(known)
         if guessed is not None:
             value, why = guessed
             change: dict[str, Any] = {role: value}
@@ -122,91 +116,80 @@ def _domains(frame: nw.DataFrame[Any], opened: Opened, drop: set[str]) -> dict[s
     return {name: column.domain for name, column in drafts.items() if column is not None}
 
 
-def _target(
-    frame: nw.DataFrame[Any], domains: dict[str, Domain], known: RoleOptions
-) -> tuple[str, str] | None:
-    taken = {known.protected, *known.sensitive}
-    two = [name for name, domain in domains.items() if domain.size == 2 and name not in taken]
-    outcomes = [name for name in two if _tokens(name).intersection(_WORDS["outcomes"])]
-    if outcomes:
-        return outcomes[-1], "it has two values and is named like an outcome"
-    last = frame.columns[-1]
-    if last in two and not _tokens(last).intersection(_WORDS["personal"]):
-        return last, "it is the last column and has two values"
-    return None
+@dataclass(frozen=True)
+class _Rows:
+    """The rows to guess from, and the domain of every column that can be used.
 
+    A guess is a name or a value with its reason, or None.
+    """
 
-def _positive(
-    frame: nw.DataFrame[Any],  # noqa: ARG001 - each guess is given the same
-    domains: dict[str, Domain],
-    known: RoleOptions,
-) -> tuple[str, str] | None:
-    domain = domains.get(known.target or "")
-    if domain is None or domain.size != 2:
+    frame: nw.DataFrame[Any]
+    domains: dict[str, Domain]
+
+    def guess_target(self, known: RoleOptions) -> tuple[str, str] | None:
+        taken = {known.protected, *known.sensitive}
+        two = [name for name, domain in self.domains.items() if domain.size == 2 and name not in taken]
+        outcomes = [name for name in two if _is_named(name, "outcomes")]
+        if outcomes:
+            return outcomes[-1], "it has two values and is named like an outcome"
+        last = self.frame.columns[-1]
+        if last in two and not _is_named(last, "personal"):
+            return last, "it is the last column and has two values"
         return None
-    labels = [str(label) for label in domain.labels]
-    unwelcome = bool(_tokens(known.target or "").intersection(_WORDS["unwelcome"]))
-    yes = [label for label in labels if _means(label, _WORDS["yes"]) or label.strip().startswith(">")]
-    no = [label for label in labels if _means(label, _WORDS["no"]) or label.strip().startswith("<")]
-    if len(yes) != 1 and len(no) == 1:
-        yes = [label for label in labels if label not in no]
-    if len(yes) != 1:
+
+    def guess_positive(self, known: RoleOptions) -> tuple[str, str] | None:
+        domain = self.domains.get(known.target or "")
+        if domain is None or domain.size != 2:
+            return None
+        labels = [str(label) for label in domain.labels]
+        unwelcome = _is_named(known.target or "", "unwelcome")
+        yes = [label for label in labels if _means(label, _WORDS["yes"]) or label.strip().startswith(">")]
+        no = [label for label in labels if _means(label, _WORDS["no"]) or label.strip().startswith("<")]
+        if len(yes) != 1 and len(no) == 1:
+            yes = [label for label in labels if label not in no]
+        if len(yes) != 1:
+            return None
+        if unwelcome:
+            other = labels[1 - labels.index(yes[0])]
+            return other, f"'{known.target}' is named like something that people hope to avoid"
+        return yes[0], "it reads like the welcome one of the two values"
+
+    def guess_protected(self, known: RoleOptions) -> tuple[str, str] | None:
+        for word in _WORDS["compared"]:
+            for name, domain in self.domains.items():
+                if word in _tokens(name) and 2 <= domain.size <= _MOST_GROUPS and name != known.target:
+                    why = f"it is named like groups that are often compared, and has {domain.size} values"
+                    return name, why
         return None
-    if unwelcome:
-        other = labels[1 - labels.index(yes[0])]
-        return other, f"'{known.target}' is named like something that people hope to avoid"
-    return yes[0], "it reads like the welcome one of the two values"
 
+    def guess_privileged(self, known: RoleOptions) -> tuple[str, str] | None:
+        """Return the group with the most positive outcomes, small groups apart."""
+        protected, target = self.domains.get(known.protected or ""), self.domains.get(known.target or "")
+        if protected is None or target is None or known.positive is None or protected.kind != "categorical":
+            return None
+        positive = value_of(target, known.positive)
+        if positive is None or target.kind != "categorical" or protected.size > FEW:
+            return None
+        groups = self.frame.get_column(str(known.protected))
+        good = self.frame.get_column(str(known.target)) == positive
+        fewest = min(30, len(groups) // 10)
+        shares = {}
+        for label, value in zip(protected.labels, protected.values, strict=True):
+            mine = good.filter(groups == value).drop_nulls()
+            if len(mine) >= max(fewest, 1):
+                shares[label] = float(mine.mean())
+        if len(shares) < 2:
+            return None
+        ahead = max(shares, key=lambda label: shares[label])
+        return ahead, "that group has the most positive outcomes in these rows"
 
-def _protected(
-    frame: nw.DataFrame[Any],  # noqa: ARG001 - as above
-    domains: dict[str, Domain],
-    known: RoleOptions,
-) -> tuple[str, str] | None:
-    for word in _WORDS["compared"]:
-        for name, domain in domains.items():
-            if word in _tokens(name) and 2 <= domain.size <= _MOST_GROUPS and name != known.target:
-                return name, f"it is named like groups that are often compared, and has {domain.size} values"
-    return None
-
-
-def _privileged(
-    frame: nw.DataFrame[Any], domains: dict[str, Domain], known: RoleOptions
-) -> tuple[str, str] | None:
-    """Return the group with the most positive outcomes, small groups apart."""
-    protected, target = domains.get(known.protected or ""), domains.get(known.target or "")
-    if protected is None or target is None or known.positive is None or protected.kind != "categorical":
-        return None
-    positive = value_of(target, known.positive)
-    if positive is None or target.kind != "categorical" or protected.size > FEW:
-        return None
-    groups = frame.get_column(str(known.protected))
-    good = frame.get_column(str(known.target)) == positive
-    fewest = min(30, len(groups) // 10)
-    shares = {}
-    for label, value in zip(protected.labels, protected.values, strict=True):
-        mine = good.filter(groups == value).drop_nulls()
-        if len(mine) >= max(fewest, 1):
-            shares[label] = float(mine.mean())
-    if len(shares) < 2:
-        return None
-    return max(
-        shares, key=lambda label: shares[label]
-    ), "that group has the most positive outcomes in these rows"
-
-
-def _sensitive(
-    frame: nw.DataFrame[Any],  # noqa: ARG001 - as above
-    domains: dict[str, Domain],
-    known: RoleOptions,
-) -> tuple[tuple[str, ...], str] | None:
-    personal = [
-        name
-        for name in domains
-        if name != known.target
-        and (name == known.protected or _tokens(name).intersection(_WORDS["personal"]))
-    ]
-    return (tuple(personal), "named like what a person is rather than does") if personal else None
+    def guess_sensitive(self, known: RoleOptions) -> tuple[tuple[str, ...], str] | None:
+        personal = [
+            name
+            for name in self.domains
+            if name != known.target and (name == known.protected or _is_named(name, "personal"))
+        ]
+        return (tuple(personal), "named like what a person is rather than does") if personal else None
 
 
 def _tokens(name: str) -> frozenset[str]:
@@ -217,6 +200,11 @@ def _tokens(name: str) -> frozenset[str]:
     """
     parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
     return frozenset(re.findall(r"[a-z]+[0-9]*[a-z]*|[0-9]+", parted.lower()))
+
+
+def _is_named(name: str, kind: str) -> bool:
+    """Return whether a column is named by one of the words of a kind."""
+    return not _tokens(name).isdisjoint(_WORDS[kind])
 
 
 def _means(label: str, words: Iterable[str]) -> bool:

@@ -21,9 +21,9 @@ from evenhand.study.run.workers import Died, Job, Pool, Shared
 from evenhand.study.store.store import Store
 
 if TYPE_CHECKING:
-    from pathlib import Path
     from collections.abc import Generator, Iterator, Sequence
     from os import PathLike
+    from pathlib import Path
 
     from evenhand.study.plan.cells import Cell
     from evenhand.study.plan.facts import Facts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -36,7 +36,7 @@ from evenhand.study.store.file import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from os import PathLike
     from pathlib import Path
 
@@ -123,11 +123,8 @@ class Store:
             )
         with telling(path):
             store = cls(path, connected(path, write=False))
-            try:
+            with _calling_on_error(store.close):
                 store._load(check=check)
-            except BaseException:
-                store.close()
-                raise
         return store
 
     @classmethod
@@ -155,16 +152,10 @@ class Store:
                     f"Another process runs a study in this folder: it holds '{LOCK}'. Hint: wait until it is "
                     "done, stop it, or choose another folder."
                 )
-            try:
+            with _calling_on_error(lock.free):
                 store = cls(path, connected(path, write=True), lock=lock)
-            except BaseException:
-                lock.free()
-                raise
-            try:
+            with _calling_on_error(store.close):
                 store._check_reserved(resume=resume)
-            except BaseException:
-                store.close()
-                raise
         return store
 
     def _check_reserved(self, *, resume: bool) -> None:
@@ -338,6 +329,16 @@ class Store:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+@contextmanager
+def _calling_on_error(release: Callable[[], None]) -> Iterator[None]:
+    """Call a function if what is done within fails."""
+    try:
+        yield
+    except BaseException:
+        release()
+        raise
 
 
 def _refuse_lost_links(*files: Path) -> None:
