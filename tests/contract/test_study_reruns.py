@@ -12,9 +12,9 @@ import pytest
 
 from attacks import _study_cells as cells
 from attacks._study_cells import LightRunner, cheap, picky, small_plan
+from evenhand.study.plan.facts import versions
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
-from evenhand.study.plan.versions import versions
 from evenhand.study.run.attempt import execute
 from evenhand.study.run.prepare import prepare
 from evenhand.study.run.whole import Runner, run

@@ -19,9 +19,8 @@ from evenhand.report.charts._panels import (
     panel_width,
     title_words,
 )
-from evenhand.report.drawing import Dot, Drawing, Margins, Segment, Word
+from evenhand.report.drawing import Box, Dot, Drawing, Margins, Segment, Word, room_along
 from evenhand.report.page import Chart, LegendKey
-from evenhand.report.placing import Box, room_along
 from evenhand.report.scales import Decades, Linear, Log, digits_between, tick_text
 from evenhand.report.words import epsilon_words, number, shortened, value_of, width_of
 

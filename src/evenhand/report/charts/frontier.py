@@ -14,10 +14,9 @@ from evenhand.report.charts._panels import (
     tones_by,
 )
 from evenhand.report.charts._scatter import Scatter, drawable
-from evenhand.report.drawing import Dot, Drawing, Segment, Word
+from evenhand.report.drawing import Box, Dot, Drawing, Segment, Word, box_around, leader_to, room_near
 from evenhand.report.marks import Point
 from evenhand.report.page import Chart, LegendKey
-from evenhand.report.placing import Box, box_around, leader_to, room_near
 from evenhand.report.scales import Linear, digits_between
 from evenhand.report.words import epsilon_words, shortened, width_of
 

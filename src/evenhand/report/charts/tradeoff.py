@@ -8,10 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.report.charts._panels import estimate_columns, left_out, level_grid, scaled, tier_keys, tones_by
 from evenhand.report.charts._scatter import Scatter, drawable
-from evenhand.report.drawing import Dot, Drawing, Segment, Word
+from evenhand.report.drawing import (
+    Box,
+    Dot,
+    Drawing,
+    Segment,
+    Word,
+    box_around,
+    leader_to,
+    room_along,
+    room_near,
+)
 from evenhand.report.marks import Traded
 from evenhand.report.page import Chart, LegendKey
-from evenhand.report.placing import Box, box_around, leader_to, room_along, room_near
 from evenhand.report.scales import digits_between
 from evenhand.report.words import epsilon_words, number, shortened, width_of
 

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 from evenhand._validate import one_of
 from evenhand.measure.intervals import check_level
 from evenhand.study.plan.cells import Setting
-from evenhand.study.results.intervals import check_kind, kind_words, means_of
+from evenhand.study.results.intervals import check_kind, kind_words, means_of, why_no_interval
 from evenhand.study.results.lookup import measure_named, setting_of
-from evenhand.study.results.spreads import why_no_interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.study.results.base import ResultData
-    from evenhand.study.results.intervals import Kind
-    from evenhand.study.results.spreads import Arm, Spread
+    from evenhand.study.results.intervals import Arm, Kind, Spread
     from evenhand.study.tasks.measure import Measure
 
 __all__ = [
@@ -49,7 +47,7 @@ class Estimated:
         NaN if it is defined in no repeat.
     low, high : float or None
         The limits; None where there are fewer than two repeats, and for what has none, see
-        :mod:`evenhand.study.results.spreads`.
+        :mod:`evenhand.study.results.intervals`.
     runs : int
         Repeats that are in the mean: those that were run, did not fail and have a defined value; for a
         change, in both settings.
@@ -207,11 +205,12 @@ def estimated(
     """Return the estimate from one value per repeat of the plan, NaN where there is none.
 
     Limits are cut to the values that are possible, which leaves out no true mean. How the values are spread
-    says how far limits reach, see :mod:`evenhand.study.results.spreads`.
+    says how far limits reach, see :mod:`evenhand.study.results.intervals`.
     """
     level = check_level(level, owner=owner)
     kind = check_kind(kind, owner=owner)
-    mean = means_of(values, task=results.plan.task, kind=kind, level=level, spread=spread).within(*within)
+    overlap = results.plan.task.overlap
+    mean = means_of(values, overlap=overlap, kind=kind, level=level, spread=spread).within(*within)
     value, error, low, high = (float(part) for part in mean[:4])
     runs = int(mean.runs)
     left_out = len(values) - runs

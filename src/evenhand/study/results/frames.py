@@ -11,9 +11,8 @@ import numpy as np
 from evenhand.measure.intervals import check_level
 from evenhand.study.plan.cells import UNPROTECTED, Setting
 from evenhand.study.results.estimates import note_of
-from evenhand.study.results.intervals import Means, check_kind, means_of
+from evenhand.study.results.intervals import Means, check_kind, means_of, why_no_interval
 from evenhand.study.results.lookup import measure_named
-from evenhand.study.results.spreads import why_no_interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -153,7 +152,7 @@ def summarize(
 
     def estimate_means(runs: NDArray[np.float64]) -> Means:
         of_measures = [
-            means_of(runs[:, at], task=task, kind=kind, level=level, spread=measure.spread)
+            means_of(runs[:, at], overlap=task.overlap, kind=kind, level=level, spread=measure.spread)
             for at, measure in enumerate(described)
         ]
         return Means(*(np.stack(part, axis=1) for part in zip(*of_measures, strict=True)))

@@ -110,7 +110,7 @@ def frontier(
     scores = np.stack([means(of_measure, level=level).value for of_measure in runs])
     ranks = _ranks([np.inf if setting.epsilon is None else setting.epsilon for setting in results.settings])
     intervals = [
-        partial(means_of, task=results.plan.task, kind=kind, level=level, spread=measure.spread)
+        partial(means_of, overlap=results.plan.task.overlap, kind=kind, level=level, spread=measure.spread)
         for measure in described
     ]
     ranking = _rank(scores, ranks, runs, intervals)

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 from evenhand.errors import EvenhandError, StudyStoreError
 from evenhand.study.plan.cells import canonical
+from evenhand.study.plan.facts import versions
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.spec import Spec
-from evenhand.study.plan.versions import versions
 from evenhand.study.store.canonical import facts_from, facts_text
 from evenhand.study.store.file import (
     APPLICATION,

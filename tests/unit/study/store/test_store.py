@@ -8,7 +8,7 @@ import pytest
 from attacks._study_cells import cheap, small_plan
 from evenhand.errors import StudyStoreError
 from evenhand.study.plan.cells import Cell, Setting
-from evenhand.study.plan.versions import versions
+from evenhand.study.plan.facts import versions
 from evenhand.study.run.prepare import prepare
 from evenhand.study.store import file as store_file
 from evenhand.study.store.canonical import canonical_table
