@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any
 
 from evenhand.report.charts._panels import (
@@ -142,9 +142,7 @@ def _points(level: Level, axis: Axis, across: Log | None, up: Decades, plot: flo
             up.pixels - up(estimate.value * axis.times),
             f"{level.label}, {epsilon_words(epsilon)}: {_describe_value(estimate, axis)}",
         )
-        for epsilon, estimate in sorted(
-            zip(level.epsilons, level.estimates, strict=True), key=lambda pair: pair[0]
-        )
+        for epsilon, estimate in _in_order(level)
         if estimate.is_finite
     ]
 
@@ -329,32 +327,30 @@ def _covered(line: Line, times: float, across: Log, up: Linear) -> Iterator[Box]
                 yield Box(x + share * (later - x) - 3, y + share * (end - y) - 2, 6, 4)
 
 
-def _others(drawing: Drawing, panel: Panel) -> None:
+def _draw_lines(
+    drawing: Drawing, panel: Panel, lines: Sequence[Line], *, stroke: str, width: float
+) -> list[list[Dot]]:
+    """Draw the stretches of lines, and return those that are a single point."""
     times = panel.axis.times
     pieces = [
         [Dot(epsilon, estimate.value * times, line.label) for epsilon, estimate in piece]
-        for line in panel.lines
-        if not line.spotlight
+        for line in lines
         for piece in _pieces(line)
     ]
-    drawing.lines([piece for piece in pieces if len(piece) > 1], stroke="grey", width=1)
-    alone = [piece[0] for piece in pieces if len(piece) == 1]
-    drawing.dots(alone, size=22, fill="grey")
+    drawing.lines([piece for piece in pieces if len(piece) > 1], stroke=stroke, width=width)
+    return [piece for piece in pieces if len(piece) == 1]
+
+
+def _others(drawing: Drawing, panel: Panel) -> None:
+    others = [line for line in panel.lines if not line.spotlight]
+    alone = _draw_lines(drawing, panel, others, stroke="grey", width=1)
+    drawing.dots([dot for piece in alone for dot in piece], size=22, fill="grey")
 
 
 def _spotlight(drawing: Drawing, panel: Panel, line: Line, digits: int) -> None:
     times = panel.axis.times
-    pieces = list(_pieces(line))
-    drawing.lines(
-        [
-            [Dot(epsilon, estimate.value * times, line.label) for epsilon, estimate in piece]
-            for piece in pieces
-            if len(piece) > 1
-        ],
-        stroke="ink",
-        width=2.2,
-    )
-    shown = [pair for piece in pieces for pair in piece]
+    _draw_lines(drawing, panel, [line], stroke="ink", width=2.2)
+    shown = [point for piece in _pieces(line) for point in piece]
     bars = [(epsilon, estimate.span(times)) for epsilon, estimate in shown]
     drawing.rules([Segment(epsilon, bar[0], epsilon, bar[1]) for epsilon, bar in bars if bar], width=1.4)
     where = f", {panel.row}" if panel.row else ""
@@ -370,19 +366,14 @@ def _spotlight(drawing: Drawing, panel: Panel, line: Line, digits: int) -> None:
     drawing.dots(dots, size=34, fill="ink")
 
 
-def _pieces(line: Line) -> Iterator[list[tuple[float, Estimate]]]:
-    """Yield the stretches of a line between values that are missing."""
-    piece: list[tuple[float, Estimate]] = []
-    for epsilon, estimate in sorted(
-        zip(line.epsilons, line.estimates, strict=True), key=lambda pair: pair[0]
-    ):
-        if estimate.is_finite and _fit(epsilon):
-            piece.append((epsilon, estimate))
-        elif piece:
-            yield piece
-            piece = []
-    if piece:
-        yield piece
+def _pieces(line: Line) -> list[list[tuple[float, Estimate]]]:
+    """Return the stretches of a line between values that are missing."""
+    stretches = groupby(_in_order(line), key=lambda point: point[1].is_finite and _fit(point[0]))
+    return [list(stretch) for is_drawn, stretch in stretches if is_drawn]
+
+
+def _in_order(line: Line | Level) -> list[tuple[float, Estimate]]:
+    return sorted(zip(line.epsilons, line.estimates, strict=True), key=lambda point: point[0])
 
 
 def _every(panel: Panel) -> Iterator[tuple[Line, float, Estimate]]:
