@@ -18,7 +18,7 @@ from evenhand.study.plan.cells import Cell, canonical
 from evenhand.study.store.canonical import numbers_text, outcome_from, result_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from os import PathLike
 
     from evenhand.study.store.outcome import Outcome
@@ -93,8 +93,8 @@ def place_of(path: Path) -> tuple[int, int] | None:
 
 
 @contextmanager
-def telling(path: Path) -> Iterator[None]:
-    """Tell what SQLite refuses by the name of the file, without its folder."""
+def explain_errors(path: Path) -> Iterator[None]:
+    """Explain what SQLite refuses by the name of the file, without its folder."""
     try:
         yield
     except (sqlite3.Error, UnicodeDecodeError) as error:  # a damaged name may be in SQLite's own message
@@ -103,7 +103,7 @@ def telling(path: Path) -> Iterator[None]:
         raise StudyStoreError(f"The store '{path.name}' {reason}.") from None
 
 
-def connected(path: Path, *, write: bool) -> sqlite3.Connection:
+def connect_store(path: Path, *, write: bool) -> sqlite3.Connection:
     """Return a connection to a store that is whole and ours, or to an empty file if `write`."""
     mode = "rwc" if write else "ro"
     connection = sqlite3.connect(
@@ -113,7 +113,7 @@ def connected(path: Path, *, write: bool) -> sqlite3.Connection:
         isolation_level=None,
         check_same_thread=False,
     )
-    try:
+    with call_on_error(connection.close):
         connection.text_factory = _lenient
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("PRAGMA cell_size_check = ON")
@@ -123,10 +123,17 @@ def connected(path: Path, *, write: bool) -> sqlite3.Connection:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA foreign_keys = ON")
-    except BaseException:
-        connection.close()
-        raise
     return connection
+
+
+@contextmanager
+def call_on_error(release: Callable[[], None]) -> Iterator[None]:
+    """Call a function if what is done within fails."""
+    try:
+        yield
+    except BaseException:
+        release()
+        raise
 
 
 def _lenient(text: bytes) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -23,20 +23,21 @@ from evenhand.study.store.file import (
     TABLES,
     Lock,
     Record,
+    call_on_error,
     checksum,
-    connected,
+    connect_store,
+    explain_errors,
     is_empty,
     outcome_of,
     path_of,
     place_of,
     row_of,
-    telling,
     transaction,
     versions_hash,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from os import PathLike
     from pathlib import Path
 
@@ -121,9 +122,9 @@ class Store:
                 f"There is no study in this folder: '{path.name}' is not there. Hint: name the folder that a "
                 "study was run into."
             )
-        with telling(path):
-            store = cls(path, connected(path, write=False))
-            with _calling_on_error(store.close):
+        with explain_errors(path):
+            store = cls(path, connect_store(path, write=False))
+            with call_on_error(store.close):
                 store._load(check=check)
         return store
 
@@ -138,7 +139,7 @@ class Store:
             any reason of :meth:`open`.
         """
         path = path_of(folder)
-        with telling(path):
+        with explain_errors(path):
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)
             except (OSError, ValueError):  # a name may hold what no name can
@@ -152,9 +153,9 @@ class Store:
                     f"Another process runs a study in this folder: it holds '{LOCK}'. Hint: wait until it is "
                     "done, stop it, or choose another folder."
                 )
-            with _calling_on_error(lock.free):
-                store = cls(path, connected(path, write=True), lock=lock)
-            with _calling_on_error(store.close):
+            with call_on_error(lock.free):
+                store = cls(path, connect_store(path, write=True), lock=lock)
+            with call_on_error(store.close):
                 store._check_reserved(resume=resume)
         return store
 
@@ -178,7 +179,7 @@ class Store:
             If there are finished cells of other data, or of another schema, task or seed.
         """
         spec = Spec.of(plan, facts)
-        with telling(self._path), transaction(self._connection):
+        with explain_errors(self._path), transaction(self._connection):
             if is_empty(self._connection):
                 for table in TABLES:
                     self._connection.execute(table)
@@ -250,7 +251,7 @@ class Store:
         name = versions_hash(known)
         now = datetime.now(UTC).isoformat(timespec="seconds")
         row = row_of(outcome, spec=self.spec.hash, seed=self.plan.seed, versions=name, finished=now)
-        with telling(self._path), transaction(self._connection):
+        with explain_errors(self._path), transaction(self._connection):
             self._connection.execute("INSERT OR IGNORE INTO versions VALUES (?, ?)", (name, known))
             self._connection.execute(_INSERT, row)
 
@@ -267,7 +268,7 @@ class Store:
         StudyStoreError
             If a row is damaged; the message names the cell.
         """
-        with telling(self._path):
+        with explain_errors(self._path):
             tables = dict(self._connection.execute("SELECT hash, versions FROM versions").fetchall())
             rows = self._connection.execute(_OF_SPEC, (self.spec.hash,)).fetchall()
         return tuple(self._record(row, tables) for row in rows)
@@ -296,7 +297,7 @@ class Store:
         """Check the whole file and return what is wrong with it, in sentences; nothing if it is whole."""
         problems: list[str] = []
         try:
-            with telling(self._path):
+            with explain_errors(self._path):
                 problems += [f"The file '{self._path.name}': {fault}" for fault in self._faults()]
                 rows = self._connection.execute(_ALL).fetchall()
                 tables = dict(self._connection.execute("SELECT hash, versions FROM versions").fetchall())
@@ -329,16 +330,6 @@ class Store:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-@contextmanager
-def _calling_on_error(release: Callable[[], None]) -> Iterator[None]:
-    """Call a function if what is done within fails."""
-    try:
-        yield
-    except BaseException:
-        release()
-        raise
 
 
 def _refuse_lost_links(*files: Path) -> None:

@@ -369,7 +369,7 @@ def test_damage_that_sqlite_cannot_even_tell_is_reported(folder):
     damaged = path.read_bytes().replace(b"tablecellscells", b"tablec\xf4llscells")
     path.write_bytes(damaged.replace(b"CREATE TABLE cells", b"CREATE TABLF cells"))
     with pytest.raises(UnicodeDecodeError):
-        store_file.connected(path, write=False)
+        store_file.connect_store(path, write=False)
 
     _refused(lambda: Store.open(folder), "'study.db' is damaged")
     _refused(lambda: Store.reserve(folder, resume=True), "'study.db' is damaged")
@@ -419,7 +419,7 @@ def test_a_file_that_may_not_be_written_is_told():
         error.sqlite_errorcode = code
 
         def fail(error=error):
-            with store_file.telling(store_file.path_of("x")):
+            with store_file.explain_errors(store_file.path_of("x")):
                 raise error
 
         _refused(fail, "'study.db'", words)
