@@ -20,7 +20,7 @@ from evenhand.study.plan.facts import Facts
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
 from evenhand.study.run.events import CellDone, CellFailed
-from evenhand.study.run.steps import Runner
+from evenhand.study.run.whole import Runner
 from evenhand.study.store.outcome import Outcome
 from evenhand.study.store.store import Store
 from evenhand.study.tasks.collect.task import CollectTask

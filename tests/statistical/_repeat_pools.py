@@ -5,8 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from evenhand.study import CollectTask, DataSource, Plan
-from evenhand.study.results.intervals import means
-from evenhand.study.results.spreads import FEWEST_REPEATS
+from evenhand.study.results.intervals import FEWEST_REPEATS, means
 from evenhand.study.run.whole import run
 from evenhand.study.tasks.measure import CLASSIFIER_MEASURES, CLASSIFIER_RATES
 

@@ -14,7 +14,7 @@ from evenhand.study.plan.cells import Cell, Setting
 from evenhand.study.plan.draw_text import draw_text
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
-from evenhand.study.run.execute import execute
+from evenhand.study.run.attempt import execute
 from evenhand.study.run.prepare import prepare
 from evenhand.study.tasks.collect import execute as executing
 from evenhand.study.tasks.collect.execute import STEPS

@@ -12,8 +12,7 @@ import numpy as np
 from evenhand import datasets
 from evenhand.privacy.randomness import SeededSource
 from evenhand.schema.text import brief
-from evenhand.study.plan.facts import Facts
-from evenhand.study.plan.versions import versions
+from evenhand.study.plan.facts import Facts, versions
 from evenhand.study.tasks.base import Prepared, refuse_field
 from evenhand.table import Table, read
 from evenhand.table.limits import STUDY_LIMITS

@@ -6,8 +6,7 @@ import sys
 
 import pytest
 
-from evenhand.study.run import locking
-from evenhand.study.run.locking import Lock
+from evenhand.study.store.file import Lock
 
 
 def test_a_lock_is_held_once_and_given_back(tmp_path):
@@ -25,13 +24,11 @@ def test_a_lock_is_held_once_and_given_back(tmp_path):
 def test_a_lock_of_a_process_that_was_killed_is_free(tmp_path):
     """A study that was killed must not block its folder for ever."""
     program = (
-        "import runpy, sys, time\nLock = runpy.run_path(sys.argv[2])['Lock']\n"  # quicker without the package
+        "import sys, time\nfrom evenhand.study.store.file import Lock\n"
         "lock = Lock(sys.argv[1])\nprint(lock.take(), flush=True)\ntime.sleep(60)\n"
     )
     path = tmp_path / "a.lock"
-    with subprocess.Popen(
-        [sys.executable, "-c", program, path, locking.__file__], stdout=subprocess.PIPE
-    ) as process:
+    with subprocess.Popen([sys.executable, "-c", program, path], stdout=subprocess.PIPE) as process:
         taken = process.stdout.readline()
         while_it_lives = Lock(path).take()
         process.kill()
