@@ -18,8 +18,7 @@ from evenhand.release.delta.sampling import sampled_delta
 from evenhand.release.delta.sampling_rate import rate_for
 from evenhand.release.mechanisms.generalized_sampling import GeneralizedSampling, draw_sample
 from evenhand.release.mechanisms.noise import Laplace
-from evenhand.release.mechanisms.random_swapping import RandomSwapping
-from evenhand.release.mechanisms.record_swapping import RecordSwapping
+from evenhand.release.mechanisms.random_swapping import RandomSwapping, RecordSwapping
 from evenhand.release.mechanisms.registry import MECHANISMS
 from evenhand.release.mechanisms.thresholded import ThresholdedLaplace
 from evenhand.release.table.histogram import Histogram

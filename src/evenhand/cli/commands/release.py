@@ -18,7 +18,7 @@ from evenhand.cli.terminal.refusals import (
 )
 from evenhand.privacy.rational import exact
 from evenhand.release import Histogram, Release, ReleaseMechanism
-from evenhand.release.mechanisms.named import TableMechanism
+from evenhand.release.mechanisms.registry import TableMechanism
 from evenhand.release.postprocess.registry import checked_step, steps_of
 from evenhand.schema import Schema
 from evenhand.schema.infer import open_frame

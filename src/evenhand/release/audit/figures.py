@@ -240,10 +240,8 @@ def _list_cells(
         return _of_release(table, schema, name)
     if isinstance(table, Histogram):
         ordered = _order_columns(table, schema, name)
-        if ordered.counts is None:
-            cells, filled = np.asarray(ordered.cells), np.asarray(ordered.filled)
-            return cells, filled, np.empty(0, np.int64), True
-        return np.arange(ordered.size), ordered.counts.ravel(), np.empty(0, np.int64), False
+        cells = np.arange(ordered.size) if ordered.cells is None else ordered.cells
+        return cells, ordered.stored.ravel(), np.empty(0, np.int64), ordered.is_sparse
     read = read_cells(table, schema, count="count")
     return read.present.cells, read.present.filled, read.missing, True
 

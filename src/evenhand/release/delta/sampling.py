@@ -44,7 +44,6 @@ __all__ = [
     "distances_alone",
     "join_cells",
     "merge_small_outcomes",
-    "sample_delta",
     "sampled_delta",
 ]
 
@@ -248,19 +247,6 @@ def sampled_delta(epsilon: Number, *, rate: Number, k: int, unit: Unit | str) ->
     least = integer("k", k, owner=owner, low=1, high=MOST_K)
     change = one_of("unit", unit, (Unit.REPLACE_ONE, Unit.ADD_OR_REMOVE_ONE), owner=owner)
     return _delta(min(asked, Fraction(_LARGEST_EPSILON)), chance, least, change)
-
-
-def sample_delta(rate: Number) -> Fraction:
-    r"""Return the delta of publishing the sample itself, or anything made from it: the rate, at any epsilon.
-
-    With the rate :math:`\beta`, the person's presence changes the sample with chance :math:`\beta`, so delta
-    is at most that, and two tables with the counts 1 and 0 attain it at every epsilon: the outcome 1 cannot
-    come from 0. A generalisation that depends on the sampled people, such as Mondrian's, gives no more.
-
-    >>> sample_delta("1/10")
-    Fraction(1, 10)
-    """
-    return exact(rate, name="rate", owner="sample_delta", least=0, most=1)
 
 
 @functools.lru_cache(maxsize=4096)

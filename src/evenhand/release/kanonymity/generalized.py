@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Integers = npt.NDArray[np.int64]
 
-__all__ = ["GeneralizedTable", "Merged", "generalize", "whole_counts"]
+__all__ = ["GeneralizedTable", "Merged", "generalize"]
 
 _BETWEEN = " | "
 _BITS = 64
@@ -189,7 +189,10 @@ def generalize(histogram: Histogram, k: int) -> GeneralizedTable:
     """
     schema = histogram.schema
     inside, outside = _axes(histogram)
-    cells, filled = _filled_cells(histogram)
+    if histogram.stored.dtype.kind != "i":
+        must_be, got = "a table of whole numbers of people", "a table of fractions"
+        raise InvalidParameterError("histogram", owner="k-anonymity", must_be=must_be, got=got)
+    cells, filled = histogram.filled_cells()
     codes = np.unravel_index(cells, histogram.shape)
     keys = cell_numbers([codes[axis] for axis in inside], [histogram.shape[axis] for axis in inside])
     first, tuple_of = np.arange(len(cells)), np.arange(len(cells))
@@ -220,22 +223,6 @@ def _axes(histogram: Histogram) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 def _is_numeric(column: Column) -> bool:
     return column.domain.kind == "integers" and not column.has_other
-
-
-def whole_counts(histogram: Histogram) -> Integers:
-    """Return the counts of a table, of the filled cells if it keeps only those; refuse fractions."""
-    counts = cast("Integers", histogram.filled if histogram.counts is None else histogram.counts)
-    if counts.dtype.kind != "i":
-        must_be, got = "a table of whole numbers of people", "a table of fractions"
-        raise InvalidParameterError("histogram", owner="k-anonymity", must_be=must_be, got=got)
-    return counts
-
-
-def _filled_cells(histogram: Histogram) -> tuple[Integers, Integers]:
-    """Return the numbers of the cells with at least one person, and how many people they have."""
-    counts = whole_counts(histogram).reshape(-1)
-    there = np.flatnonzero(counts > 0)
-    return there if histogram.cells is None else histogram.cells[there], counts[there]
 
 
 def _merge(column: Column, codes: Integers, found: Partition, *, numeric: bool) -> Merged:

@@ -16,7 +16,7 @@ from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.units import Trust, Unit
 from evenhand.privacy.rational import Number, exact, exp_bounds, log_above
 from evenhand.release.delta.theorem5 import theorem_5_delta
-from evenhand.release.kanonymity.generalized import generalize, whole_counts
+from evenhand.release.kanonymity.generalized import generalize
 from evenhand.release.kanonymity.mondrian import MOST_PEOPLE
 from evenhand.release.kanonymity.reconstruct import MOST_DRAWN, Reconstruction, expected_counts, reconstruct
 from evenhand.release.mechanisms.generalized_sampling import draw_sample
@@ -262,7 +262,7 @@ class SampledKAnonymity(ReleaseMechanism):
         return Guarantee.approximate(given or 0, self.rate, **terms, tight=True, proof=proof)
 
     def _publish(self, histogram: Histogram, source: Source) -> Published:
-        counts = sampled_counts(whole_counts(histogram), self.rate, source=source)
+        counts = sampled_counts(histogram.stored, self.rate, source=source)
         return _publish_classes(histogram.with_counts(counts), self.k, self.reconstruction, source)
 
 

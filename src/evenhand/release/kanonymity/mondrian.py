@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     Integers = npt.NDArray[np.int64]
 
-__all__ = ["MOST_PEOPLE", "Partition", "distinct_tuples", "mondrian", "rank_codes"]
+__all__ = ["MOST_PEOPLE", "Partition", "mondrian", "rank_codes"]
 
 MOST_PEOPLE = 1 << 61
 """How many people a table may hold, so that no sum wraps."""
@@ -109,38 +109,6 @@ def mondrian(
     labels[present[order]] = np.repeat(np.arange(len(ends)), sizes)
     people = np.add.reduceat(weights[present[order]], ends - sizes)
     return Partition(labels, people)
-
-
-def distinct_tuples(codes: npt.ArrayLike, sizes: Sequence[int]) -> tuple[Integers, Integers]:
-    """Return the different rows of an array of codes in order, and how many times each one occurs.
-
-    Parameters
-    ----------
-    codes : array of int, of shape (rows, columns)
-        Codes from 0 to the size of their column, less one.
-    sizes : sequence of int
-        How many codes each column has; their product is below 2**63.
-
-    Examples
-    --------
-    >>> distinct_tuples([[1, 2], [0, 0], [1, 2]], (2, 3))
-    (array([[0, 0],
-           [1, 2]]), array([1, 2]))
-    """
-    rows = np.asarray(codes)
-    shape = tuple(sizes)
-    cells = int(np.prod(shape, dtype=object))
-    keys = np.zeros(len(rows), np.int64)
-    for column, size in enumerate(shape):
-        keys *= size
-        keys += rows[:, column].astype(np.int64)
-    if cells <= max(4 * len(rows), _FEW_CELLS):
-        table = np.bincount(keys, minlength=cells)
-        found = np.flatnonzero(table)
-        counts = table[found]
-    else:
-        found, counts = np.unique(keys, return_counts=True)
-    return np.stack(np.unravel_index(found, shape), axis=1), counts.astype(np.int64)
 
 
 def rank_codes(column: npt.NDArray[Any]) -> tuple[Integers, npt.NDArray[np.int32]]:

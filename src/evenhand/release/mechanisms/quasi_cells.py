@@ -6,6 +6,7 @@ moved about in the same way as one kept as all of them.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ import numpy as np
 
 from evenhand.errors import InvalidParameterError
 from evenhand.release.postprocess.steps import Integral, Nonnegative
-from evenhand.release.table.counting import cell_numbers, sum_by_cell
+from evenhand.release.table.counting import Cells, cell_numbers, sum_by_cell
 from evenhand.release.table.histogram import Histogram
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     Numbers = npt.NDArray[np.int64]
 
-__all__ = ["QuasiCells", "Tally", "filled_cells", "leave_counts", "require_people", "require_quasi"]
+__all__ = ["QuasiCells", "Tally", "leave_counts", "require_people", "require_quasi"]
 
 _MOST_TABLED = 1 << 20
 
@@ -61,10 +62,7 @@ class QuasiCells:
     @property
     def combinations(self) -> int:
         """How many combinations of quasi-identifiers there are, as a Python integer."""
-        total = 1
-        for size in self.sizes:
-            total *= size
-        return total
+        return math.prod(self.sizes)
 
     def of(self, cells: Numbers) -> Numbers:
         """Return the number of the combination that each cell has."""
@@ -106,35 +104,25 @@ class Tally:
 
     def __init__(self, histogram: Histogram) -> None:
         self._histogram = histogram
-        self._counts = None if histogram.counts is None else histogram.counts.flatten()
-        empty = np.empty(0, np.int64)
-        self._cells, self._filled = filled_cells(histogram) if self._counts is None else (empty, empty)
+        self._stored: Numbers | Cells = (
+            histogram.filled_cells() if histogram.counts is None else histogram.counts.flatten()
+        )
 
-    def add(self, cells: Numbers, amounts: npt.NDArray[np.int64] | int) -> None:
+    def add(self, cells: Numbers, amounts: Numbers | int) -> None:
         """Add amounts to cells; a cell may be there more than once."""
-        if self._counts is not None:
-            np.add.at(self._counts, cells, amounts)
+        if not isinstance(self._stored, Cells):
+            np.add.at(self._stored, cells, amounts)
             return
         many = np.broadcast_to(np.asarray(amounts, np.int64), cells.shape)
-        numbers = np.concatenate((self._cells, cells))
-        self._cells, self._filled = sum_by_cell(numbers, np.concatenate((self._filled, many)))
+        numbers = np.concatenate((self._stored.cells, cells))
+        self._stored = sum_by_cell(numbers, np.concatenate((self._stored.filled, many)))
 
     def histogram(self) -> Histogram:
         """Return the table as it stands; a sparse one does not tell which cells were filled once."""
-        if self._counts is not None:
-            return self._histogram.with_counts(self._counts)
-        kept = self._filled != 0
-        return Histogram(schema=self._histogram.schema, cells=self._cells[kept], filled=self._filled[kept])
-
-
-def filled_cells(histogram: Histogram) -> tuple[Numbers, Numbers]:
-    """Return the numbers of the cells that hold somebody, and how many they hold."""
-    if histogram.counts is None:
-        kept = histogram.filled > 0  # type: ignore[operator]
-        return histogram.cells[kept], histogram.filled[kept]  # type: ignore[index]
-    flat = histogram.counts.reshape(-1)
-    cells = np.flatnonzero(flat)
-    return cells, flat[cells]
+        if not isinstance(self._stored, Cells):
+            return self._histogram.with_counts(self._stored)
+        cells, filled = self._stored
+        return Histogram(schema=self._histogram.schema, cells=cells[filled != 0], filled=filled[filled != 0])
 
 
 def require_quasi(histogram: Histogram, *, owner: str) -> QuasiCells:
@@ -160,8 +148,8 @@ def leave_counts(post: Sequence[Any]) -> bool:
 
 def require_people(histogram: Histogram, *, owner: str) -> int:
     """Return how many people a table of true counts holds; refuse a table that counts no people."""
-    counts = histogram.filled if histogram.counts is None else histogram.counts
-    if counts.size and (counts.dtype.kind == "f" or int(counts.min()) < 0):  # type: ignore[union-attr]
+    counts = histogram.stored
+    if counts.size and (counts.dtype.kind == "f" or int(counts.min()) < 0):
         must_be, got = "a table of people: whole numbers of at least 0", "other numbers"
         raise InvalidParameterError("histogram", owner=owner, must_be=must_be, got=got)
     return int(histogram.people)

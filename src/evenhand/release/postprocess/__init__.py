@@ -3,12 +3,13 @@
 Names are loaded when they are first used, since the formulas of biases need scipy.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from evenhand._lazy import lazy_names
 
 if TYPE_CHECKING:
     from evenhand.release.postprocess.apply import integral, nonnegative, shrink, sum_to
-    from evenhand.release.postprocess.noise_bias import clamp_bias, shrink_bias
+    from evenhand.release.postprocess.noise_bias import clamp_bias, optimal_temperature, shrink_bias
     from evenhand.release.postprocess.steps import (
         Integral,
         Nonnegative,
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
         bias_after,
         carried_bias,
     )
-    from evenhand.release.postprocess.temperature import optimal_temperature
 
 __all__ = [
     "Integral",
@@ -38,21 +38,12 @@ __all__ = [
 ]
 
 _HOMES = {
-    "clamp_bias": "noise_bias",
-    "integral": "apply",
-    "nonnegative": "apply",
-    "optimal_temperature": "temperature",
-    "shrink": "apply",
-    "shrink_bias": "noise_bias",
-    "sum_to": "apply",
+    "apply": ("integral", "nonnegative", "shrink", "sum_to"),
+    "noise_bias": ("clamp_bias", "optimal_temperature", "shrink_bias"),
+    "steps": ("Integral", "Nonnegative", "Shrink", "Step", "SumTo", "bias_after", "carried_bias"),
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        message = f"module 'evenhand.release.postprocess' has no attribute {name!r}"
-        raise AttributeError(message)
-    return getattr(import_module(f"evenhand.release.postprocess.{_HOMES.get(name, 'steps')}"), name)
+__getattr__ = lazy_names(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError
 from evenhand.release.table.counting import cell_numbers, sum_by_cell, sum_counts
-from evenhand.release.table.histogram import MOST_CELLS, Histogram
+from evenhand.release.table.histogram import Histogram
 from evenhand.schema import Column, Domain, Level
 
 if TYPE_CHECKING:
@@ -80,28 +80,18 @@ def coarse_histogram(histogram: Histogram, generalization: Generalization, *, ow
         return histogram if histogram.bound is None else replace(histogram, bound=None)
     schema = coarse_schema(histogram.schema, generalization, owner=owner)
     rules = _coarsenings(histogram.schema, generalization, owner)
-    shape = tuple(column.size for column in schema)
-    stored: Any = histogram.filled if histogram.counts is None else histogram.counts
-    sum_counts(stored)  # refuses sums that would wrap
-    if histogram.counts is None:
-        cells: Any = histogram.cells
-        codes = list(np.unravel_index(cells, histogram.shape))
+    merged: Any = histogram.stored
+    sum_counts(merged)  # refuses sums that would wrap
+    if histogram.cells is not None:
+        codes: list[Any] = list(np.unravel_index(histogram.cells, histogram.shape))
         for name, rule in rules.items():
             axis = histogram.columns.index(name)
             codes[axis] = rule.apply(codes[axis])
-        found = sum_by_cell(cell_numbers(codes, shape), stored)
-        size = int(np.prod(shape, dtype=object))
-        if size > MOST_CELLS:
-            return Histogram(
-                schema=schema, cells=found.cells, filled=found.filled, may_drop=histogram.may_drop
-            )
-        flat = np.zeros(size, np.int64)
-        flat[found.cells] = found.filled
-        return Histogram(schema=schema, counts=flat, may_drop=histogram.may_drop)
-    counts = histogram.counts
-    for name, rule in rules.items():
-        counts = _merge_axis(counts, histogram.columns.index(name), rule)
-    return Histogram(schema=schema, counts=counts, may_drop=histogram.may_drop)
+        merged = sum_by_cell(cell_numbers(codes, tuple(column.size for column in schema)), merged)
+    else:
+        for name, rule in rules.items():
+            merged = _merge_axis(merged, histogram.columns.index(name), rule)
+    return Histogram.of_stored(merged, schema, may_drop=histogram.may_drop)
 
 
 def _merge_axis(counts: Any, axis: int, rule: Coarsening) -> Any:

@@ -10,7 +10,6 @@ from evenhand.release.mechanisms import quasi_cells
 from evenhand.release.mechanisms.quasi_cells import (
     QuasiCells,
     Tally,
-    filled_cells,
     require_people,
     require_quasi,
 )
@@ -74,8 +73,8 @@ def test_a_sparse_tally_forgets_cells_that_were_filled_once():
 
 
 def test_filled_cells_of_either_kind():
-    assert [each.tolist() for each in filled_cells(small_table([[3, 0], [1, 4]]))] == [[0, 2, 3], [3, 1, 4]]
-    assert [each.tolist() for each in filled_cells(_wide([5, 7], [1, 0]))] == [[5], [1]]
+    assert [each.tolist() for each in small_table([[3, 0], [1, 4]]).filled_cells()] == [[0, 2, 3], [3, 1, 4]]
+    assert [each.tolist() for each in _wide([5, 7], [1, 0]).filled_cells()] == [[5], [1]]
 
 
 @pytest.mark.parametrize("table", [small_table([[1, 2]], quasi=0), small_table([[1, 2]], quasi=1)])
