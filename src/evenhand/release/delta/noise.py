@@ -360,10 +360,5 @@ def laplace_delta(scale: Fraction, epsilon: Fraction, *, cells: int) -> Fraction
     left = cells / scale - epsilon
     if left <= 0:
         return Fraction(0)
-    chance = 1 / (1 + _exp_below(-1 / scale)) ** cells
-    return round_up(chance * (1 - _exp_below(-left)), digits=STATED_DIGITS)
-
-
-def _exp_below(exponent: Fraction) -> Fraction:
-    """Return a lower bound of an exponential; decimals are slow far below e**-1000, which is not seen."""
-    return exp_bounds(exponent)[0] if exponent >= _SMALLEST_LOG else Fraction(0)
+    chance = 1 / (1 + _exp(-1 / scale, up=False)) ** cells
+    return round_up(chance * (1 - _exp(-left, up=False)), digits=STATED_DIGITS)

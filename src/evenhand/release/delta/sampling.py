@@ -1,7 +1,8 @@
 r"""What sampling promises: the exact delta of a sampled table whose small counts are suppressed.
 
 Each person is taken with the same chance :math:`\beta`, independently; the sampled counts of fixed, public
-cells are published if they are at least :math:`k`. See :func:`sampled_delta`.
+cells are published if they are at least :math:`k`. See :func:`sampled_delta`; :func:`rate_for` gives the
+largest chance whose delta is within what is asked.
 
 A cell of :math:`w` people has a sampled count :math:`\operatorname{Bin}(w, \beta)`; below :math:`k` it is
 suppressed, so all those outcomes are one. A cell that loses a person is a pair of laws (:math:`w`,
@@ -23,12 +24,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from evenhand._lazy import lazy
 from evenhand._validate import integer, one_of
+from evenhand.errors import InvalidParameterError
 from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.rational import Number, exact, exp_bounds, round_up
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     import numpy.typing as npt
 
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MOST_K",
+    "SMALLEST_DELTA",
     "Cell",
     "Cells",
     "SampledDelta",
@@ -44,8 +48,11 @@ __all__ = [
     "distances_alone",
     "join_cells",
     "merge_small_outcomes",
+    "rate_for",
     "sampled_delta",
 ]
+
+optimize = lazy("scipy.optimize")
 
 _UNIT = 2.0**-53
 _CUT_OFF = 1e-80
@@ -151,6 +158,9 @@ def distances(loses: Cell, gains: Cells, grown: float) -> tuple[Values, Values]:
 MOST_K = 1_000
 """A larger threshold is refused."""
 
+SMALLEST_DELTA = Fraction(1, 10**40)
+"""A smaller delta is refused: it is far below anything that could be noticed."""
+
 _MOST_PEOPLE = 1 << 14  # in the largest cell that is looked at one by one
 _MOST_PAIRED = 1 << 10  # the same where cells are compared in pairs
 _MOST_WORK = 2 * 10**7  # outcomes of pairs of cells
@@ -161,6 +171,9 @@ _ROUNDING = 1e-11  # of the law of a partner
 _NEGLIGIBLE = 1e-15  # of the distance: outcomes of less chance are counted in full and not looked at
 _LEAST_CHANCE = 1e-60
 _SMALLEST_SUM = 1e-250
+_RATE_CLOSE = 1e-6
+_RATE_GRID = 2**64
+_MOST_STEPS = 80
 _LARGEST_EPSILON = 200  # beyond, e^epsilon leaves the range of floats; delta is stated for this one
 
 
@@ -394,3 +407,85 @@ def _first_window(partner: Partner, rate: float, k: int) -> int:
     _, grown = max(partner)  # the likeliest outcome
     share = 1 - (1 - rate) / grown  # sampled shares above it count
     return min(_MOST_PEOPLE, max(8, 2 * k, math.ceil(2 * k / max(share, 1e-9))))
+
+
+# --- the largest rate whose exact delta is within what is asked ---------------------------------------
+
+
+@functools.lru_cache(maxsize=256)
+def rate_for(epsilon: Fraction, delta: Fraction, *, k: int, unit: Unit) -> Fraction:
+    r"""Return the rate at which people may be sampled so that (epsilon, delta) holds, rounded down.
+
+    Two tables with `k` and `k` - 1 people in a cell are told apart by the outcome `k`, which has the chance
+    :math:`\beta^k`, so :math:`\delta^{1/k}` is an upper end. From there the rate is found by interpolation
+    on the exact delta of :func:`sampled_delta`.
+
+    Parameters
+    ----------
+    epsilon : Fraction
+        Above 0.
+    delta : Fraction
+        From 1e-40 to below 1.
+    k : int
+        Sampled counts below it are suppressed, 1 to 1,000.
+    unit : Unit
+        Replace one, or add or remove one.
+
+    Returns
+    -------
+    Fraction
+        A multiple of 2**-64. Its exact delta is at most `delta`, and at least (1 - 10**-6) times it wherever
+        the grid of rates is fine enough.
+
+    Raises
+    ------
+    InvalidParameterError
+        If no rate on the grid is small enough; a larger `k` helps.
+
+    Examples
+    --------
+    >>> f"{float(rate_for(Fraction(1), Fraction('1e-6'), k=10, unit=Unit.REPLACE_ONE)):.5f}"
+    '0.17176'
+    """
+
+    def off(rate: Fraction) -> float:
+        """Return ln(spent / delta) at the rate."""
+        spent = sampled_delta(epsilon, rate=rate, k=k, unit=unit).delta
+        return math.log(spent / delta) if spent else -math.inf
+
+    high = _on_grid(float(delta) ** (1 / k))
+    if unit is Unit.REPLACE_ONE:  # which allows at most as much, and is quicker to find
+        high = rate_for(epsilon, delta, k=k, unit=Unit.ADD_OR_REMOVE_ONE)
+    over = off(high)
+    low, under = high, over
+    while under > 0:
+        low = _on_grid(float(low) * math.exp(-under / k) * (1 - _RATE_CLOSE))
+        under = off(low)
+    rate = low if over <= 0 or under > -_RATE_CLOSE or low == 0 else _between(off, low, high)
+    if rate == 0:
+        raise InvalidParameterError(
+            "delta",
+            owner="rate_for",
+            must_be=f"large enough that somebody can be sampled with k = {k:,}",
+            got=delta,
+            hint="a larger k allows a larger rate.",
+        )
+    return rate
+
+
+def _between(off: Callable[[Fraction], float], low: Fraction, high: Fraction) -> Fraction:
+    """Return a rate just below the one with the target, on a bracket that holds it."""
+
+    def missed(log: float) -> float:
+        value = off(_on_grid(math.exp(log)))
+        return 0.0 if -_RATE_CLOSE < value <= 0 else value + _RATE_CLOSE / 2  # 0 ends the search
+
+    found = optimize.brentq(missed, math.log(low), math.log(high), xtol=1e-9, maxiter=_MOST_STEPS)
+    rate = _on_grid(math.exp(found))
+    while off(rate) > 0:
+        rate = _on_grid(float(rate) * (1 - _RATE_CLOSE))
+    return rate
+
+
+def _on_grid(rate: float) -> Fraction:
+    return Fraction(math.floor(min(rate, 1 - 2**-53) * _RATE_GRID), _RATE_GRID)

@@ -13,8 +13,7 @@ from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.rational import Number, exact
 from evenhand.privacy.sampling import bernoulli
-from evenhand.release.delta.sampling import MOST_K, sampled_delta
-from evenhand.release.delta.sampling_rate import SMALLEST_DELTA, rate_for
+from evenhand.release.delta.sampling import MOST_K, SMALLEST_DELTA, rate_for, sampled_delta
 from evenhand.release.delta.theorem5 import theorem_5_delta
 from evenhand.release.mechanisms.mechanism import Published, ReleaseMechanism, checked_unit
 from evenhand.release.mechanisms.noise import assumptions_of
@@ -220,7 +219,7 @@ class GeneralizedSampling(ReleaseMechanism):
     def _publish(self, histogram: Histogram, source: Source) -> Published:
         table = self.coarse(histogram)
         counts = whole_counts(table, owner=type(self).__name__)
-        drawn = draw_sample(counts.reshape(-1), self.rate, source=source).reshape(counts.shape)
+        drawn = draw_sample(counts, self.rate, source=source)
         small = drawn < self.k
         if table.is_sparse:
             seen = ~small
@@ -245,23 +244,41 @@ class GeneralizedSampling(ReleaseMechanism):
 def draw_sample(counts: npt.NDArray[np.int64], rate: Fraction, *, source: Source) -> npt.NDArray[np.int64]:
     """Return how many of each count are sampled: one exact draw for each person.
 
-    Memory is that of the counts and a constant.
+    Memory is that of the counts and a constant. The time tells how many people there are.
+
+    Parameters
+    ----------
+    counts : array of int64
+        How many people each cell has; below 1 means nobody.
+    rate : Fraction
+        A multiple of 2**-64 from 0 to 1.
+    source : Source
+        Where the randomness comes from.
 
     Raises
     ------
     LimitExceededError
         If there are more people than `MOST_SAMPLED`, which no table of people has.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from evenhand.privacy.randomness import SeededSource
+    >>> draw_sample(np.array([10_000, 0]), Fraction(1, 4), source=SeededSource(1)).round(-2)
+    array([2500,    0])
     """
-    if counts.sum(dtype=np.float64) > MOST_SAMPLED:
+    ends = np.maximum(counts.reshape(-1), 0)
+    if ends.sum(dtype=np.float64) > MOST_SAMPLED:
         raise LimitExceededError(
             f"A table of more than {MOST_SAMPLED:,} people cannot be sampled person by person. "
             "Hint: are these counts of people?",
             limit="MOST_SAMPLED",
         )
-    ends, drawn = np.cumsum(counts), np.zeros(counts.size, np.int64)
+    np.cumsum(ends, out=ends)
+    drawn = np.zeros(ends.size, np.int64)
     total = int(ends[-1]) if ends.size else 0
     for start in range(0, total, _CHUNK):
         size = min(_CHUNK, total - start)
-        people = start + np.flatnonzero(bernoulli(rate, size=size, source=source))
-        np.add.at(drawn, np.searchsorted(ends, people, side="right"), 1)
-    return drawn
+        taken = start + np.flatnonzero(bernoulli(rate, size=size, source=source))
+        np.add.at(drawn, np.searchsorted(ends, taken, side="right"), 1)
+    return drawn.reshape(counts.shape)

@@ -13,8 +13,13 @@ from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.rational import exact
 from evenhand.release.mechanisms.bias import WithIntervals, read_only_copy
 from evenhand.release.mechanisms.mechanism import Published
-from evenhand.release.mechanisms.quasi_cells import Tally, require_people, require_quasi
-from evenhand.release.mechanisms.quasi_response import QuasiResponse, printed_delta
+from evenhand.release.mechanisms.quasi_response import (
+    QuasiResponse,
+    Tally,
+    printed_delta,
+    require_people,
+    require_quasi,
+)
 from evenhand.release.table.released import Release
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from evenhand.privacy.feeding import feed
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.rational import Number, exact
 from evenhand.release.mechanisms.mechanism import Published, ReleaseMechanism
-from evenhand.release.mechanisms.quasi_cells import Tally, require_people, require_quasi
+from evenhand.release.mechanisms.quasi_response import Tally, require_people, require_quasi
 from evenhand.release.table.counting import cell_numbers
 
 if TYPE_CHECKING:

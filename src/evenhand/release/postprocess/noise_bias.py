@@ -37,6 +37,7 @@ __all__ = [
     "extreme_biases",
     "optimal_temperature",
     "reach",
+    "read_counts",
     "shrink_bias",
     "summed_over_noise",
 ]
@@ -82,7 +83,7 @@ def clamp_bias(counts: ArrayLike, law: Law, *, least: int = 0) -> Values:
     >>> clamp_bias([0, 3, 100], DiscreteLaplace(2)).round(4)
     array([0.9595, 0.2141, 0.    ])
     """
-    distance = _counts(counts) - least
+    distance = read_counts(counts) - least
     above = np.abs(distance)
     if isinstance(law, Laplace):
         scale = float(law.scale)
@@ -128,7 +129,7 @@ def shrink_bias(
     """
     temperature = checked_amount("T", T, owner="Shrink", least=0.0)
     smallest = integer("least", least, owner="Shrink")
-    places = _counts(counts) - smallest
+    places = read_counts(counts) - smallest
     if isinstance(law, Laplace):
         return _shrunk_laplace(places, float(law.scale), temperature)
     if isinstance(law, Gaussian):
@@ -436,5 +437,6 @@ def _gaussian(law: Law) -> DiscreteGaussian:
     raise InvalidParameterError("law", owner="bias", must_be=must_be, got=law)
 
 
-def _counts(counts: ArrayLike) -> Values:
+def read_counts(counts: ArrayLike) -> Values:
+    """Return true counts as numbers; refuse anything else."""
     return whole_or_real(counts, parameter="counts", owner="bias").astype(np.float64)

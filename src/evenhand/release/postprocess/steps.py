@@ -2,8 +2,8 @@ r"""What is done to a published table afterwards: clamping, rounding, making it 
 
 No step sees the true table, so none changes what is promised. Each has a bias of its own, which is exact
 where a formula is known. A step is given to ``release(..., post=[...])`` and ``bias(..., post=[...])``; the
-functions of :mod:`evenhand.release.postprocess.apply` apply one to a release, a table or an array. A plan and
-the command line write a step as text, by the names of :mod:`evenhand.release.postprocess.registry`.
+functions at the end apply one to a release, a table or an array. A plan and the command line write a step as
+text, by the names of :mod:`evenhand.release.postprocess.registry`.
 
 >>> Nonnegative().apply([-3, 0, 7])
 array([0, 0, 7])
@@ -23,6 +23,13 @@ from evenhand.errors import InvalidParameterError
 from evenhand.privacy.laws import Law
 from evenhand.privacy.randomness import source_from
 from evenhand.privacy.rational import exact
+from evenhand.release.postprocess.noise_bias import (
+    clamp_bias,
+    difference_of_two,
+    read_counts,
+    shrink_bias,
+    summed_over_noise,
+)
 from evenhand.release.postprocess.rounding import (
     checked_amount,
     nonnegative_sum,
@@ -30,6 +37,8 @@ from evenhand.release.postprocess.rounding import (
     stochastic_round,
 )
 from evenhand.release.table.counting import whole_or_real
+from evenhand.release.table.histogram import Histogram
+from evenhand.release.table.released import Release
 from evenhand.schema.values import truth
 
 if TYPE_CHECKING:
@@ -41,7 +50,19 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
-__all__ = ["Integral", "Nonnegative", "Shrink", "Step", "SumTo", "bias_after", "carried_bias"]
+__all__ = [
+    "Integral",
+    "Nonnegative",
+    "Shrink",
+    "Step",
+    "SumTo",
+    "bias_after",
+    "carried_bias",
+    "integral",
+    "nonnegative",
+    "shrink",
+    "sum_to",
+]
 
 _LARGEST_TOTAL = 2**53  # larger ones are not all numbers of a computer
 _LARGEST_SHRINK = 10**9
@@ -297,8 +318,11 @@ def bias_after(counts: ArrayLike, law: Law, steps: Sequence[Step]) -> NDArray[np
     steps : sequence of Step
         The steps, in order.
     """
-    true, steps = _counts(counts), tuple(steps)
-    _law(law)
+    true, steps = read_counts(counts), tuple(steps)
+    given: object = law
+    if not isinstance(given, Law):
+        must_be, got = "a law of noise", f"a value of type {type(law).__name__}"
+        raise InvalidParameterError("law", owner="bias_after", must_be=must_be, got=got)
     first = next((place for place, step in enumerate(steps) if isinstance(step, SumTo)), len(steps))
     if not all(isinstance(step, Nonnegative | Integral | Shrink | SumTo) for step in steps):
         return None
@@ -333,7 +357,7 @@ def carried_bias(bias: ArrayLike, counts: ArrayLike, steps: Sequence[Step]) -> N
     >>> carried_bias([3.0, -1.0], [10, 20], [SumTo(30), Integral()])
     array([ 2., -2.])
     """
-    true, found = _counts(counts), np.array(bias, dtype=np.float64)
+    true, found = read_counts(counts), np.array(bias, dtype=np.float64)
     for step in steps:
         if isinstance(step, SumTo) and not step.nonnegative:
             found = _after_a_sum(true, found, step)
@@ -354,13 +378,11 @@ def _cell_by_cell(true: Values, law: Law, steps: Sequence[Step]) -> Values | Non
         return None
     if not changing:
         return np.zeros(true.shape)
-    from evenhand.release.postprocess import noise_bias  # noqa: PLC0415 - imports scipy, which no step needs
-
     if all(isinstance(step, Nonnegative) for step in changing):
-        return noise_bias.clamp_bias(true, law, least=max(step.least for step in changing))
+        return clamp_bias(true, law, least=max(step.least for step in changing))
     shrinks = [step for step in changing if isinstance(step, Shrink)]
     if len(shrinks) == 1 and all(step.least <= shrinks[0].least for step in changing):
-        return noise_bias.shrink_bias(true, law, T=shrinks[0].T, least=shrinks[0].least)
+        return shrink_bias(true, law, T=shrinks[0].T, least=shrinks[0].least)
     if law.support == "reals":
         return None
 
@@ -369,7 +391,7 @@ def _cell_by_cell(true: Values, law: Law, steps: Sequence[Step]) -> Values | Non
             values = step.apply(values)
         return values
 
-    return noise_bias.summed_over_noise(true, law, all_steps)
+    return summed_over_noise(true, law, all_steps)
 
 
 def _without_rounding(law: Law, steps: Sequence[Step]) -> list[Nonnegative | Shrink] | None:
@@ -396,8 +418,6 @@ def _made_to_add_up(true: Values, bias: Values, step: SumTo, law: Law | None) ->
         return _after_a_sum(true, bias, step)
     if true.size == 1:
         return step.total - true
-    from evenhand.release.postprocess.noise_bias import difference_of_two  # noqa: PLC0415 - as above
-
     difference = None if law is None or true.size > 2 else difference_of_two(law)
     if difference is None:
         return None
@@ -408,12 +428,57 @@ def _made_to_add_up(true: Values, bias: Values, step: SumTo, law: Law | None) ->
     return np.array([expected - first, step.total - expected - second]).reshape(true.shape)
 
 
-def _law(law: object) -> Law:
-    if not isinstance(law, Law):
-        must_be, got = "a law of noise", f"a value of type {type(law).__name__}"
-        raise InvalidParameterError("law", owner="bias_after", must_be=must_be, got=got)
-    return law
+# --- steps applied to a release, a table or an array, each by a function of its own ------------------------
 
 
-def _counts(counts: ArrayLike) -> Values:
-    return whole_or_real(counts, parameter="counts", owner="bias").astype(np.float64)
+def nonnegative(table: Any = None, *, least: int = 0) -> Any:
+    """Apply :class:`Nonnegative` to a Release, a Histogram or an array; without one, return the step."""
+    return _apply_step(Nonnegative(least=least), table)
+
+
+def integral(table: Any = None, *, rng: Any = None) -> Any:
+    """Apply :class:`Integral` to a Release, a Histogram or an array; without one, return the step.
+
+    Parameters
+    ----------
+    table : Release, Histogram or array, optional
+        What is rounded.
+    rng : None, int, Generator or Source
+        None for the operating system's secure source.
+
+    Examples
+    --------
+    >>> integral([0.25, 2.0, -1.5], rng=1)
+    array([ 0,  2, -2])
+    """
+    return _apply_step(Integral(), table, rng=rng)
+
+
+def sum_to(table: Any = None, *, total: float, nonnegative: bool = False) -> Any:
+    """Apply :class:`SumTo` to a Release, a Histogram or an array; without one, return the step.
+
+    Examples
+    --------
+    >>> sum_to([-3.0, 1.0, 8.0], total=9)
+    array([-2.,  2.,  9.])
+    >>> sum_to([-3.0, 1.0, 8.0], total=9, nonnegative=True)
+    array([0., 1., 8.])
+    """
+    return _apply_step(SumTo(total, nonnegative=nonnegative), table)
+
+
+def shrink(table: Any = None, *, T: float, least: int = 0) -> Any:  # noqa: N803 - the name it has in the literature
+    """Apply :class:`Shrink` to a Release, a Histogram or an array; without one, return the step."""
+    return _apply_step(Shrink(T, least=least), table)
+
+
+def _apply_step(step: Step, table: Any, *, rng: Any = None) -> Any:
+    if table is None:
+        return step
+    source = source_from(rng)
+    if isinstance(table, Release):
+        return table.processed([step], source=source)
+    if isinstance(table, Histogram):
+        counts = table.require_dense(owner=type(step).__name__)
+        return table.with_counts(step.apply(counts, source=source))
+    return step.apply(table, source=source)

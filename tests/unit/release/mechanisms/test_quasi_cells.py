@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from evenhand.errors import InvalidParameterError
-from evenhand.release.mechanisms import quasi_cells
-from evenhand.release.mechanisms.quasi_cells import (
+from evenhand.release.mechanisms import quasi_response
+from evenhand.release.mechanisms.quasi_response import (
     QuasiCells,
     Tally,
     require_people,
@@ -29,7 +29,7 @@ def _wide(cells, filled, quasi="a"):
 @pytest.fixture(params=["table", "arithmetic"])
 def both_ways(request, monkeypatch):
     if request.param == "arithmetic":
-        monkeypatch.setattr(quasi_cells, "_MOST_TABLED", 0)
+        monkeypatch.setattr(quasi_response, "_MOST_TABLED", 0)
 
 
 @pytest.mark.usefixtures("both_ways")
