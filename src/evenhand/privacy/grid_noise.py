@@ -43,6 +43,7 @@ from evenhand.errors import InvalidParameterError
 from evenhand.privacy.accounting import (
     LARGEST_EPSILON,
     MOST_STEPS,
+    USUAL_DELTA,
     SampledGaussian,
     check_sampling,
     checked_delta,
@@ -75,7 +76,6 @@ MOST_DRAWS = 10**12
 
 MOST_DIMENSIONS = 1 << 20
 
-_USUAL_DELTA = "1e-5, or a tenth of one over the number of people, is usual."
 _TAIL = 700  # the rare event has probability e**-700 at most, small beside any delta times e**-epsilon
 _DIGITS = 12
 _ROOT_BITS = 40
@@ -349,7 +349,9 @@ def training_guarantee(
             asked, allowed
         )
         if not left[0]:
-            raise _no_room(epsilon, owner)
+            must_be = "above the cost of drawing so many numbers on a grid"
+            hint = "fewer steps or fewer coordinates make it cheaper."
+            raise InvalidParameterError("epsilon", owner=owner, must_be=must_be, got=epsilon, hint=hint)
         _check_left(left[1], delta, steps=times, owner=owner)
         found = _looked_for(epsilon, left, sampling=rate, steps=times, unit=checked, owner=owner)
         return TrainingGuarantee(found, _grids(found, parts, times), asked, allowed, rate, times, checked)
@@ -374,7 +376,7 @@ def _check_left(left: Fraction, delta: Number, *, steps: int, owner: str) -> Non
         must_be = error.must_be
     else:
         return
-    raise InvalidParameterError("delta", owner=owner, must_be=must_be, got=delta, hint=_USUAL_DELTA)
+    raise InvalidParameterError("delta", owner=owner, must_be=must_be, got=delta, hint=USUAL_DELTA)
 
 
 def _looked_for(
@@ -392,16 +394,6 @@ def _looked_for(
     except InvalidParameterError as error:
         must_be = error.must_be
     raise InvalidParameterError("epsilon", owner=owner, must_be=must_be, got=epsilon)
-
-
-def _no_room(epsilon: object, owner: str) -> InvalidParameterError:
-    return InvalidParameterError(
-        "epsilon",
-        owner=owner,
-        must_be="above the cost of drawing so many numbers on a grid",
-        got=epsilon,
-        hint="fewer steps or fewer coordinates make it cheaper.",
-    )
 
 
 def _checked_blocks(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.errors import InvalidParameterError
-from evenhand.privacy.audit.views import OutputChunk
+from evenhand.privacy.audit.events import OutputChunk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

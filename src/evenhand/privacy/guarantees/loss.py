@@ -54,6 +54,12 @@ class Loss:
             return Measure.ZCDP
         return Measure.APPROXIMATE if self.delta else Measure.PURE
 
+    def amounts(self) -> dict[str, Fraction | None]:
+        """Return the loss as the three fields of a guarantee."""
+        if self.concentrated:
+            return {"epsilon": None, "delta": Fraction(0), "rho": self.amount}
+        return {"epsilon": self.amount, "delta": self.delta, "rho": None}
+
     def plus(self, other: Loss) -> Loss:
         """Return what two mechanisms lose that see the same change, one after the other."""
         first, second = in_one_measure((self, other))
