@@ -284,9 +284,9 @@ def _narrow(excess: Callable[[float], float], place: float, width: float) -> flo
     None says that it is above 0 everywhere; the lowest place is returned where it is nowhere above 0.
     """
     bracket = _bracket(excess, place)
-    if bracket is None or bracket.low is None:
-        return None if bracket is None else bracket.high
-    low, high, at_low, at_high = bracket.low, bracket.high, bracket.at_low, bracket.at_high
+    if bracket is None:
+        return None
+    low, high, at_low, at_high = bracket
     while high - low > width:
         root = high - at_high * (high - low) / (at_high - at_low)
         for probe in (root + width / 3, root - width / 3, (low + high) / 2):
@@ -302,8 +302,10 @@ def _narrow(excess: Callable[[float], float], place: float, width: float) -> flo
     return high
 
 
-def _bracket(excess: Callable[[float], float], place: float) -> _Ends | None:
-    """Walk from `place` until the sign changes or the multipliers end.
+def _bracket(excess: Callable[[float], float], place: float) -> tuple[float, float, float, float] | None:
+    """Walk from `place` until the sign changes; return the two places, and the excess at each.
+
+    Both are the lowest multiplier where the excess is above 0 nowhere, and None says that it is everywhere.
 
     Epsilon falls at least in proportion to noise, almost everywhere, so a stride of the excess goes past 0.
     """
@@ -316,19 +318,10 @@ def _bracket(excess: Callable[[float], float], place: float) -> _Ends | None:
         reached = excess(following)
         if (reached > 0) is not up:
             if up:
-                return _Ends(place, following, value, reached)
-            return _Ends(following, place, reached, value)
+                return place, following, value, reached
+            return following, place, reached, value
         place, value = following, reached
-    return None if up else _Ends(None, place, 0.0, value)
-
-
-class _Ends(NamedTuple):
-    """Two places with different signs of the excess, or the lowest place alone where there is no sign."""
-
-    low: float | None
-    high: float
-    at_low: float
-    at_high: float
+    return None if up else (place, place, value, value)
 
 
 # --- the privacy loss of all steps ------------------------------------------------------------------

@@ -188,7 +188,9 @@ def generalize(histogram: Histogram, k: int) -> GeneralizedTable:
     {'age': '22 to 24', 'sex': 'f | m', 'count': 6}
     """
     schema = histogram.schema
-    inside, outside = _axes(histogram)
+    inside, outside = histogram.split_columns()
+    if not inside:  # no quasi-identifier is declared
+        inside, outside = outside, inside
     if histogram.stored.dtype.kind != "i":
         must_be, got = "a table of whole numbers of people", "a table of fractions"
         raise InvalidParameterError("histogram", owner="k-anonymity", must_be=must_be, got=got)
@@ -202,7 +204,7 @@ def generalize(histogram: Histogram, k: int) -> GeneralizedTable:
         first, weights = order[starts], _sum_stretches(filled[order], starts)
         tuple_of[order] = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(keys)))
     columns = [schema.columns[axis] for axis in inside]
-    numeric = [_is_numeric(column) for column in columns]
+    numeric = [column.domain.kind == "integers" and not column.has_other for column in columns]
     tuples = [codes[axis][first] for axis in inside]
     found = mondrian(np.stack(tuples, axis=1), weights, k=k, numeric=numeric)
     merged = tuple(
@@ -213,16 +215,6 @@ def generalize(histogram: Histogram, k: int) -> GeneralizedTable:
     rows = _rows(found.labels[tuple_of], other_codes, [histogram.shape[axis] for axis in outside], filled)
     others = tuple(schema.names[axis] for axis in outside)
     return GeneralizedTable(schema, k, merged, others, found.people, *rows)
-
-
-def _axes(histogram: Histogram) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the axes of the quasi-identifiers, all where none is declared, and the axes of the others."""
-    inside, outside = histogram.split_columns()
-    return (inside, outside) if inside else (outside, inside)
-
-
-def _is_numeric(column: Column) -> bool:
-    return column.domain.kind == "integers" and not column.has_other
 
 
 def _merge(column: Column, codes: Integers, found: Partition, *, numeric: bool) -> Merged:

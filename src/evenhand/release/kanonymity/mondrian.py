@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from evenhand._lazy import lazy
 from evenhand._validate import integer
 from evenhand.errors import InvalidParameterError, LimitExceededError
 
@@ -46,6 +47,8 @@ __all__ = ["MOST_PEOPLE", "Partition", "mondrian", "rank_codes"]
 
 MOST_PEOPLE = 1 << 61
 """How many people a table may hold, so that no sum wraps."""
+
+kernels = lazy("evenhand.release.kanonymity.mondrian_kernels")  # importing it starts the compiler
 
 _MOST_TUPLES = (1 << 31) - 1
 _FEW_CELLS = 1 << 16
@@ -131,8 +134,6 @@ def _cut(
     rows: npt.NDArray[Any], weights: Integers, k: int, numeric: npt.NDArray[np.bool_]
 ) -> tuple[Integers, Integers]:
     """Return the rows in the order of their classes, and where each class ends."""
-    from evenhand.release.kanonymity import mondrian_kernels  # noqa: PLC0415 - starts the compiler
-
     tuples, columns = rows.shape
     ranks = np.empty((tuples, columns), np.int32)
     values, scales = [], np.ones(columns, np.int64)
@@ -143,7 +144,7 @@ def _cut(
         scales[column] = max(1, width)
     order, ends = np.arange(tuples), np.empty(tuples, np.int64)
     lengths = np.array([len(each) for each in values], np.int64)
-    classes = mondrian_kernels.partition(
+    classes = kernels.partition(
         ranks,
         weights.copy(),
         order,
@@ -153,7 +154,7 @@ def _cut(
         np.ascontiguousarray(numeric),
         scales,
         np.full(int(lengths.sum()), -1, np.int64),
-        np.empty(mondrian_kernels.BUCKETS, np.int64),
+        np.empty(kernels.BUCKETS, np.int64),
         np.empty((2, columns), np.int32),
         np.empty(columns, np.int64),
         np.empty((tuples, 3), np.int64),

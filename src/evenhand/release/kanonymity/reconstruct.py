@@ -17,10 +17,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
+from evenhand._lazy import lazy
 from evenhand._validate import one_of
 from evenhand.errors import InvalidParameterError, LimitExceededError
 from evenhand.privacy.feeding import feed
@@ -45,6 +46,8 @@ Reconstruction = Literal["uniform", "as_printed"]
 
 MOST_DRAWN = 1 << 33
 """How many people are drawn one by one at most; more than there are on earth."""
+
+kernels = lazy("evenhand.release.kanonymity.reconstruct_kernels")  # importing it starts the compiler
 
 _CHUNK = 1 << 20
 _REACH = 9.0  # standard deviations; beyond them lies less than a float can add to one
@@ -120,11 +123,11 @@ def expected_counts(table: GeneralizedTable, how: Reconstruction = "uniform") ->
     lengths = np.array([each.codes.size for each in lists])
     firsts = np.cumsum(counts, axis=0) - counts + (np.cumsum(lengths) - lengths)
     columns = len(lists)
-    _kernels().expect(
+    kernels.expect(
         mean,
         variance,
-        _writable_copy(table.counts),
-        _writable_copy(table.classes),
+        np.array(table.counts),  # copies that can be written to, so that the compiler sees one type
+        np.array(table.classes),
         layout.bases,
         firsts,
         counts,
@@ -199,17 +202,6 @@ def _fixed_cells(layout: _Layout, classes: Integers, rows: npt.NDArray[np.bool_]
     return cells
 
 
-def _kernels() -> Any:
-    from evenhand.release.kanonymity import reconstruct_kernels  # noqa: PLC0415 - starts the compiler
-
-    return reconstruct_kernels
-
-
-def _writable_copy(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return a copy that can be written to, so that the compiler sees one type."""
-    return np.array(array)
-
-
 # --- drawing ---------------------------------------------------------------------------------------
 
 
@@ -232,7 +224,7 @@ def _drawn_cells(
         cells = np.empty(min(_CHUNK, people - begin), np.int64)
         rest = (firsts, sizes, layout.pool, layout.numeric, layout.strides)
         parameters = (begin, ends, classes, layout.bases[rows], *rest)
-        feed(_kernels().draw, cells, parameters, source, units=np.uint32, words=mixed / 2)
+        feed(kernels.draw, cells, parameters, source, units=np.uint32, words=mixed / 2)
         if how == "as_printed" and isinstance(source, SeededSource):
             there = np.searchsorted(ends, begin + np.arange(cells.size), side="right")
             for place in np.flatnonzero(layout.numeric):

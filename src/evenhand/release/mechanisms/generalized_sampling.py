@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from evenhand.privacy.randomness import Source
-    from evenhand.release.mechanisms.bias import Bias, Variance
     from evenhand.release.table.released import Release
 
     Values = npt.NDArray[np.float64]
@@ -197,40 +196,27 @@ class GeneralizedSampling(ReleaseMechanism):
         hidden = False if release.suppressed is None else release.suppressed
         return np.where(hidden, np.nan, self.weighted().apply(counts))
 
-    def bias(
-        self, histogram: Histogram, *, post: Sequence[Any] = (), draws: int | None = None, rng: Any = None
-    ) -> Bias:
-        """Return expected published minus true in the published groups, a suppressed count as 0.
+    def _published_table(self, histogram: Histogram) -> Histogram:
+        """Return the table in the published groups, where a suppressed count is 0.
 
-        Without steps that is the bias of the sampled counts, which are smaller than the true ones by design;
+        Without steps the bias is that of the sampled counts, which are smaller than the true ones by design;
         with ``post=[self.weighted()]`` that of the estimate.
         """
-        if not self.generalization:
-            return super().bias(histogram, post=post, draws=draws, rng=rng)
-        plain = replace(self, generalization=())
-        return plain.bias(self.coarse(histogram), post=post, draws=draws, rng=rng)
-
-    def variance(self, histogram: Histogram, *, draws: int | None = None, rng: Any = None) -> Variance:
-        """Return the variance of each published count, a suppressed one as 0."""
-        if not self.generalization:
-            return super().variance(histogram, draws=draws, rng=rng)
-        return replace(self, generalization=()).variance(self.coarse(histogram), draws=draws, rng=rng)
+        return self.coarse(histogram)
 
     def _publish(self, histogram: Histogram, source: Source) -> Published:
-        table = self.coarse(histogram)
-        counts = whole_counts(table, owner=type(self).__name__)
+        counts = whole_counts(histogram, owner=type(self).__name__)
         drawn = draw_sample(counts, self.rate, source=source)
         small = drawn < self.k
-        if table.is_sparse:
+        if histogram.cells is not None:
             seen = ~small
-            cells: Any = table.cells
-            kept = Histogram.of_cells(cells[seen], drawn[seen], table.schema)
+            kept = Histogram.of_cells(histogram.cells[seen], drawn[seen], histogram.schema)
             return Published(kept, np.zeros(int(seen.sum()), np.bool_))
-        return Published(table.with_counts(np.where(small, 0, drawn)), small)
+        return Published(histogram.with_counts(np.where(small, 0, drawn)), small)
 
     def _bias(self, histogram: Histogram, post: Sequence[Any]) -> Values | None:
         weights = {(): 1.0, (self.weighted(),): float(1 / self.rate)}
-        weight = weights.get(tuple(post)) if all(isinstance(each, Weighted) for each in post) else None
+        weight = weights.get(tuple(post)) if all(isinstance(step, Weighted) for step in post) else None
         if weight is None:
             return None
         counts = whole_counts(histogram, owner=type(self).__name__)

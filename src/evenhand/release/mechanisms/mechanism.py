@@ -161,7 +161,7 @@ class ReleaseMechanism(ABC):
         steps = _checked_steps(post, histogram, owner=f"{type(self).__name__}.release")
         guarantee = self.guarantee_for(histogram)  # whatever can be refused is refused before the first draw
         guarantee = state_inferred(guarantee, histogram.schema.inferred)
-        return self._draw_release(histogram, steps, guarantee, source_from(rng))
+        return self._draw_release(self._published_table(histogram), steps, guarantee, source_from(rng))
 
     def _draw_release(
         self, histogram: Histogram, steps: Sequence[Any], guarantee: Guarantee, source: Source
@@ -192,12 +192,13 @@ class ReleaseMechanism(ABC):
             What the draws come from; seed 0 unless told. Never a release.
         """
         owner = f"{type(self).__name__}.bias"
-        self._check(histogram, dense=True)
-        steps = _checked_steps(post, histogram, owner=owner)
-        exact_bias = self._bias(histogram, steps)
+        table = self._published_table(histogram)
+        self._check(table, dense=True)
+        steps = _checked_steps(post, table, owner=owner)
+        exact_bias = self._bias(table, steps)
         if exact_bias is not None:
             return Bias(exact_bias, method="formula")
-        runs, total, squares = self._errors(histogram, steps, draws=draws, rng=rng, owner=owner)
+        runs, total, squares = self._errors(table, steps, draws=draws, rng=rng, owner=owner)
         return Bias.sampled(total, squares, draws=runs, method="sampled")
 
     def variance(self, histogram: Histogram, *, draws: int | None = None, rng: Any = None) -> Variance:
@@ -206,11 +207,12 @@ class ReleaseMechanism(ABC):
         The standard error of a sampled one is that of a normal count.
         """
         owner = f"{type(self).__name__}.variance"
-        self._check(histogram, dense=True)
-        exact_variance = self._variance(histogram)
+        table = self._published_table(histogram)
+        self._check(table, dense=True)
+        exact_variance = self._variance(table)
         if exact_variance is not None:
             return Variance(exact_variance, method="formula")
-        runs, total, squares = self._errors(histogram, (), draws=draws, rng=rng, owner=owner)
+        runs, total, squares = self._errors(table, (), draws=draws, rng=rng, owner=owner)
         spread = np.maximum(squares / runs - (total / runs) ** 2, 0.0) * runs / (runs - 1)
         error = spread * np.sqrt(2 / (runs - 1))
         return Variance(spread, error, exact=False, method="sampled", draws=runs)
@@ -241,6 +243,10 @@ class ReleaseMechanism(ABC):
         return runs, total, squares
 
     # --- what a mechanism defines ---------------------------------------------------------------
+
+    def _published_table(self, histogram: Histogram) -> Histogram:
+        """Return the true table in the cells that are published, which the methods below are given."""
+        return histogram
 
     @abstractmethod
     def _publish(self, histogram: Histogram, source: Source) -> Published:

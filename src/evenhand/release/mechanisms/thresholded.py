@@ -150,13 +150,11 @@ class ThresholdedLaplace(LaplaceMechanism):
 
     def _check(self, histogram: object, *, dense: bool = False) -> None:
         super()._check(histogram, dense=dense)
-        if isinstance(histogram, Histogram) and histogram.is_sparse:
-            self._check_room(histogram.size)
-
-    def _check_room(self, size: int) -> None:
-        """Refuse a table of which too many empty cells would survive; only public numbers are looked at."""
-        least = 1 if self.threshold == 0 else self.threshold
-        expected = size * survival_bounds(self.noise.scale, least)[1]
+        if not isinstance(histogram, Histogram) or not histogram.is_sparse:
+            return
+        # Too many empty cells must not survive; only public numbers are looked at.
+        size = histogram.size
+        expected = size * survival_bounds(self.noise.scale, max(1, self.threshold))[1]
         if self.threshold > 0 and expected <= MOST_CELLS:
             return
         enough = math.ceil(float(self.noise.scale) * math.log(size / MOST_CELLS))
@@ -173,14 +171,14 @@ class ThresholdedLaplace(LaplaceMechanism):
         if post:
             return None
         counts, below, first, _ = self._moments(histogram)
-        found: Values = first - counts * below
-        return found
+        bias: Values = first - counts * below
+        return bias
 
     def _variance(self, histogram: Histogram) -> Values:
         counts, below, first, second = self._moments(histogram)
         above = self.law.sf(self.threshold - counts - 1)
-        found: Values = second - first**2 + counts**2 * below * above + 2 * counts * below * first
-        return found
+        variance: Values = second - first**2 + counts**2 * below * above + 2 * counts * below * first
+        return variance
 
     def _moments(self, histogram: Histogram) -> tuple[Values, Values, Values, Values]:
         r"""Return the counts, the chance to be suppressed, and the noise's moments where it is not.
