@@ -429,13 +429,13 @@ def _compose_steps(of: NoisySteps, interval: float) -> Any:
     losses, mechanisms, _ = _load_dp_accounting()
     change = mechanisms.AdjacencyType
     if of.unit is Unit.REPLACE_ONE:
-        one = losses.PrivacyLossDistribution(_one_step(of, change.REPLACE, interval))
+        one_step = losses.PrivacyLossDistribution(_one_step(of, change.REPLACE, interval))
     elif of.sampling == 1.0:
-        one = losses.PrivacyLossDistribution(_one_step(of, change.REMOVE, interval))
+        one_step = losses.PrivacyLossDistribution(_one_step(of, change.REMOVE, interval))
     else:
         added = _one_step(of, change.ADD, interval)
-        one = losses.PrivacyLossDistribution(_one_step(of, change.REMOVE, interval), added)
-    return one.self_compose(of.steps)
+        one_step = losses.PrivacyLossDistribution(_one_step(of, change.REMOVE, interval), added)
+    return one_step.self_compose(of.steps)
 
 
 def _one_step(of: NoisySteps, change: Any, interval: float) -> Any:

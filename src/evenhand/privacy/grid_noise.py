@@ -356,20 +356,21 @@ def training_guarantee(
         with _blaming("delta", delta, owner=owner, hint=USUAL_DELTA):
             checked_delta(left[1] or _DUAL, steps=times, owner=owner)
         with _blaming("epsilon", epsilon, owner=owner):
-            found = Fraction(noise_for(*left, sampling=rate, steps=times, unit=checked))
-        return TrainingGuarantee(found, _grids(found, parts, times), asked, allowed, rate, times, checked)
-    found = checked_noise(noise, owner=owner)
-    grids = _grids(found, parts, times)
+            multiplier = Fraction(noise_for(*left, sampling=rate, steps=times, unit=checked))
+        grids = _grids(multiplier, parts, times)
+        return TrainingGuarantee(multiplier, grids, asked, allowed, rate, times, checked)
+    multiplier = checked_noise(noise, owner=owner)
+    grids = _grids(multiplier, parts, times)
     cost = _sum_of(grid.cost for grid in grids)
     _, reduced = cost.room(LARGEST_EPSILON + cost.epsilon, allowed)
     with _blaming("delta", delta, owner=owner, hint=USUAL_DELTA):
         checked_delta(reduced or _DUAL, steps=times, owner=owner)
-    continuous = SampledGaussian(found, rate, times).epsilon(reduced, unit=checked)
+    continuous = SampledGaussian(multiplier, rate, times).epsilon(reduced, unit=checked)
     if continuous > LARGEST_EPSILON:
         must_be = f"large enough for an epsilon of at most {LARGEST_EPSILON}"
         raise InvalidParameterError("noise", owner=owner, must_be=must_be, got=noise)
     stated = cost.total(continuous, reduced)[0]
-    return TrainingGuarantee(found, grids, stated, allowed, rate, times, checked)
+    return TrainingGuarantee(multiplier, grids, stated, allowed, rate, times, checked)
 
 
 @contextmanager

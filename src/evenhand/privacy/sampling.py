@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand._lazy import lazy
 from evenhand._validate import integer
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.feeding import feed
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
     Size = int | tuple[int, ...]
 
 __all__ = ["bernoulli", "discrete_gaussian", "discrete_laplace", "permutation", "subsets", "uniform_below"]
-
-kernels = lazy("evenhand.privacy._kernels")  # importing it starts the compiler
 
 
 def bernoulli(probability: Number, *, size: Size, source: Source) -> npt.NDArray[np.bool_]:
@@ -300,7 +297,9 @@ def _draw(
     units: type[np.unsignedinteger[Any]] = np.uint32,
 ) -> npt.NDArray[Any]:
     """Fill an array with draws of a kernel; `words` is how many a draw takes on average."""
+    from evenhand.privacy import _kernels  # noqa: PLC0415 - starts the compiler
+
     _check_source(source, owner)
     out = np.empty(_shape(size, owner), dtype=dtype)
-    feed(getattr(kernels, kernel or owner), out.reshape(-1), parameters, source, units=units, words=words)
+    feed(getattr(_kernels, kernel or owner), out.reshape(-1), parameters, source, units=units, words=words)
     return out

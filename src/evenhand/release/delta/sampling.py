@@ -113,10 +113,10 @@ def join_cells(cells: list[Cell], *, negligible: float = 0.0) -> Cells:
     Outcomes that are less likely than `negligible` in the first table are left out and counted in full.
     """
     kept = [cell.first > negligible for cell in cells]
-    starts = np.cumsum([0, *(np.count_nonzero(each) for each in kept[:-1])])
-    first = np.concatenate([cell.first[each] for cell, each in zip(cells, kept, strict=True)])
-    second = np.concatenate([cell.second[each] for cell, each in zip(cells, kept, strict=True)])
-    left = np.array([cell.first[~each].sum() for cell, each in zip(cells, kept, strict=True)])
+    starts = np.cumsum([0, *(np.count_nonzero(likely) for likely in kept[:-1])])
+    first = np.concatenate([cell.first[likely] for cell, likely in zip(cells, kept, strict=True)])
+    second = np.concatenate([cell.second[likely] for cell, likely in zip(cells, kept, strict=True)])
+    left = np.array([cell.first[~likely].sum() for cell, likely in zip(cells, kept, strict=True)])
     return Cells(first, second, starts, np.array([float(cell.people) for cell in cells]), left)
 
 
@@ -271,11 +271,11 @@ def _delta(epsilon: Fraction, rate: Fraction, k: int, unit: Unit) -> SampledDelt
         return SampledDelta(Fraction(1), k, other, exact=True)
     grown, chance = float(exp_bounds(epsilon)[0]), float(rate)
     # where e^epsilon (1 - rate) >= 1, a cell with a person fewer is never so much likelier
-    found = one_cell(chance, k, ((1.0, grown),), both=grown * (1 - chance) < 1 + _EXACT)
+    worst = one_cell(chance, k, ((1.0, grown),), both=grown * (1 - chance) < 1 + _EXACT)
     if unit is Unit.REPLACE_ONE:
-        found = two_cells(grown, chance, k, found)
-    delta = round_up(Fraction(min(1.0, found.upper)), digits=_DIGITS)
-    return SampledDelta(delta, found.loses, found.gains, found.inside)
+        worst = two_cells(grown, chance, k, worst)
+    delta = round_up(Fraction(min(1.0, worst.upper)), digits=_DIGITS)
+    return SampledDelta(delta, worst.loses, worst.gains, worst.inside)
 
 
 def one_cell(rate: float, k: int, partner: Partner, *, both: bool) -> Found:
@@ -301,13 +301,14 @@ def two_cells(grown: float, rate: float, k: int, alone: Found) -> Found:
     """Return the largest distance when a person leaves one cell and enters another."""
     most = max(32, 2 * k, 2 * (alone.loses or 0), 2 * (alone.gains or 0))
     while most <= _MOST_PAIRED:
-        found = _window(grown, rate, k, most, alone.value)
-        if found is None:
+        worst = _window(grown, rate, k, most, alone.value)
+        if worst is None:
             break
-        if found.inside:
-            return found
+        if worst.inside:
+            return worst
         most = most * 3 // 2
-    bounds = [one_cell(rate, k, each, both=False) for each in _partners(grown, rate, k, _split(rate, k))]
+    partners = _partners(grown, rate, k, _split(rate, k))
+    bounds = [one_cell(rate, k, partner, both=False) for partner in partners]
     return _furthest(alone, *bounds)._replace(inside=False)
 
 
@@ -394,8 +395,8 @@ def _with_partner(cells: list[Cell], partner: Partner) -> tuple[Values, Values]:
     return values, uppers
 
 
-def _furthest(*found: Found) -> Found:
-    return max(found, key=lambda each: each.upper)
+def _furthest(*candidates: Found) -> Found:
+    return max(candidates, key=lambda candidate: candidate.upper)
 
 
 def _swap_tables(cell: Cell) -> Cell:
@@ -480,8 +481,8 @@ def _between(off: Callable[[Fraction], float], low: Fraction, high: Fraction) ->
         value = off(_on_grid(math.exp(log)))
         return 0.0 if -_RATE_CLOSE < value <= 0 else value + _RATE_CLOSE / 2  # 0 ends the search
 
-    found = optimize.brentq(missed, math.log(low), math.log(high), xtol=1e-9, maxiter=_MOST_STEPS)
-    rate = _on_grid(math.exp(found))
+    log_rate = optimize.brentq(missed, math.log(low), math.log(high), xtol=1e-9, maxiter=_MOST_STEPS)
+    rate = _on_grid(math.exp(log_rate))
     while off(rate) > 0:
         rate = _on_grid(float(rate) * (1 - _RATE_CLOSE))
     return rate

@@ -142,7 +142,7 @@ def diagnostic_delta(counts: ArrayLike, *, threshold: int, scale: Number, noise:
     owner = "diagnostic_delta"
     kind = one_of("noise", noise, NOISES, owner=owner)
     k, _, b = _check_parameters(threshold, 0, scale, owner)
-    largest = [int(each) for each in np.sort(np.asarray(counts).reshape(-1))[:-3:-1]]
+    largest = [int(count) for count in np.sort(np.asarray(counts).reshape(-1))[:-3:-1]]
     taken = largest if kind == "count" else largest[:1]
     stays = Fraction(1)
     for count in taken:

@@ -138,12 +138,12 @@ def _cut(
     ranks = np.empty((tuples, columns), np.int32)
     values, scales = [], np.ones(columns, np.int64)
     for column in range(columns):
-        found, ranks[:, column] = rank_codes(rows[:, column])
-        values.append(found)
-        width = int(found[-1]) - int(found[0]) if numeric[column] else len(found) - 1
+        different, ranks[:, column] = rank_codes(rows[:, column])
+        values.append(different)
+        width = int(different[-1]) - int(different[0]) if numeric[column] else len(different) - 1
         scales[column] = max(1, width)
     order, ends = np.arange(tuples), np.empty(tuples, np.int64)
-    lengths = np.array([len(each) for each in values], np.int64)
+    lengths = np.array([len(different) for different in values], np.int64)
     classes = kernels.partition(
         ranks,
         weights.copy(),

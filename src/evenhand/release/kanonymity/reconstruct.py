@@ -84,7 +84,7 @@ def reconstruct(table: GeneralizedTable, *, source: Source, how: Reconstruction 
         raise InvalidParameterError("source", owner="reconstruct", must_be=must_be, got=source, hint=hint)
     layout = _layout(table)
     mixed = np.asarray((layout.sizes > 1).any(axis=1))[table.classes]
-    found = [(_fixed_cells(layout, table.classes[~mixed], ~mixed), table.counts[~mixed])]
+    fixed = [(_fixed_cells(layout, table.classes[~mixed], ~mixed), table.counts[~mixed])]
     ends = np.cumsum(table.counts[mixed])
     if ends.size and ends[-1] > MOST_DRAWN:
         raise LimitExceededError(
@@ -93,7 +93,7 @@ def reconstruct(table: GeneralizedTable, *, source: Source, how: Reconstruction 
             limit="people",
         )
     drawn = _drawn_cells(table, layout, mixed, ends, source, how)
-    return _count_cells(table, found, drawn)
+    return _count_cells(table, fixed, drawn)
 
 
 def expected_counts(table: GeneralizedTable, how: Reconstruction = "uniform") -> tuple[Floats, Floats]:
@@ -118,9 +118,9 @@ def expected_counts(table: GeneralizedTable, how: Reconstruction = "uniform") ->
         )
         raise LimitExceededError(message, limit="cells")
     mean, variance = np.zeros(size), np.zeros(size)
-    lists = [_list_values(each, how) for each in table.merged]
-    counts = np.stack([each.sizes for each in lists], axis=1)
-    lengths = np.array([each.codes.size for each in lists])
+    lists = [_list_values(merged, how) for merged in table.merged]
+    counts = np.stack([listed.sizes for listed in lists], axis=1)
+    lengths = np.array([listed.codes.size for listed in lists])
     firsts = np.cumsum(counts, axis=0) - counts + (np.cumsum(lengths) - lengths)
     columns = len(lists)
     kernels.expect(
@@ -131,8 +131,8 @@ def expected_counts(table: GeneralizedTable, how: Reconstruction = "uniform") ->
         layout.bases,
         firsts,
         counts,
-        np.concatenate([each.codes for each in lists]),
-        np.concatenate([each.chances for each in lists]),
+        np.concatenate([listed.codes for listed in lists]),
+        np.concatenate([listed.chances for listed in lists]),
         layout.strides,
         np.zeros(columns, np.int64),
         np.zeros(columns, np.int64),
@@ -179,17 +179,17 @@ def _layout(table: GeneralizedTable) -> _Layout:
     firsts = np.zeros((len(table), len(table.merged)), np.int64)
     counts = np.ones_like(firsts)
     pool, used = [np.zeros(0, np.int64)], 0
-    for place, each in enumerate(table.merged):
-        if each.numeric:
-            low, high = each.codes[0::2], each.codes[1::2]
+    for place, merged in enumerate(table.merged):
+        if merged.numeric:
+            low, high = merged.codes[0::2], merged.codes[1::2]
             firsts[:, place], counts[:, place] = low, high - low + 1
         else:
-            counts[:, place] = np.diff(each.ends, prepend=0)
-            firsts[:, place] = each.ends - counts[:, place] + used
-            pool.append(each.codes)
-            used += len(each.codes)
-    numeric = np.array([each.numeric for each in table.merged])
-    strides = np.array([steps[each.column.name] for each in table.merged], np.int64)
+            counts[:, place] = np.diff(merged.ends, prepend=0)
+            firsts[:, place] = merged.ends - counts[:, place] + used
+            pool.append(merged.codes)
+            used += len(merged.codes)
+    numeric = np.array([merged.numeric for merged in table.merged])
+    strides = np.array([steps[merged.column.name] for merged in table.merged], np.int64)
     return _Layout(bases, firsts, counts, np.concatenate(pool), numeric, strides)
 
 
@@ -250,22 +250,22 @@ def _ends_of(merged: Merged) -> tuple[int, int]:
 
 
 def _count_cells(
-    table: GeneralizedTable, found: list[tuple[Integers, Integers]], drawn: Iterator[Integers]
+    table: GeneralizedTable, fixed: list[tuple[Integers, Integers]], drawn: Iterator[Integers]
 ) -> Histogram:
     """Return the counts of cells that come with their people, and of cells that come once for each person."""
     schema = table.schema
     size = math.prod(column.size for column in schema)
     if size <= MOST_CELLS:
         counts = np.zeros(size, np.int64)
-        for cells, people in found:
+        for cells, people in fixed:
             np.add.at(counts, cells, people)
         for cells in drawn:
             np.add.at(counts, cells, 1)
         return Histogram.of(counts, schema)
-    found.extend(np.unique(cells, return_counts=True) for cells in drawn)
-    every, place = np.unique(np.concatenate([cells for cells, _ in found]), return_inverse=True)
+    fixed.extend(np.unique(cells, return_counts=True) for cells in drawn)
+    every, place = np.unique(np.concatenate([cells for cells, _ in fixed]), return_inverse=True)
     filled = np.zeros(len(every), np.int64)
-    np.add.at(filled, place, np.concatenate([people for _, people in found]))
+    np.add.at(filled, place, np.concatenate([people for _, people in fixed]))
     return Histogram.of_cells(every, filled, schema)
 
 

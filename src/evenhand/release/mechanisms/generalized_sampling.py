@@ -174,9 +174,9 @@ class GeneralizedSampling(ReleaseMechanism):
             delta = theorem_5_delta(self.epsilon, beta=self.rate, bound=histogram.bound or _PRINTED_BOUND)
             proof = "Theorem 5 of zhu2023 as printed, which does not use k: valid and far from tight"
             return Guarantee(epsilon=self.epsilon, delta=delta, proof=proof, **details)
-        found = sampled_delta(at, rate=self.rate, k=self.k, unit=self.unit)
+        worst = sampled_delta(at, rate=self.rate, k=self.k, unit=self.unit)
         proof = "hockey stick of binomial laws with small outcomes as one"
-        return Guarantee(epsilon=at, delta=found.delta, tight=found.exact, proof=proof, **details)
+        return Guarantee(epsilon=at, delta=worst.delta, tight=worst.exact, proof=proof, **details)
 
     def coarse(self, histogram: Histogram) -> Histogram:
         """Return the true table in the groups that are published."""

@@ -116,11 +116,11 @@ class QuasiCells:
         return self._offset(np.arange(self.combinations))
 
     def _offset(self, combinations: Numbers) -> Numbers:
-        found = np.zeros(combinations.shape, np.int64)
+        offsets = np.zeros(combinations.shape, np.int64)
         for axis, codes in zip(self.quasi, np.unravel_index(combinations, self.sizes), strict=True):
             stride = int(np.prod(self.shape[axis + 1 :], dtype=np.int64))
-            found += codes.astype(np.int64) * stride
-        return found
+            offsets += codes.astype(np.int64) * stride
+        return offsets
 
 
 class Tally:

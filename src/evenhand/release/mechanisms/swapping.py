@@ -245,8 +245,8 @@ class _Tree(NamedTuple):
             parent.append(above[starts[-1]])
             above = node
         first.append(np.array([base + starts[-1].size]))
-        live = [np.add.reduceat(people, each) for each in starts]
-        many = [np.diff(each, append=numbers.size) for each in starts]
+        live = [np.add.reduceat(people, level_starts) for level_starts in starts]
+        many = [np.diff(level_starts, append=numbers.size) for level_starts in starts]
         joined = [np.concatenate(parts) for parts in (code, parent, live, starts, many)]
         return cls(np.concatenate(first), np.stack(joined))
 

@@ -230,13 +230,13 @@ def survivors(cells: int, scale: Fraction, threshold: int, *, source: Source) ->
     def chance(digits: int) -> Bounds:
         return _chance(jump, scale, threshold, digits)
 
-    found, place = [np.empty(0, dtype=np.int64)], -1
+    parts, place = [np.empty(0, dtype=np.int64)], -1
     while place < cells - 1:
         expected = (cells - 1 - place) / float(jump.scale)
         ahead = _gaps(jump, min(_CHUNK, 64 + math.ceil(1.02 * expected)), source)
         places, place = _walk(place, ahead, cells)
-        found.append(places[_draw_events(chance, places.size, source)])
-    return np.concatenate(found)
+        parts.append(places[_draw_events(chance, places.size, source)])
+    return np.concatenate(parts)
 
 
 def geometric(scale: Fraction, size: int, *, source: Source) -> Whole:
@@ -305,13 +305,13 @@ def _draw_refusals(inside: Whole, jump: _Jump, source: Source) -> npt.NDArray[np
     words = source.words(inside.size)
     refused = np.zeros(inside.size, dtype=np.bool_)
     doubtful = (1 << _WORD) - math.ceil((1 << _WORD) / jump.part)
-    for each in np.flatnonzero(words >= np.uint64(doubtful)):
-        exponent = -int(inside[each]) / jump.scale
+    for place in np.flatnonzero(words >= np.uint64(doubtful)):
+        exponent = -int(inside[place]) / jump.scale
 
         def bounds(digits: int, exponent: Fraction = exponent) -> Bounds:
             return _exp(exponent, digits)
 
-        refused[each] = not _is_below(int(words[each]), bounds, source)
+        refused[place] = not _is_below(int(words[place]), bounds, source)
     return refused
 
 
@@ -336,8 +336,8 @@ def _draw_events(chance: Callable[[int], Bounds], size: int, source: Source) -> 
     surely = min(math.floor(low * (1 << _WORD)), (1 << _WORD) - 1)
     never = min(math.ceil(high * (1 << _WORD)), (1 << _WORD) - 1)
     happens = words < np.uint64(surely)
-    for each in np.flatnonzero(~happens & (words <= np.uint64(never))):
-        happens[each] = _is_below(int(words[each]), chance, source)
+    for place in np.flatnonzero(~happens & (words <= np.uint64(never))):
+        happens[place] = _is_below(int(words[place]), chance, source)
     return happens
 
 

@@ -285,8 +285,8 @@ def _gaussian_part(places: Values, deviation: float, start: float) -> Values:
     width = high - low
     beyond = np.expm1(low + width * nodes) - places[..., np.newaxis]
     density = np.exp(-((beyond / deviation) ** 2) / 2) / (deviation * math.sqrt(2 * math.pi))
-    found: Values = (density * width) @ weights
-    return found
+    integral: Values = (density * width) @ weights
+    return integral
 
 
 @functools.lru_cache(maxsize=1)

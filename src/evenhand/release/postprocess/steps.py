@@ -332,7 +332,7 @@ def bias_after(counts: ArrayLike, law: Law, steps: Sequence[Step]) -> NDArray[np
         if bias is None or isinstance(step, Nonnegative | Shrink):
             return None
         if isinstance(step, SumTo):
-            untouched = place == 0 and not any(isinstance(each, Nonnegative | Shrink) for each in before)
+            untouched = place == 0 and all(isinstance(earlier, Integral) for earlier in before)
             bias = _made_to_add_up(true, bias, step, law if untouched else None)
     return bias
 
@@ -357,13 +357,13 @@ def carried_bias(bias: ArrayLike, counts: ArrayLike, steps: Sequence[Step]) -> N
     >>> carried_bias([3.0, -1.0], [10, 20], [SumTo(30), Integral()])
     array([ 2., -2.])
     """
-    true, found = read_counts(counts), np.array(bias, dtype=np.float64)
+    true, carried = read_counts(counts), np.array(bias, dtype=np.float64)
     for step in steps:
         if isinstance(step, SumTo) and not step.nonnegative:
-            found = _after_a_sum(true, found, step)
+            carried = _after_a_sum(true, carried, step)
         elif not isinstance(step, Integral):
             return None
-    return found
+    return carried
 
 
 def _after_a_sum(true: Values, bias: Values, step: SumTo) -> Values:
@@ -402,7 +402,7 @@ def _without_rounding(law: Law, steps: Sequence[Step]) -> list[Nonnegative | Shr
         if not isinstance(step, Nonnegative | Shrink):
             rounded, whole = rounded or not whole, True
             continue
-        lowest = max((each.least for each in kept), default=None)
+        lowest = max((earlier.least for earlier in kept), default=None)
         if isinstance(step, Nonnegative) and lowest is not None and step.least <= lowest:
             continue  # nothing is below it any more
         if rounded:

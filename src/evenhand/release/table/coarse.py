@@ -53,12 +53,12 @@ def coarse_schema(schema: Schema, generalization: Generalization, *, owner: str)
     SchemaError
         If the groups leave out a value, or hold one twice or one that is not in the domain.
     """
-    made: list[Column] = []
+    columns: list[Column] = []
     loses: dict[str, Any] = {}
     for name, rule in _coarsenings(schema, generalization, owner).items():
         column = schema[name]
         labels = rule.labels[: rule.declared]
-        made.append(
+        columns.append(
             Column(
                 name,
                 Domain.categorical(labels),
@@ -71,7 +71,7 @@ def coarse_schema(schema: Schema, generalization: Generalization, *, owner: str)
             loses["privileged"] = None
         if name == schema.target:
             loses["positive"] = None
-    return schema.with_roles(**loses).with_columns(*made)
+    return schema.with_roles(**loses).with_columns(*columns)
 
 
 def coarse_histogram(histogram: Histogram, generalization: Generalization, *, owner: str) -> Histogram:
