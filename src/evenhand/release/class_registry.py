@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import UserDict
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import Any, TypeVar
 
 __all__ = ["ClassRegistry"]
@@ -34,8 +34,7 @@ class ClassRegistry(UserDict[str, "type[Registered]"]):
     def __getitem__(self, name: str) -> type[Registered]:
         home = self.data[name]
         if isinstance(home, str):
-            module, _, attribute = home.partition(":")
-            home = self.data[name] = getattr(import_module(module), attribute)
+            home = self.data[name] = resolve_name(home)
         registered: type[Registered] = home
         return registered
 

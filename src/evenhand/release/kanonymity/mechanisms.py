@@ -13,7 +13,7 @@ import numpy as np
 from evenhand._validate import integer, one_of
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.guarantees.guarantee import Guarantee
-from evenhand.privacy.guarantees.units import Trust, Unit
+from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.rational import Number, exact, exp_bounds, log_above
 from evenhand.release.delta.theorem5 import theorem_5_delta
 from evenhand.release.kanonymity.generalized import generalize
@@ -21,7 +21,7 @@ from evenhand.release.kanonymity.mondrian import MOST_PEOPLE
 from evenhand.release.kanonymity.reconstruct import Reconstruction, expected_counts, reconstruct
 from evenhand.release.mechanisms.generalized_sampling import draw_sample
 from evenhand.release.mechanisms.mechanism import Published, ReleaseMechanism, checked_unit
-from evenhand.release.mechanisms.noise import assumptions_of
+from evenhand.release.mechanisms.noise import central_terms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -252,12 +252,7 @@ class SampledKAnonymity(_ClassMechanism):
         """
         owner = f"{type(self).__name__}.guarantee_for"
         given = None if epsilon is None else exact(epsilon, name="epsilon", owner=owner, least=0)
-        terms: dict[str, Any] = {
-            "unit": self.unit,
-            "trust": Trust.CENTRAL,
-            "protects": histogram.columns,
-            "assumptions": assumptions_of(histogram),
-        }
+        terms = central_terms(histogram, self.unit)
         if as_printed:
             own = self.epsilon if self.beta is None else log_above(1 / (1 - self.rate))
             amount = own if given is None else given

@@ -26,7 +26,8 @@ from evenhand._validate import one_of
 from evenhand.errors import InvalidParameterError, LimitExceededError
 from evenhand.privacy.feeding import feed
 from evenhand.privacy.randomness import SeededSource
-from evenhand.release.table.histogram import MOST_CELLS, Histogram
+from evenhand.release.table.counting import MOST_CELLS, Cells, sum_by_cell
+from evenhand.release.table.histogram import Histogram
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,7 +85,7 @@ def reconstruct(table: GeneralizedTable, *, source: Source, how: Reconstruction 
         raise InvalidParameterError("source", owner="reconstruct", must_be=must_be, got=source, hint=hint)
     layout = _layout(table)
     mixed = np.asarray((layout.sizes > 1).any(axis=1))[table.classes]
-    fixed = [(_fixed_cells(layout, table.classes[~mixed], ~mixed), table.counts[~mixed])]
+    fixed = Cells(_fixed_cells(layout, table.classes[~mixed], ~mixed), table.counts[~mixed])
     ends = np.cumsum(table.counts[mixed])
     if ends.size and ends[-1] > MOST_DRAWN:
         raise LimitExceededError(
@@ -249,24 +250,18 @@ def _ends_of(merged: Merged) -> tuple[int, int]:
     return min(max(0, domain.low), domain.high), domain.high
 
 
-def _count_cells(
-    table: GeneralizedTable, fixed: list[tuple[Integers, Integers]], drawn: Iterator[Integers]
-) -> Histogram:
+def _count_cells(table: GeneralizedTable, fixed: Cells, drawn: Iterator[Integers]) -> Histogram:
     """Return the counts of cells that come with their people, and of cells that come once for each person."""
-    schema = table.schema
-    size = math.prod(column.size for column in schema)
+    size = math.prod(column.size for column in table.schema)
     if size <= MOST_CELLS:
         counts = np.zeros(size, np.int64)
-        for cells, people in fixed:
-            np.add.at(counts, cells, people)
+        np.add.at(counts, *fixed)
         for cells in drawn:
             np.add.at(counts, cells, 1)
-        return Histogram.of(counts, schema)
-    fixed.extend(np.unique(cells, return_counts=True) for cells in drawn)
-    every, place = np.unique(np.concatenate([cells for cells, _ in fixed]), return_inverse=True)
-    filled = np.zeros(len(every), np.int64)
-    np.add.at(filled, place, np.concatenate([people for _, people in fixed]))
-    return Histogram.of_cells(every, filled, schema)
+        return Histogram.of(counts, table.schema)
+    parts = [fixed, *(np.unique(cells, return_counts=True) for cells in drawn)]
+    numbers, people = map(np.concatenate, zip(*parts, strict=True))
+    return Histogram.of_stored(sum_by_cell(numbers, people), table.schema)
 
 
 # --- probabilities ---------------------------------------------------------------------------------

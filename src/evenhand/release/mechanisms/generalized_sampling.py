@@ -16,7 +16,7 @@ from evenhand.privacy.sampling import bernoulli
 from evenhand.release.delta.sampling import MOST_K, SMALLEST_DELTA, rate_for, sampled_delta
 from evenhand.release.delta.theorem5 import theorem_5_delta
 from evenhand.release.mechanisms.mechanism import Published, ReleaseMechanism, checked_unit
-from evenhand.release.mechanisms.noise import assumptions_of
+from evenhand.release.mechanisms.noise import central_terms
 from evenhand.release.mechanisms.suppression import whole_counts
 from evenhand.release.mechanisms.suppression_bias import sampled_moments
 from evenhand.release.table.coarse import Generalization, checked_generalization, coarse_histogram
@@ -164,12 +164,7 @@ class GeneralizedSampling(ReleaseMechanism):
             if epsilon is None
             else exact(epsilon, name="epsilon", owner="guarantee_for", least=0)
         )
-        details: dict[str, Any] = {
-            "unit": self.unit,
-            "trust": "central",
-            "protects": histogram.columns,
-            "assumptions": assumptions_of(histogram, public=_FIXED),
-        }
+        details = central_terms(histogram, self.unit, public=_FIXED)
         if as_printed:
             delta = theorem_5_delta(self.epsilon, beta=self.rate, bound=histogram.bound or _PRINTED_BOUND)
             proof = "Theorem 5 of zhu2023 as printed, which does not use k: valid and far from tight"

@@ -39,6 +39,7 @@ __all__ = [
     "LaplaceMechanism",
     "assumptions_of",
     "cells_moved",
+    "central_terms",
     "clip_counts",
 ]
 
@@ -69,6 +70,16 @@ def assumptions_of(histogram: Histogram, *, public: str = _VALUES_PUBLIC) -> tup
         one_cell += f", or in none where a rule of {listed(histogram.may_drop)} leaves the row out"
     read = histogram.schema.inferred
     return one_cell, leak_of_domains(read) if read else public
+
+
+def central_terms(histogram: Histogram, unit: Unit | str, *, public: str = _VALUES_PUBLIC) -> dict[str, Any]:
+    """Return what a guarantee for all columns of a table says besides its amount and its proof."""
+    return {
+        "unit": unit,
+        "trust": "central",
+        "protects": histogram.columns,
+        "assumptions": assumptions_of(histogram, public=public),
+    }
 
 
 def cells_moved(unit: Unit) -> int:
@@ -146,12 +157,9 @@ class LaplaceMechanism(ReleaseMechanism):
         return Guarantee(
             epsilon=claimed,
             delta=delta,
-            unit=self.unit,
-            trust="central",
-            protects=histogram.columns,
             tight=self._is_tight(histogram, delta),
             proof=self.title,
-            assumptions=assumptions_of(histogram),
+            **central_terms(histogram, self.unit),
         )
 
     def _is_tight(self, histogram: Histogram, delta: Fraction) -> bool:  # noqa: ARG002 - for subclasses
@@ -336,10 +344,7 @@ class DiscreteGaussian(_Noisy):
         stated: dict[str, Any] = {"rho": rho} if delta is None else {"epsilon": asked, "delta": delta}
         return Guarantee(
             **stated,
-            unit=self.unit,
-            trust="central",
-            protects=histogram.columns,
             tight=histogram.size >= cells_moved(self.unit) and not as_printed,
             proof=_PRINTED if as_printed else self.title,
-            assumptions=assumptions_of(histogram),
+            **central_terms(histogram, self.unit),
         )
