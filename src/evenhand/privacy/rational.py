@@ -14,25 +14,6 @@ from numbers import Rational, Real
 
 from evenhand.errors import InvalidParameterError, LimitExceededError
 
-__all__ = [
-    "LARGEST_AMOUNT",
-    "SMALLEST_AMOUNT",
-    "Number",
-    "as_text",
-    "exact",
-    "exp_bounds",
-    "leading_zeros",
-    "log_above",
-    "log_below",
-    "log_bounds",
-    "longest_part",
-    "round_decimal",
-    "round_down",
-    "round_up",
-    "text_above",
-    "text_below",
-]
-
 Number = int | float | str | Fraction | Decimal
 """What may be given where a rational is wanted."""
 

@@ -6,8 +6,6 @@ from collections import UserDict
 from pkgutil import resolve_name
 from typing import Any, TypeVar
 
-__all__ = ["ClassRegistry"]
-
 Registered = TypeVar("Registered")
 
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     Columns = dict[str, npt.NDArray[Any]]
 
-__all__ = ["MechanismDraws", "output_columns", "support_columns"]
-
 _MOST_AT_ONCE = 1 << 16  # outputs
 _MOST_BYTES_AT_ONCE = 1 << 23
 _PROBE = 16

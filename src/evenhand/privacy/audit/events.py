@@ -22,16 +22,6 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[Any]
 
-__all__ = [
-    "Event",
-    "OutputChunk",
-    "Search",
-    "enough_draws",
-    "least_draws",
-    "smallest_overrun",
-    "surely_at_least",
-]
-
 special = lazy("scipy.special")
 
 MOST_VALUES = 256  # told apart in one column; the rest is one category
@@ -89,9 +79,11 @@ class Values:
 
     @property
     def size(self) -> int:
+        """Number of categories."""
         return len(self.known) + 1
 
     def encode(self, chunk: OutputChunk) -> Array:
+        """Return the category of each output."""
         return self.of(chunk.columns[self.column])
 
     def of(self, values: Array) -> Array:
@@ -112,6 +104,7 @@ class Values:
         return np.where(same, places, len(self.known))
 
     def words(self, codes: Sequence[int]) -> str:
+        """Say that an output is in one of the categories."""
         named = [f"{self.known[code]!s}" for code in sorted(codes) if code < len(self.known)]
         if len(named) < len(codes) and len(self.known) - len(named) <= SHOWN:  # fewer are left out
             left = [str(value) for code, value in enumerate(self.known) if code not in codes]
@@ -129,9 +122,11 @@ class Bins:
 
     @property
     def size(self) -> int:
+        """Number of categories."""
         return len(self.edges) + 2
 
     def encode(self, chunk: OutputChunk) -> Array:
+        """Return the category of each output."""
         return self.of(chunk.columns[self.column])
 
     def of(self, values: Array) -> Array:
@@ -140,6 +135,7 @@ class Bins:
         return np.where(np.isnan(numbers), self.size - 1, np.searchsorted(self.edges, numbers, side="right"))
 
     def words(self, codes: Sequence[int]) -> str:
+        """Say that an output is in one of the categories."""
         runs, last = [], self.size - 2  # the last interval; what follows is not a number
         finite = (code for code in sorted(codes) if code <= last)
         for _, run in itertools.groupby(enumerate(finite), lambda pair: pair[1] - pair[0]):
@@ -163,12 +159,15 @@ class Derived:
 
     @property
     def size(self) -> int:
+        """Number of categories."""
         return self.inner.size
 
     def encode(self, chunk: OutputChunk) -> Array:
+        """Return the category of each output."""
         return self.inner.of(self.compute(chunk))
 
     def words(self, codes: Sequence[int]) -> str:
+        """Say that an output is in one of the categories."""
         return self.inner.words(codes)
 
 
@@ -192,6 +191,7 @@ class Together(Derived):
         return cls(combine, _values("", combine(first), combine(second)), parts)
 
     def words(self, codes: Sequence[int]) -> str:
+        """Say that an output is in one of the categories."""
         named = [self._combination_words(code) for code in codes if code < len(self.inner.known)]
         others = ["another combination"] if len(named) < len(codes) else []
         return _join_names(named + others, gap="; or ", last="; or ")

@@ -14,27 +14,6 @@ if TYPE_CHECKING:
 
     from evenhand.privacy.guarantees.loss import Statement
 
-__all__ = [
-    "MOST_PEOPLE",
-    "NO_GUARANTEE",
-    "OWN_PART",
-    "Composed",
-    "check_same_group",
-    "common_unit",
-    "compose_moving",
-    "convert",
-    "derived_terms",
-    "heaviest",
-    "keeps_own_part",
-    "merged_words",
-    "parallel_loss",
-    "people_in",
-    "proof_names",
-    "sum_loss",
-    "unique",
-    "without_guarantee",
-]
-
 NO_GUARANTEE = Loss(Fraction(0), Fraction(1))
 """The loss of a mechanism that makes no guarantee."""
 

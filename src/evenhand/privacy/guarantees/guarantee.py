@@ -30,8 +30,6 @@ from evenhand.privacy.rational import Number, exact
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["Guarantee"]
-
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class Guarantee(Statement):

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from evenhand.privacy.guarantees.units import Trust, Unit
 
-__all__ = ["Loss", "Statement"]
-
 _WORKING_DIGITS = 50
 _LONGEST_EXACT = 1_000
 _SHORT_DIGITS = 60

@@ -16,8 +16,6 @@ from evenhand.privacy.rational import Number, as_text, exact
 if TYPE_CHECKING:
     from evenhand.privacy.guarantees.loss import Statement
 
-__all__ = ["checked_terms", "read_terms", "shown_terms", "written_terms"]
-
 _OWNER = "Guarantee"
 _READER = "Guarantee.from_dict"
 _LEFT_OUT: dict[str, Any] = {  # what a record may leave out, and what that means

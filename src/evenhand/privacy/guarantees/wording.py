@@ -21,16 +21,6 @@ if TYPE_CHECKING:
 
     Stated = TypeVar("Stated", bound=Statement)
 
-__all__ = [
-    "amount_text",
-    "caution",
-    "cautions_of",
-    "delta_text",
-    "sentence_of",
-    "troubles_of",
-    "warn_of_new_trouble",
-]
-
 _LARGE_EPSILON = 10
 _LARGE_DELTA = Fraction(1, 100)
 _READING_DELTA = Fraction(1, 10**6)

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from evenhand.schema import Schema
     from evenhand.table.frames import Backend
 
-__all__ = ["BANNER", "ReleaseAudit", "audit_release"]
-
 BANNER = "Computed from the true data: not for publication."
 """What stands on every form of an audit."""
 

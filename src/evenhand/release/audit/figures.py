@@ -22,17 +22,6 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
     Values = NDArray[np.float64]
 
-__all__ = [
-    "SMALL",
-    "Figures",
-    "Pair",
-    "SmallCells",
-    "compare_tables",
-    "figures_by_group",
-    "figures_by_size",
-    "small_cells",
-]
-
 SMALL = 5
 """Cells of fewer people are small, unless told."""
 

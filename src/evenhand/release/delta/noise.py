@@ -41,8 +41,6 @@ from evenhand.errors import InvalidParameterError
 from evenhand.privacy.rational import Number, decimal_context, exact, exp_bounds, round_up
 from evenhand.privacy.scales import LARGEST, representable
 
-__all__ = ["calibrated_variance", "exact_delta", "laplace_delta", "printed_delta"]
-
 STATED_DIGITS = 15
 """Significant digits of a delta as it is stated; the last is rounded up."""
 

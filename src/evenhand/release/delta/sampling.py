@@ -37,21 +37,6 @@ if TYPE_CHECKING:
 
     Values = npt.NDArray[np.float64]
 
-__all__ = [
-    "MOST_K",
-    "SMALLEST_DELTA",
-    "Cell",
-    "Cells",
-    "SampledDelta",
-    "binomials",
-    "distances",
-    "distances_alone",
-    "join_cells",
-    "merge_small_outcomes",
-    "rate_for",
-    "sampled_delta",
-]
-
 optimize = lazy("scipy.optimize")
 
 _UNIT = 2.0**-53

@@ -22,15 +22,6 @@ from evenhand.privacy.rational import Number, exact, exp_bounds, round_up
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = [
-    "NOISES",
-    "Noise",
-    "count_noise_delta",
-    "diagnostic_delta",
-    "printed_delta",
-    "threshold_noise_delta",
-]
-
 Noise = Literal["count", "threshold"]
 NOISES: tuple[Noise, ...] = ("count", "threshold")
 """Where the noise is: fresh on every count, or once on the threshold."""

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     Integers = npt.NDArray[np.int64]
 
-__all__ = ["GeneralizedTable", "Merged", "generalize"]
-
 _BETWEEN = " | "
 _BITS = 64
 

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
     Values = npt.NDArray[np.float64]
 
-__all__ = ["KAnonymity", "SampledKAnonymity"]
-
 GRID = 1 << 53
 """The sampling probability is a multiple of 1 / GRID."""
 

@@ -43,8 +43,6 @@ if TYPE_CHECKING:
 
     Integers = npt.NDArray[np.int64]
 
-__all__ = ["MOST_PEOPLE", "Partition", "mondrian", "rank_codes"]
-
 MOST_PEOPLE = 1 << 61
 """How many people a table may hold, so that no sum wraps."""
 

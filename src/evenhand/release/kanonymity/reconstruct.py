@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     Integers = npt.NDArray[np.int64]
     Floats = npt.NDArray[np.float64]
 
-__all__ = ["MOST_DRAWN", "Reconstruction", "expected_counts", "reconstruct"]
-
 Reconstruction = Literal["uniform", "as_printed"]
 """How a person gets a value of a class."""
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     Values = npt.NDArray[np.float64]
 
-__all__ = ["Bias", "Variance", "WithIntervals", "read_only_copy"]
-
 
 class WithIntervals:
     """Figures of cells with standard errors: normal intervals, and the values where an array is wanted."""

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
     Values = npt.NDArray[np.float64]
 
-__all__ = ["MOST_SAMPLED", "GeneralizedSampling", "Weighted", "draw_sample"]
-
 MOST_SAMPLED = 10**10
 """A table of more people is refused: each of them is drawn, and there are fewer on Earth."""
 

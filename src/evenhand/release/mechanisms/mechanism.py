@@ -16,7 +16,8 @@ from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.randomness import SeededSource, Source, source_from
 from evenhand.privacy.rational import as_text
 from evenhand.release.mechanisms.bias import Bias, Variance
-from evenhand.release.table.histogram import MOST_CELLS, Histogram
+from evenhand.release.table.counting import MOST_CELLS
+from evenhand.release.table.histogram import Histogram
 from evenhand.release.table.released import Release
 
 if TYPE_CHECKING:
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from evenhand.privacy.laws import Law
 
     Values = npt.NDArray[np.float64]
-
-__all__ = ["DRAWS", "Published", "ReleaseMechanism", "bound_assumed", "checked_unit"]
 
 DRAWS = 1_000
 """How many releases are drawn where a bias has no formula, unless told."""

@@ -32,17 +32,6 @@ if TYPE_CHECKING:
 
     Values = npt.NDArray[np.float64]
 
-__all__ = [
-    "LARGEST_COUNT",
-    "DiscreteGaussian",
-    "Laplace",
-    "LaplaceMechanism",
-    "assumptions_of",
-    "cells_moved",
-    "central_terms",
-    "clip_counts",
-]
-
 _ONE_CELL = "each person is counted in one cell"
 _VALUES_PUBLIC = "the columns and the values they may have are public"
 

@@ -39,18 +39,6 @@ if TYPE_CHECKING:
 
     Numbers = npt.NDArray[np.int64]
 
-__all__ = [
-    "GRID",
-    "QuasiCells",
-    "QuasiResponse",
-    "ResponseLaw",
-    "Tally",
-    "printed_delta",
-    "refuse_varying_total",
-    "require_people",
-    "require_quasi",
-]
-
 GRID = 1 << 64
 """Every probability is a multiple of 1 / GRID."""
 

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     Values = npt.NDArray[np.float64]
     Numbers = npt.NDArray[np.int64]
 
-__all__ = ["MOST_PEOPLE", "RandomSwapping", "RecordSwapping", "SwapEstimate"]
-
 MOST_PEOPLE = 1 << 34
 """More people than ever lived at once; a draw for each takes half a minute for a thousand million."""
 

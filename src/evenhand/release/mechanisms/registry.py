@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from evenhand.release.mechanisms.mechanism import ReleaseMechanism
 
-__all__ = ["MECHANISMS", "TableMechanism", "mechanism_from", "mechanism_named"]
-
 _OWNER = "ReleaseTask"
 
 MECHANISMS: ClassRegistry[ReleaseMechanism] = ClassRegistry(

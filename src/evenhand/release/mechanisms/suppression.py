@@ -43,8 +43,6 @@ if TYPE_CHECKING:
 
     Values = npt.NDArray[np.float64]
 
-__all__ = ["NoisySuppression", "Suppression", "whole_counts"]
-
 _NO_BOUND = (
     "a large count that is published as it is for certain, since no public bound on counts is declared "
     "(declare one that is known without the rows: Histogram.count(..., bound=...))"

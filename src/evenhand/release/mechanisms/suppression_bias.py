@@ -17,16 +17,6 @@ if TYPE_CHECKING:
 
     Values = npt.NDArray[np.float64]
 
-__all__ = [
-    "MOST_THRESHOLD",
-    "Moments",
-    "at_least",
-    "count_noise_moments",
-    "sampled_moments",
-    "suppression_bias",
-    "threshold_noise_moments",
-]
-
 MOST_THRESHOLD = 1_000_000
 """Thresholds above this are refused: they would suppress every table there is."""
 

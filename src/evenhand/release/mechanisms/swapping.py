@@ -35,16 +35,6 @@ if TYPE_CHECKING:
 
     Numbers = npt.NDArray[np.int64]
 
-__all__ = [
-    "MOST_RECORDS",
-    "Pairing",
-    "Swapped",
-    "Swapping",
-    "discrepancy_pairs",
-    "nearest_pairs",
-    "swap_costs",
-]
-
 kernels = lazy("evenhand.release.mechanisms.swap_kernels")  # importing it starts the compiler
 
 Pairing = Literal["nearest", "discrepancy"]

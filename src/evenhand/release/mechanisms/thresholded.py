@@ -32,7 +32,8 @@ from evenhand.privacy.rational import Number, exp_bounds
 from evenhand.privacy.sampling import discrete_laplace, uniform_below
 from evenhand.release.mechanisms.mechanism import Published
 from evenhand.release.mechanisms.noise import LaplaceMechanism, clip_counts
-from evenhand.release.table.histogram import MOST_CELLS, Histogram
+from evenhand.release.table.counting import MOST_CELLS
+from evenhand.release.table.histogram import Histogram
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -44,8 +45,6 @@ if TYPE_CHECKING:
     Values = npt.NDArray[np.float64]
     Whole = npt.NDArray[np.int64]
     Bounds = tuple[Fraction, Fraction]
-
-__all__ = ["ThresholdedLaplace", "geometric", "survival_bounds", "survivors"]
 
 _LARGEST_THRESHOLD = 1 << 50
 _WORD = 64

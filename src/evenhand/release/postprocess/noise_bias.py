@@ -31,17 +31,6 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
-__all__ = [
-    "clamp_bias",
-    "difference_of_two",
-    "extreme_biases",
-    "optimal_temperature",
-    "reach",
-    "read_counts",
-    "shrink_bias",
-    "summed_over_noise",
-]
-
 special, optimize = lazy("scipy.special"), lazy("scipy.optimize")
 
 _FAR = 46.0  # exp(-46) is 1e-20

@@ -50,20 +50,6 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
-__all__ = [
-    "Integral",
-    "Nonnegative",
-    "Shrink",
-    "Step",
-    "SumTo",
-    "bias_after",
-    "carried_bias",
-    "integral",
-    "nonnegative",
-    "shrink",
-    "sum_to",
-]
-
 _LARGEST_TOTAL = 2**53  # larger ones are not all numbers of a computer
 _LARGEST_SHRINK = 10**9
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     Groups = tuple[tuple[str, tuple[Value, ...]], ...]
 
-__all__ = ["Generalization", "checked_generalization", "coarse_histogram", "coarse_schema"]
-
 Generalization = tuple[tuple[str, "str | Groups"], ...]
 """For each column the name of one of its levels, or labels with the values they stand for."""
 

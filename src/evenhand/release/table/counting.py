@@ -17,19 +17,6 @@ if TYPE_CHECKING:
 
     Counts = NDArray[np.int64] | NDArray[np.float64]
 
-__all__ = [
-    "MOST_CELLS",
-    "MOST_COUNT",
-    "MOST_NUMBERED",
-    "Cells",
-    "cell_numbers",
-    "checked_size",
-    "count_rows",
-    "sum_by_cell",
-    "sum_counts",
-    "whole_or_real",
-]
-
 MOST_CELLS = 50_000_000
 """A table of more cells is kept as its filled cells only."""
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from evenhand.table.frames import Backend
 
-__all__ = ["CellsRead", "build_frame", "cell_values", "cells_frame", "read_cells"]
-
 _OWNER = "Histogram.from_frame"
 
 

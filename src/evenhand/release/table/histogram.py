@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
     from evenhand.table.frames import Backend
 
-__all__ = ["MOST_CELLS", "Histogram"]
-
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Histogram:
