@@ -1,6 +1,6 @@
 """Studies: one plan, one store, one table of results, whatever runs them."""
 
-from evenhand.release.mechanisms.named import TableMechanism
+from evenhand.release.mechanisms.registry import TableMechanism
 from evenhand.study.plan.cells import Cell, Setting
 from evenhand.study.plan.facts import Facts
 from evenhand.study.plan.plan import Plan

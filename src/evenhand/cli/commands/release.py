@@ -18,8 +18,7 @@ from evenhand.cli.terminal.refusals import (
 )
 from evenhand.privacy.rational import exact
 from evenhand.release import Histogram, Release, ReleaseMechanism
-from evenhand.release.mechanisms.named import TableMechanism
-from evenhand.release.mechanisms.registry import MECHANISMS
+from evenhand.release.mechanisms.registry import MECHANISMS, TableMechanism
 from evenhand.release.postprocess.registry import checked_step, steps_of
 from evenhand.release.table.released import COUNT, SUPPRESSED
 from evenhand.schema import Schema
