@@ -16,6 +16,7 @@ from evenhand.collect.fairest.group_outcomes import GroupOutcomes
 from evenhand.collect.privatizer.bare_columns import write_out_views
 from evenhand.collect.protocols.law import VALUES_PUBLIC
 from evenhand.collect.protocols.optimal import Optimal
+from evenhand.collect.protocols.registry import AUTO
 from evenhand.collect.reports.dropping import refuse_dropping
 from evenhand.engine.choices import Choice, choose_columns, strategy_of
 from evenhand.engine.places import Places
@@ -96,7 +97,7 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     *,
     schema: Schema,
     epsilon: Any,
-    protocol: Any = "grr",
+    protocol: Any = AUTO,
     split: Any = "optimal",
     strategy: str = "independent",
     columns: Sequence[str] | None = None,

@@ -70,7 +70,10 @@ def privatize(  # noqa: PLR0913 - one option each
     epsilon: Annotated[str, protection_option("NUMBER", "Of a person's whole row, such as 1 or 1/2.")],
     schema: shared.SchemaFile = None,
     protocol: Annotated[
-        str, protection_option("NAME", "{protocols}, or best; or race=grr,age=oue.", choices="protocols")
+        str,
+        protection_option(
+            "NAME", "{protocols}, or auto: the least variance; or race=grr,age=oue.", choices="protocols"
+        ),
     ] = _DEFAULTS["protocol"],
     outcomes: Annotated[
         Path | None,

@@ -334,7 +334,7 @@ class JointReports:
     Examples
     --------
     >>> from evenhand.collect.joint.build import strategy_for
-    >>> strategy = strategy_for({"gender": 2, "race": 5}, epsilon=1)
+    >>> strategy = strategy_for({"gender": 2, "race": 5}, epsilon=1, protocol="grr", split="uniform")
     >>> reports = strategy.privatize({"gender": [0, 1, 1], "race": [4, 0, 2]}, rng=7)
     >>> reports
     <3 joint reports of gender, race, simulated>

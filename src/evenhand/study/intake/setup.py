@@ -384,7 +384,7 @@ def plan_for(  # noqa: PLR0913 - one keyword for each choice
     >>> from evenhand.study.intake.opening import open_data
     >>> plan = plan_for(open_data("causal", options={"n": 1000}), None, repeats=2)
     >>> len(plan.cells())
-    18
+    26
     """
     return Plan(
         data=replace(opened.source, rows=rows),
@@ -392,7 +392,7 @@ def plan_for(  # noqa: PLR0913 - one keyword for each choice
         task=(task or CollectTask()).with_(
             protocols=list(protocols) or list(CollectTask.audit_mechanisms),
             epsilons=list(epsilons) or list(CollectTask.audit_epsilons),
-            splits=list(splits) or ["uniform"],
+            splits=list(splits) or ["optimal"],
             strategies=list(strategies) or ["independent"],
         ),
         repeats=repeats,

@@ -233,9 +233,9 @@ def test_a_plan_has_good_defaults():
     schema = set_up(opened(), ALL).schema
     plan = plan_for(opened(), schema)
 
-    assert [each.name for each in plan.task.protocols] == ["grr", "oue"]
+    assert [each.name for each in plan.task.protocols] == ["auto", "grr", "oue"]
     assert [float(each) for each in plan.task.epsilons] == [0.5, 1, 2, 4]
-    assert plan.task.splits == ("uniform",)
+    assert plan.task.splits == ("optimal",)
     assert plan_for(opened(), schema, rows=7, task=CollectTask(model="logistic")).data.rows == 7
 
 

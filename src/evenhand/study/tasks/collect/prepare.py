@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from evenhand.collect.protocols.registry import AUTO
 from evenhand.collect.reports.dropping import refuse_dropping
 from evenhand.errors import EvenhandError
 from evenhand.schema.text import brief
@@ -11,6 +12,7 @@ from evenhand.study.tasks.base import refuse_field
 from evenhand.study.tasks.shared.features import check_encoder, layout
 from evenhand.study.tasks.shared.models import check_model
 from evenhand.study.tasks.shared.optimal_setting import check_optimal
+from evenhand.study.tasks.shared.protection import strategy_of
 from evenhand.study.tasks.shared.rows import check_parts, encode_rows, load_rows
 
 if TYPE_CHECKING:
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from evenhand.study.tasks.base import Prepared, StudyPlan
     from evenhand.study.tasks.collect.task import CollectTask
 
-__all__ = ["check_schema", "check_size", "check_task", "prepare"]
+__all__ = ["check_schema", "check_size", "check_task", "prepare", "without_twins"]
 
 _MOST_NUMBERS = 500_000_000  # 4 GB in double precision
 
@@ -68,6 +70,22 @@ def check_schema(schema: Schema, task: CollectTask) -> None:
             refuse_field("schema.roles.sensitive", why)
     refuse_dropping(schema[name] for name in schema.sensitive)
     check_optimal(schema, task)
+
+
+def without_twins(task: CollectTask, schema: Schema) -> CollectTask:
+    """Return the task without protocols by which ``"auto"`` reports every column at every epsilon already."""
+    asked = {
+        mechanism.name: {
+            setting.epsilon: {
+                name: kind.name for name, kind in strategy_of(setting, schema).protocols.items()
+            }
+            for setting in task.with_(protocols=[mechanism], strategies=("independent",)).settings()
+        }
+        for mechanism in task.protocols
+        if mechanism.name == AUTO or not mechanism.parameters
+    }
+    twins = [name for name, ways in asked.items() if name != AUTO and ways == asked.get(AUTO)]
+    return task.with_(protocols=[kept for kept in task.protocols if kept.name not in twins])
 
 
 def check_task(task: CollectTask) -> None:
