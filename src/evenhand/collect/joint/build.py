@@ -58,8 +58,9 @@ def strategy_for(
         Privacy parameter of a person's whole report, > 0.
     protocol : str, protocol class, protocol, or mapping of str to any of these
         How columns are reported. ``"auto"``, the default, takes whichever of GRR, OUE and SS has the least
-        variance at the column's size and epsilon; above 1,024 values, of GRR and OLH. A protocol that is made already keeps its own epsilon, which is taken out
-        of the whole before the rest is split; its `k` must be the column's.
+        variance at the column's size and epsilon; above 1,024 values, of GRR and OLH. A protocol that is
+        made already keeps its own epsilon, which is taken out of the whole before the rest is split; its `k`
+        must be the column's.
     split : {"optimal", "uniform", "k-based", "sample"} or mapping of str to number
         How the epsilon is split among the columns (:func:`evenhand.collect.joint.split.split_budget`).
         ``"sample"`` asks each person one column, with the whole epsilon. Not used where nothing is to be
