@@ -118,9 +118,9 @@ class CollectTask(Task):
     """Train on what people report, predict for clean rows, and compare the groups.
 
     Each protocol is tried with each epsilon, split and strategy, where they go together. Splits go with the
-    strategy ``"independent"`` only, and ``"combined"`` with GRR, which ``"auto"`` is there, and optimal. Under ``"independent"`` the
-    protocol ``"optimal"`` reports the protected column by the optimal channel and the others by GRR;
-    ``"single"`` reports the protected column, and ``"combined"`` all as one value.
+    strategy ``"independent"`` only, and ``"combined"`` with GRR, which ``"auto"`` is there, and optimal.
+    Under ``"independent"`` the protocol ``"optimal"`` reports the protected column by the optimal channel and
+    the others by GRR; ``"single"`` reports the protected column, and ``"combined"`` all as one value.
 
     Parameters
     ----------

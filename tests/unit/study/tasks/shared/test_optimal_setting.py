@@ -123,7 +123,7 @@ def test_what_cannot_be_is_refused(parameters):
     ("roles", "collect", "field"),
     [
         ({"sensitive": ["age"]}, CollectTask("optimal", splits="uniform"), "schema.roles.sensitive"),
-        ({}, CollectTask("optimal", strategies="combined", splits="uniform"), "task.protocols"),  # 3 x 50 combinations
+        ({}, CollectTask("optimal", strategies="combined", splits="uniform"), "task.protocols"),  # 3 x 50
         ({"protected": "age", "privileged": 18, "sensitive": ["age"]},
          CollectTask([optimal(outcomes=TABLE)], splits="uniform"), "task.protocols.optimal.outcomes"),
         ({}, CollectTask([optimal(as_printed=True)], splits="uniform"), "task.protocols.optimal.as_printed"),
