@@ -13,7 +13,7 @@ from evenhand._validate import integer
 from evenhand.errors import ColumnNotFoundError, DomainInferredWarning, InvalidParameterError
 from evenhand.schema.column import Column
 from evenhand.schema.describe import schema_html, schema_text
-from evenhand.schema.infer import Inference, inferred, leak_warning, open_frame, refuse_unseen
+from evenhand.schema.infer import MOST_TEXTS, Inference, inferred, leak_warning, open_frame, refuse_unseen
 from evenhand.schema.roles import Names, Roles, checked_roles
 from evenhand.schema.toml import MAX_BYTES, columns_and_roles, parse_toml, read_text, write_toml
 from evenhand.schema.values import Value, elements, instance, refuse_twins
@@ -306,16 +306,18 @@ class Schema:
         positive: Value | None = None,
         quasi_identifiers: Names = (),
         columns: Iterable[str] | None = None,
-        max_categories: int = 100,
+        max_categories: int = _KEEP,
         bins: int = 10,
-        outside: Rule = "error",
+        outside: Rule | None = None,
         nulls: Rule | None = None,
     ) -> Schema:
         """Read a schema from the rows of a frame, and warn that this is a leak.
 
-        Text and categories become a sorted list; a category type with an order keeps it. Whole
-        numbers become a list if there are at most 20 of them, else the range from the lowest to
-        the highest. Other numbers become bins of equal, round width. Truth values are False, True.
+        Text and categories become a sorted list; a category type with an order keeps it. Numbers
+        become a list if there are at most 20 of them, and 0.0 and 1.0 are then 0 and 1. More whole
+        numbers become the range from the lowest to the highest, other numbers bins of round width.
+        In a column with a role whole numbers become bins too. Truth values are False, True.
+        Audits, ``evenhand privatize`` and ``evenhand release`` read domains by the same rules.
 
         Columns for which rows were read are marked as :attr:`inferred`. The mark stays with them in
         files and in schemas made from this one, and guarantees about them state the leak.
@@ -328,15 +330,17 @@ class Schema:
             The roles, as in :class:`Schema`. They are given, never read.
         columns : list of str, optional
             The columns to take. By default all.
-        max_categories : int, default 100
-            A column of more distinct texts is refused: it is more of a name than a category.
+        max_categories : int, optional
+            A column of more distinct texts is refused: it is more of a name than a category. By default
+            1,000 for a column with a role, and 100 for any other.
         bins : int, default 10
             At most so many bins for a column of numbers.
-        outside : {"error", "other", "drop"}, default "error"
-            The rule for values outside the domain, for every column.
+        outside : {"error", "other", "drop"}, optional
+            The rule for values outside the domain, for every column. By default "other" where numbers
+            are infinite, else "error".
         nulls : {"error", "other", "drop"}, optional
-            The rule for missing values, for every column. By default "other" where there are any,
-            else "error".
+            The rule for missing values, for every column. By default "other" where there are any
+            ("drop" in the target), else "error".
 
         Warns
         -----
@@ -360,13 +364,22 @@ class Schema:
           gender  2 values: Female, Male  sensitive; read from the rows
           member  2 values: False, True
         """
-        how = Inference(
-            max_categories=integer("max_categories", max_categories, owner="Schema.infer", low=1),
-            bins=integer("bins", bins, owner="Schema.infer", low=1),
-            outside=outside,
-            nulls=nulls,
-        )
+        most = None if max_categories is _KEEP else max_categories
+        if max_categories is not _KEEP:
+            integer("max_categories", max_categories, owner="Schema.infer", low=1)
+        integer("bins", bins, owner="Schema.infer", low=1)
+        with_role = {target, protected, *([sensitive] if isinstance(sensitive, str) else sensitive or ())}
+
+        def how(name: str) -> Inference:
+            texts = MOST_TEXTS["sensitive" if name in with_role else "clear"] if most is None else most
+            return Inference(texts, bins, outside, nulls, ranges=name not in with_role)
+
         columns_read, read = inferred(open_frame(frame), columns, how)
+        if nulls is None and target is not None:
+            columns_read = tuple(
+                replace(column, nulls="drop") if column.name == target and column.nulls == "other" else column
+                for column in columns_read
+            )
         refuse_unseen(columns_read, privileged=(protected, privileged), positive=(target, positive))
         schema = cls(
             columns_read,

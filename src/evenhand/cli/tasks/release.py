@@ -157,7 +157,7 @@ def _assign_roles(
         message = "--protected is missing: the column of the table whose groups are compared."
         wrong_use(f"{message} Columns: {quote_names(columns)}.")
     try:
-        setup = set_up(opened, replace(roles, drop=others if opened.schema is None else ()))
+        setup = set_up(opened, replace(roles, drop=others if opened.schema is None else ()), crossed=columns)
     except SchemaError as error:
         wrong_use(with_choices(opened, roles, error))
     report_inferred(terminal, setup)

@@ -354,7 +354,9 @@ class LocalPrivatizer(KeepsSpending, TransformerMixin, BaseEstimator):  # type: 
             if name not in private and self.others != "passthrough" and not frame[name].dtype.is_numeric()
         ]
         read = [name for name in frame.columns if name in private or name in others]
-        inferred = Schema.infer(frame.to_native(), columns=read, outside="other", nulls="other")
+        inferred = Schema.infer(
+            frame.to_native(), columns=read, sensitive=private, outside="other", nulls="other"
+        )
         return inferred, private
 
     def _check_features(self, frame: Frame, *, named: bool, reset: bool) -> None:

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from evenhand.schema.infer import open_frame
-from evenhand.study.intake.draft import FEW, draft_column
+from evenhand.schema.infer import FEW, open_frame
+from evenhand.study.intake.draft import draft_column
 from evenhand.study.intake.setup import RoleOptions, column_named, columns_to_drop, value_of
 
 if TYPE_CHECKING:

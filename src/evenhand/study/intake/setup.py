@@ -127,7 +127,9 @@ def _declares(schema: Schema | None, role: str, words: RoleOptions, undeclared: 
     return named is None or column_named(named, schema.names, undeclared) == getattr(schema, str(owner))
 
 
-def set_up(opened: Opened, words: RoleOptions, *, bins_only: bool = False) -> Setup:
+def set_up(
+    opened: Opened, words: RoleOptions, *, bins_only: bool = False, crossed: Sequence[str] = ()
+) -> Setup:
     """Return the schema for a study of `opened` with the roles that `words` say.
 
     A declared schema is used as it is, with the roles that are given. Without one the domain of each column
@@ -139,6 +141,8 @@ def set_up(opened: Opened, words: RoleOptions, *, bins_only: bool = False) -> Se
     words : RoleOptions
     bins_only : bool, default False
         Put whole numbers in the clear into bins too, for an encoder that makes a feature of each value.
+    crossed : sequence of str
+        Columns of a table that is published, which are read like those that people report.
 
     Raises
     ------
@@ -169,7 +173,7 @@ def set_up(opened: Opened, words: RoleOptions, *, bins_only: bool = False) -> Se
     if opened.schema is not None:
         made = Setup(opened.schema.select([name for name in known if name not in drop]))
     else:
-        parts: dict[str, Part] = dict.fromkeys(sensitive, "sensitive")
+        parts: dict[str, Part] = dict.fromkeys((*crossed, *sensitive), "sensitive")
         if named["protected"] is not None:
             parts[named["protected"]] = "protected"
         if named["target"] is not None:
