@@ -50,6 +50,9 @@ class Schema:
         The value of `target` that people hope for; for bins, the label of a bin.
     quasi_identifiers : name or list of names, default ()
         Columns that others may know too.
+    missing_group : bool, default False
+        Whether people whose `protected` value is missing are a group that is compared. By default they are
+        *not stated*: listed apart, and in no gap.
 
     Raises
     ------
@@ -92,6 +95,7 @@ class Schema:
     target: str | None
     positive: Value | None
     quasi_identifiers: tuple[str, ...]
+    missing_group: bool
 
     def __init__(
         self,
@@ -103,6 +107,7 @@ class Schema:
         target: str | None = None,
         positive: Value | None = None,
         quasi_identifiers: Names = (),
+        missing_group: bool = False,
     ) -> None:
         kept = tuple(
             instance("columns", column, Column, owner="Schema")
@@ -113,7 +118,7 @@ class Schema:
             raise InvalidParameterError("columns", owner="Schema", must_be=must_be, got=got)
         refuse_twins("columns", [column.name for column in kept], owner="Schema")
         object.__setattr__(self, "columns", kept)
-        given = Roles(sensitive, protected, privileged, target, positive, quasi_identifiers)
+        given = Roles(sensitive, protected, privileged, target, positive, quasi_identifiers, missing_group)
         for role, value in vars(checked_roles(self._by_name, given)).items():
             object.__setattr__(self, role, value)
 
@@ -127,7 +132,19 @@ class Schema:
             target=self.target,
             positive=self.positive,
             quasi_identifiers=self.quasi_identifiers,
+            missing_group=self.missing_group,
         )
+
+    @property
+    def not_stated(self) -> int | None:
+        """The code of people whose protected value is missing; None where there is none, or they are a group.
+
+        Where values outside the domain have the code too, the two cannot be told apart and are one group.
+        """
+        column = self._by_name.get(str(self.protected))
+        if column is None or self.missing_group or column.nulls != "other" or column.outside == "other":
+            return None
+        return column.other_code
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -205,6 +222,7 @@ class Schema:
             target=self.target if target else None,
             positive=self.positive if target else None,
             quasi_identifiers=tuple(name for name in self.quasi_identifiers if name in kept),
+            missing_group=self.missing_group and protected,
         )
 
     def with_columns(self, *columns: Column) -> Schema:
@@ -223,6 +241,7 @@ class Schema:
         target: str | None = _KEEP,
         positive: Value | None = _KEEP,
         quasi_identifiers: Names = _KEEP,
+        missing_group: bool = _KEEP,
     ) -> Schema:
         """Return the schema with these roles; a role that is not named stays, None takes it away.
 
@@ -236,6 +255,7 @@ class Schema:
             "target": target,
             "positive": positive,
             "quasi_identifiers": quasi_identifiers,
+            "missing_group": missing_group,
         }
         changed = {role: value for role, value in given.items() if value is not _KEEP}
         for owner, value in (("protected", "privileged"), ("target", "positive")):

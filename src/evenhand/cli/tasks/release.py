@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 __all__ = ["ReleaseCommand"]
 
 _WITH_QUASI_IDENTIFIERS = ("record-swapping", "k-anonymity")
-_ROLES = ("target", "positive", "protected", "privileged")
+_ROLES = ("target", "positive", "protected", "privileged", "missing_group")
 _NUMBERS, _GROUP, _LONGEST = 76, 8, 16
 
 Columns = Annotated[list[str] | None, data_option("COLUMNS", "What is crossed, with commas.", "--columns")]

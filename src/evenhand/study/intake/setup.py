@@ -45,6 +45,7 @@ ROLES = {
 """What a person has to say before anything can be compared."""
 
 _MOST_REASONS = 6
+_SAID_APART = ("target", "protected")
 _MISSING = frozenset({"?", "-", ".", "na", "n/a", "nan", "null", "none", "missing"})
 _INFERRED = Note(
     "privacy",
@@ -63,6 +64,8 @@ class RoleOptions:
     sensitive : tuple of str, default ()
     drop : tuple of str, default ()
         Columns to leave out.
+    missing_group : bool, default False
+        Whether people whose protected value is missing are compared as a group.
     """
 
     target: str | None = None
@@ -71,6 +74,7 @@ class RoleOptions:
     privileged: str | None = None
     sensitive: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
+    missing_group: bool = False
 
 
 @dataclass(frozen=True)
@@ -238,7 +242,7 @@ def _inferred(opened: Opened, parts: Mapping[str, Part], drop: Iterable[str], *,
 
 def _notes(drafts: Mapping[str, Draft], parts: Mapping[str, Part]) -> Iterable[str]:
     used = {name: draft for name, draft in drafts.items() if draft.column is not None}
-    missing = [name for name, draft in used.items() if draft.missing and parts.get(name) != "target"]
+    missing = [name for name, draft in used.items() if draft.missing and parts.get(name) not in _SAID_APART]
     if missing:
         yield f"Missing values of {_few(missing)} count as a value of their own, 'other'."
     unknown = [name for name, draft in used.items() if draft.missing and parts.get(name) == "target"]
@@ -287,6 +291,8 @@ def _with_roles(
     changes: dict[str, Any] = {role: name for role, name in named.items() if name is not None}
     if sensitive:
         changes["sensitive"] = tuple(sensitive)
+    if words.missing_group:
+        changes["missing_group"] = True
     schema = schema.with_roles(**changes)
     for role, owner in (("positive", "target"), ("privileged", "protected")):
         text, column = getattr(words, role), getattr(schema, owner)

@@ -215,9 +215,10 @@ class Reading:
     def rows_line(self) -> str:
         """Return the first line of the method: how many people, by group, and how many rows were left out."""
         facts = self.results.facts
-        sizes = listed(
-            [f"{self.named(group)}: {size:,}" for group, size in zip(facts.groups, facts.sizes, strict=True)]
-        )
+        counts = [
+            f"{self.named(group)}: {size:,}" for group, size in zip(facts.groups, facts.sizes, strict=True)
+        ]
+        sizes = listed([*counts, *([f"not stated: {facts.not_stated:,}"] if facts.not_stated else [])])
         dropped = f" {counted(facts.dropped, 'row')} left out by the schema's rules." if facts.dropped else ""
         return f"{plain(facts.label)}: {counted(facts.rows, 'person', 'people')} ({sizes}).{dropped}"
 

@@ -100,6 +100,10 @@ class Prepared:
     def __repr__(self) -> str:
         return f"Prepared rows of {self.facts.label}: {', '.join(self.codes)}"
 
+    def stated(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return those of the rows whose people are in a group that is compared."""
+        return rows[self.group[rows] < len(self.facts.groups)]
+
     def subset(self, rows: int) -> Prepared:
         """Return evenly spaced rows of each outcome, at most so many in all; all of them if these are few."""
         people = self.facts.rows

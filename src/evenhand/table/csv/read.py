@@ -118,7 +118,7 @@ def read_csv(
 
 
 def _converter_of(column: Column) -> Callable[[Any], Any]:
-    """Return what converts the cells of a column, with the words for missing if its domain was read from rows."""
+    """Return what converts the cells of a column; one that was inferred has words for missing."""
     return converter(column.domain, words=column.inferred and column.nulls != "error")
 
 
