@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from evenhand.collect.protocols.registry import AUTO
@@ -9,6 +10,7 @@ from evenhand.collect.reports.dropping import refuse_dropping
 from evenhand.errors import EvenhandError
 from evenhand.schema.text import brief
 from evenhand.study.tasks.base import refuse_field
+from evenhand.study.tasks.collect.leakage import notes_on_leaks
 from evenhand.study.tasks.shared.features import check_encoder, layout
 from evenhand.study.tasks.shared.models import check_model
 from evenhand.study.tasks.shared.optimal_setting import check_optimal
@@ -34,7 +36,8 @@ def prepare(task: CollectTask, plan: StudyPlan, *, frame: Any = None) -> Prepare
     facts = prepared.facts
     check_size(task, facts.schema, people=facts.rows)
     check_parts(prepared.target, facts.schema, sizes=facts.sizes, test=task.test, folds=task.folds)
-    return prepared
+    notes = (*facts.notes, *notes_on_leaks(prepared))
+    return replace(prepared, facts=replace(facts, notes=notes))
 
 
 def check_schema(schema: Schema, task: CollectTask) -> None:
