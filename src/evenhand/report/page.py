@@ -206,6 +206,8 @@ class Page:
         The foot of the page.
     command : str
         The command that makes this page again.
+    next_command : str
+        The command that does what the page is about.
     """
 
     question: str
@@ -219,3 +221,4 @@ class Page:
     limits: Sequence[str] = ()
     sources: Sequence[str] = ()
     command: str = ""
+    next_command: str = ""

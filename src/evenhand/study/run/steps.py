@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["PLAN_FILE", "Runner", "WorkerDied", "follow"]
 
 PLAN_FILE = "plan.toml"
+SCHEMA_FILE = "schema.toml"
 """The name of the plan in the folder of a study."""
 
 _MOST_WORKERS = 1024
@@ -214,6 +215,8 @@ class Runner:
         self._store.start(kept, prepared.facts)
         self.facts = self._store.facts
         kept.save(self._store.folder / PLAN_FILE)
+        if self.facts.schema.sensitive:
+            self.facts.schema.save(self._store.folder / SCHEMA_FILE)
         for outcome in self._store.outcomes():
             if outcome.failure is None or not self._retry_failed:
                 self._count(outcome)

@@ -227,6 +227,10 @@ class Task(ABC):
         """Return the command line that repeats a plan which stands in a file."""
         return f"evenhand audit --plan {file}"
 
+    def next_command(self, setting: Setting, schema: Schema, *, data: str, file: str) -> str:  # noqa: ARG002 - as above
+        """Return the command line that does what a setting tested; an empty text if there is none."""
+        return ""
+
     # --- files ------------------------------------------------------------------------------------
 
     @property

@@ -90,7 +90,7 @@ def test_a_sample_depends_on_the_seed_alone_and_says_so():
 
     assert first.facts.rows == len(first.target) == 120
     assert first.facts.fingerprint == again.facts.fingerprint != other.facts.fingerprint
-    assert first.facts.notes == ("The study uses 120 of the rows, drawn at random with its seed.",)
+    assert first.facts.notes[0] == "The study uses 120 of the rows, drawn at random with its seed."
 
 
 def test_a_sample_keeps_the_order_and_draws_without_return():

@@ -5,15 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from evenhand._notes import Note
 from evenhand.collect.protocols.registry import AUTO
 from evenhand.collect.reports.dropping import refuse_dropping
 from evenhand.errors import EvenhandError
-from evenhand.schema.text import brief
+from evenhand.schema.text import brief, listed
 from evenhand.study.tasks.base import refuse_field
 from evenhand.study.tasks.collect.leakage import notes_on_leaks
 from evenhand.study.tasks.shared.features import check_encoder, layout
 from evenhand.study.tasks.shared.models import check_model
-from evenhand.study.tasks.shared.optimal_setting import check_optimal
+from evenhand.study.tasks.shared.optimal_setting import NAME, check_optimal
 from evenhand.study.tasks.shared.protection import strategy_of
 from evenhand.study.tasks.shared.rows import check_parts, encode_rows, load_rows
 
@@ -36,8 +37,28 @@ def prepare(task: CollectTask, plan: StudyPlan, *, frame: Any = None) -> Prepare
     facts = prepared.facts
     check_size(task, facts.schema, people=facts.rows)
     check_parts(prepared.target, facts.schema, sizes=facts.sizes, test=task.test, folds=task.folds)
-    notes = (*facts.notes, *notes_on_leaks(prepared))
+    notes = (*facts.notes, *notes_on_leaks(prepared), *_notes_on_truth(task, facts.schema))
     return replace(prepared, facts=replace(facts, notes=notes))
+
+
+def _notes_on_truth(task: CollectTask, schema: Schema) -> tuple[Note, ...]:
+    """Say for which setting, and of which columns, reports are true the least often, if that is rarely."""
+    found = []
+    for setting in task.settings():
+        if setting.mechanism != NAME:
+            rarely = strategy_of(setting, schema).rarely_true
+            found += [(share, name, str(setting)) for name, share in rarely.items()]
+    if not found:
+        return ()
+    share, name, setting_name = min(found)
+    columns = listed([f"'{brief(column)}'" for column in dict.fromkeys(each[1] for each in found)])
+    return (
+        Note(
+            "limit",
+            f"Less than 5 % of the reports of {columns} are true in some settings: of '{brief(name)}' "
+            f"{100 * share:.2g} % under {setting_name}.",
+        ),
+    )
 
 
 def check_schema(schema: Schema, task: CollectTask) -> None:

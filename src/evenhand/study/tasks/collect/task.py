@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from fractions import Fraction
 
+    from evenhand.schema import Schema
     from evenhand.study.tasks.base import Reading
     from evenhand.study.tasks.measure import Measure
 
@@ -286,6 +287,14 @@ class CollectTask(Task):
     def advised(self, *, owner: str, parameter: str) -> CollectTask:  # noqa: ARG002 - refused by other tasks
         """Return the task itself: its protocols can be recommended, see :mod:`evenhand.study.advise`."""
         return self
+
+    def next_command(self, setting: Setting, schema: Schema, *, data: str, file: str) -> str:
+        """Return ``evenhand privatize`` as the setting tested it."""
+        from evenhand.study.tasks.collect.release_command import (  # noqa: PLC0415 - only for a report
+            privatize_command,
+        )
+
+        return privatize_command(setting, schema, data=data, file=file)
 
     # --- files ------------------------------------------------------------------------------------
 

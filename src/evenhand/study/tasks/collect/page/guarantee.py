@@ -237,6 +237,15 @@ def _notes(reading: CollectReading, strategy: Strategy, guarantee: Guarantee) ->
                 "it, and a result that does not follow ε may be due to that.",
             )
         )
+    if strategy.rarely_true and reading.chosen.mechanism != NAME:
+        shares = [f"{plain(name)} {percent(share)}" for name, share in strategy.rarely_true.items()]
+        notes.append(
+            Note(
+                "warn",
+                f"**Less than 5% of the reports are true:** {listed(shares)}. Shares of many people can be "
+                "estimated from them, and a model learns little.",
+            )
+        )
     notes += [Note("warn", plain(caution, longest=400)) for caution in guarantee.cautions]
     if strategy.name == "combined":
         notes.append(
