@@ -23,7 +23,7 @@ def run_pool(folder, learner, size, file):
     if not path.exists():
         plan = Plan(
             data=DataSource(dataset="causal", options={"n": size, "seed": file}),
-            task=CollectTask("grr", [1], model=learner, parameters=LEARNERS[learner]),
+            task=CollectTask("grr", [1], model=learner, parameters=LEARNERS[learner], splits="uniform"),
             repeats=REPEATS[learner],
             seed=1000 * file,
         )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from evenhand._validate import kind_of, refuse
 from evenhand.errors import ColumnNotFoundError, SchemaError, UnknownNameError
 from evenhand.schema.text import brief
-from evenhand.schema.values import described, shown
+from evenhand.schema.values import described, shown, truth
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -42,6 +42,8 @@ class Roles:
         The value of `target` that people hope for.
     quasi_identifiers : tuple of str
         Columns that others may know too, in the order of the schema.
+    missing_group : bool
+        Whether people whose `protected` value is missing are compared as a group.
     """
 
     sensitive: tuple[str, ...] = ()
@@ -50,6 +52,7 @@ class Roles:
     target: str | None = None
     positive: Value | None = None
     quasi_identifiers: tuple[str, ...] = ()
+    missing_group: bool = False
 
     def of(self, column: str) -> tuple[str, ...]:
         """Return the roles of a column in words, such as ``("sensitive", "target")``."""
@@ -74,6 +77,7 @@ def checked_roles(columns: Mapping[str, Column], given: Roles) -> Roles:
         target=target,
         positive=_value("positive", given.positive, "target", target, columns),
         quasi_identifiers=_names("quasi_identifiers", given.quasi_identifiers, columns),
+        missing_group=truth("missing_group", given.missing_group, owner="Schema"),
     )
 
 

@@ -46,6 +46,8 @@ def write_toml(columns: Iterable[Column], roles: Roles) -> str:
 def _lines(columns: Iterable[Column], roles: Roles) -> Iterator[str]:
     yield from _assignments({"format": FORMAT})
     given = {role: value for role, value in vars(roles).items() if value is not None and value != ()}
+    if not roles.missing_group:
+        del given["missing_group"]
     if given:
         yield "\n[roles]\n"
         yield from _assignments(given)
@@ -163,7 +165,7 @@ def _roles(table: object, columns: dict[str, Column]) -> Roles:
     if not isinstance(table, dict):
         _refuse("roles", "must be a [roles] table.")
     _known_keys(table, ROLES, place="a role", prefix="roles.")
-    for role in ("sensitive", "protected", "target", "quasi_identifiers"):
+    for role in ("sensitive", "protected", "target", "quasi_identifiers", "missing_group"):
         if role in table:
             try:
                 checked_roles(columns, Roles(**{role: table[role]}))

@@ -146,7 +146,8 @@ def _open_table(terminal: Terminal, typed: dict[str, Any]) -> tuple[Opened, Sche
     if schema is None:
         if not opened.rows:
             wrong_use(f"{opened.source.label} has column names and no rows.")
-        schema = Schema.infer(open_frame(opened.frame).select(list(names)).to_native())
+        rows = open_frame(opened.frame).select(list(names)).to_native()
+        schema = Schema.infer(rows, sensitive=names).with_roles(sensitive=None)
     return opened, schema.select(names)
 
 

@@ -15,7 +15,7 @@ from evenhand.collect.joint.split import split_budget
 from evenhand.collect.joint.split_fair import fair_epsilon
 from evenhand.collect.protocols.base import Protocol
 from evenhand.collect.protocols.grr import GRR
-from evenhand.collect.protocols.registry import BEST, best_name, protocol_named
+from evenhand.collect.protocols.registry import AUTO, auto_name, protocol_named
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError
 from evenhand.privacy.rational import Number, exact
 
@@ -36,8 +36,8 @@ def strategy_for(
     sizes: Mapping[str, int],
     *,
     epsilon: Number,
-    protocol: Any = "grr",
-    split: Any = "uniform",
+    protocol: Any = AUTO,
+    split: Any = "optimal",
     strategy: str = "independent",
     protected: str | None = None,
     weights: Any = None,
@@ -51,10 +51,11 @@ def strategy_for(
     epsilon : int, float, str, Fraction or Decimal
         Privacy parameter of a person's whole report, > 0.
     protocol : str, protocol class, protocol, or mapping of str to any of these
-        How columns are reported. ``"best"`` takes whichever of GRR, OUE and SS has the least variance at the
-        column's size and epsilon. A protocol that is made already keeps its own epsilon, which is taken out
-        of the whole before the rest is split; its `k` must be the column's.
-    split : {"uniform", "k-based", "optimal", "sample"} or mapping of str to number
+        How columns are reported. ``"auto"``, the default, takes whichever of GRR, OUE and SS has the least
+        variance at the column's size and epsilon; above 1,024 values, of GRR and OLH. A protocol that is
+        made already keeps its own epsilon, which is taken out of the whole before the rest is split; its `k`
+        must be the column's.
+    split : {"optimal", "uniform", "k-based", "sample"} or mapping of str to number
         How the epsilon is split among the columns (:func:`evenhand.collect.joint.split.split_budget`).
         ``"sample"`` asks each person one column, with the whole epsilon. Not used where nothing is to be
         split.
@@ -69,7 +70,7 @@ def strategy_for(
     Examples
     --------
     >>> adult = {"gender": 2, "race": 5, "native-country": 41, "age": 74}
-    >>> print(strategy_for(adult, epsilon=1, protocol="best", split="optimal"))
+    >>> print(strategy_for(adult, epsilon=1))
     column          k   protocol  epsilon within the report  if only this column is seen
     gender          2   GRR       0.0807361                  0.0807361
     race            5   SS        0.150991                   0.150991
@@ -160,7 +161,7 @@ def _protocols_by_column(protocol: Any, sizes: Mapping[str, int]) -> Wanted:
 
 def _formula_name(wanted: str | type[Protocol] | Protocol) -> str:
     """Return the name by which the formulas know a protocol; refuse one that a name does not make."""
-    if isinstance(wanted, str) and wanted == BEST:
+    if isinstance(wanted, str) and wanted == AUTO:
         return wanted
     kind = protocol_named(wanted) if isinstance(wanted, str) else wanted
     if isinstance(kind, type) and issubclass(kind, Protocol):
@@ -175,8 +176,8 @@ def _build_protocol(wanted: Any, column: str, k: int, epsilon: Fraction) -> Prot
             must_be, got = f"a protocol of {k:,} values for column '{column}'", f"one of {wanted.k:,}"
             raise InvalidParameterError("protocol", owner=_OWNER, must_be=must_be, got=got)
         return wanted
-    if isinstance(wanted, str) and wanted == BEST:
-        wanted = best_name(k, float(epsilon))
+    if isinstance(wanted, str) and wanted == AUTO:
+        wanted = auto_name(k, float(epsilon))
     is_class = isinstance(wanted, type) and issubclass(wanted, Protocol)
     return (wanted if is_class else protocol_named(wanted)).of_size(k, epsilon)
 
@@ -192,11 +193,11 @@ def _check_sum(given: list[Fraction], total: Fraction, *, more: bool = False) ->
 
 def _check_grr(protocol: Any) -> None:
     name = protocol if isinstance(protocol, str) else getattr(protocol, "name", None)
-    if isinstance(protocol, Protocol) or not isinstance(name, str) or name.lower() != "grr":
+    if isinstance(protocol, Protocol) or not isinstance(name, str) or name.lower() not in {"grr", AUTO}:
         raise InvalidParameterError(
             "protocol",
             owner=_OWNER,
-            must_be="'grr' for the strategy 'combined'",
+            must_be="'grr' or 'auto' for the strategy 'combined'",
             got=protocol,
             hint="strategy='independent' takes any protocol.",
         )

@@ -31,14 +31,8 @@ if TYPE_CHECKING:
     Codes = dict[str, npt.NDArray[Any]]
     Sent = tuple[list[Reports], npt.NDArray[Any] | None]
 
-__all__ = [
-    "JointReports",
-    "Strategy",
-    "check_column_names",
-    "check_protocols",
-    "refuse_dropping",
-    "streams",
-]
+RARELY_TRUE = 0.05
+"""Below this share of true reports a column is little more than noise."""
 
 _CHUNK_BYTES = 1 << 22
 _LOGARITHM = 1 + Fraction(1, 2**40)  # more than a logarithm of floats can be too small by
@@ -110,6 +104,26 @@ class Strategy(ABC):
         This is never a guarantee: whoever gets the report sees the other columns too.
         """
         return float(self.epsilon_within_report(column))
+
+    def truth_within_report(self, column: str) -> float:
+        """Return how often a value that a report supports is the true one, if every value is as common.
+
+        A report of GRR is one value; one of OUE and SS is a set of values, of which one is picked.
+
+        Examples
+        --------
+        >>> from evenhand.collect.joint.build import strategy_for
+        >>> f"{strategy_for({'town': 400}, epsilon=1, protocol='grr').truth_within_report('town'):.4f}"
+        '0.0068'
+        """
+        law = self._protocol(column)
+        return law.p / (law.p + (law.k - 1) * law.q)
+
+    @property
+    def rarely_true(self) -> dict[str, float]:
+        """The columns whose reports are true less than 5 % of the time, with how often they are."""
+        shares = {column: self.truth_within_report(column) for column in self.columns}
+        return {column: share for column, share in shares.items() if share < RARELY_TRUE}
 
     # --- people and server ------------------------------------------------------------------------
 
@@ -373,7 +387,7 @@ class JointReports:
     Examples
     --------
     >>> from evenhand.collect.joint.build import strategy_for
-    >>> strategy = strategy_for({"gender": 2, "race": 5}, epsilon=1)
+    >>> strategy = strategy_for({"gender": 2, "race": 5}, epsilon=1, protocol="grr", split="uniform")
     >>> reports = strategy.privatize({"gender": [0, 1, 1], "race": [4, 0, 2]}, rng=7)
     >>> reports
     <3 joint reports of gender, race, simulated>

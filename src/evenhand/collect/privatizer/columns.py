@@ -11,7 +11,7 @@ from evenhand._validate import one_of
 from evenhand.collect.joint.build import refuse_single_values, strategy_for
 from evenhand.collect.joint.strategy import refuse_dropping
 from evenhand.collect.protocols.base import Protocol
-from evenhand.collect.protocols.registry import BEST, protocol_named
+from evenhand.collect.protocols.registry import AUTO, protocol_named
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError, LimitExceededError, SchemaError
 from evenhand.privacy.guarantees.in_clear import refuse_reserved_names
 from evenhand.privacy.rational import exact
@@ -259,7 +259,7 @@ def _check_protocol(protocol: Any, sizes: Mapping[str, int]) -> None:
 
 def _check_column_protocol(given: Any, column: str, k: int) -> None:
     if isinstance(given, str):
-        if given != BEST:
+        if given != AUTO:
             protocol_named(given)
     elif isinstance(given, Protocol):
         if given.k != k:

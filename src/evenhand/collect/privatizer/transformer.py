@@ -30,6 +30,7 @@ from evenhand.collect.privatizer.output import (
 )
 from evenhand.collect.privatizer.spent import Collection, KeepsSpending, total_of_reports
 from evenhand.collect.protocols.law import VALUES_PUBLIC
+from evenhand.collect.protocols.registry import AUTO
 from evenhand.collect.reports.streams import check_rng, stream_for
 from evenhand.errors import InvalidParameterError, PrivacyWarning
 from evenhand.privacy.guarantees.guarantee import Guarantee
@@ -71,7 +72,7 @@ class LocalPrivatizer(KeepsSpending, TransformerMixin, BaseEstimator):  # type: 
     Parameters
     ----------
     protocol : str, Protocol, or mapping of column to either
-        Name of a protocol (``"grr"``, ``"oue"``, ...), ``"best"`` for the one of least variance at the
+        Name of a protocol (``"grr"``, ``"oue"``, ...), ``"auto"`` for the one of least variance at the
         column's size, or a protocol that is made already; that one keeps its epsilon, which is taken out of
         the whole.
     epsilon : int, float, str, Fraction or Decimal
@@ -127,7 +128,7 @@ class LocalPrivatizer(KeepsSpending, TransformerMixin, BaseEstimator):  # type: 
 
     def __init__(
         self,
-        protocol: str | type[Protocol] | Protocol | Mapping[str, Any] = "grr",
+        protocol: str | type[Protocol] | Protocol | Mapping[str, Any] = AUTO,
         *,
         epsilon: Number = 1.0,
         split: str | Mapping[str, Number] = DEFAULT_SPLIT,
@@ -352,7 +353,9 @@ class LocalPrivatizer(KeepsSpending, TransformerMixin, BaseEstimator):  # type: 
             if name not in private and self.others != "passthrough" and not frame[name].dtype.is_numeric()
         ]
         read = [name for name in frame.columns if name in private or name in others]
-        inferred = Schema.infer(frame.to_native(), columns=read, outside="other", nulls="other")
+        inferred = Schema.infer(
+            frame.to_native(), columns=read, sensitive=private, outside="other", nulls="other"
+        )
         return inferred, private
 
     def _check_features(self, frame: Frame, *, named: bool, reset: bool) -> None:

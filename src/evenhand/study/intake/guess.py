@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evenhand.schema.infer import open_frame
-from evenhand.study.intake.draft import FEW, draft_column
+from evenhand.schema.infer import FEW, open_frame
+from evenhand.study.intake.draft import draft_column
 from evenhand.study.intake.setup import ROLES, RoleOptions, name_columns, value_of
 
 if TYPE_CHECKING:

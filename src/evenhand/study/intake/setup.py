@@ -45,6 +45,7 @@ ROLES = {
 """What a person has to say before anything can be compared."""
 
 _MOST_REASONS = 6
+_SAID_APART = ("target", "protected")
 _MISSING = frozenset({"?", "-", ".", "na", "n/a", "nan", "null", "none", "missing"})
 _INFERRED = Note(
     "privacy",
@@ -63,6 +64,8 @@ class RoleOptions:
     sensitive : tuple of str, default ()
     drop : tuple of str, default ()
         Columns to leave out.
+    missing_group : bool, default False
+        Whether people whose protected value is missing are compared as a group.
     """
 
     target: str | None = None
@@ -71,6 +74,7 @@ class RoleOptions:
     privileged: str | None = None
     sensitive: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
+    missing_group: bool = False
 
 
 @dataclass(frozen=True)
@@ -129,7 +133,9 @@ def _declares(schema: Schema | None, role: str, words: RoleOptions, undeclared: 
     return named is None or column_named(named, schema.names, undeclared) == getattr(schema, str(owner))
 
 
-def set_up(opened: Opened, words: RoleOptions, *, bins_only: bool = False) -> Setup:
+def set_up(
+    opened: Opened, words: RoleOptions, *, bins_only: bool = False, crossed: Sequence[str] = ()
+) -> Setup:
     """Return the schema for a study of `opened` with the roles that `words` say.
 
     A declared schema is used as it is, with the roles that are given. Without one the domain of each column
@@ -141,6 +147,8 @@ def set_up(opened: Opened, words: RoleOptions, *, bins_only: bool = False) -> Se
     words : RoleOptions
     bins_only : bool, default False
         Put whole numbers in the clear into bins too, for an encoder that makes a feature of each value.
+    crossed : sequence of str
+        Columns of a table that is published, which are read like those that people report.
 
     Raises
     ------
@@ -168,7 +176,7 @@ def set_up(opened: Opened, words: RoleOptions, *, bins_only: bool = False) -> Se
     if opened.schema is not None:
         setup = Setup(opened.schema.select([name for name in known if name not in drop]))
     else:
-        parts: dict[str, Part] = dict.fromkeys(named.sensitive, "sensitive")
+        parts: dict[str, Part] = dict.fromkeys((*crossed, *named.sensitive), "sensitive")
         if named.protected is not None:
             parts[named.protected] = "protected"
         if named.target is not None:
@@ -244,7 +252,7 @@ def _inferred(opened: Opened, parts: Mapping[str, Part], drop: Iterable[str], *,
 
 def _notes(drafts: Mapping[str, Draft], parts: Mapping[str, Part]) -> Iterable[str]:
     used = {name: draft for name, draft in drafts.items() if draft.column is not None}
-    missing = [name for name, draft in used.items() if draft.missing and parts.get(name) != "target"]
+    missing = [name for name, draft in used.items() if draft.missing and parts.get(name) not in _SAID_APART]
     if missing:
         yield f"Missing values of {_few(missing)} count as a value of their own, 'other'."
     unknown = [name for name, draft in used.items() if draft.missing and parts.get(name) == "target"]
@@ -293,6 +301,8 @@ def _with_roles(setup: Setup, words: RoleOptions) -> Setup:
     schema, notes = setup.schema, list(setup.notes)
     given = {role: getattr(words, role) for role in ("target", "protected", "sensitive")}
     changes: dict[str, Any] = {role: columns for role, columns in given.items() if columns not in (None, ())}
+    if words.missing_group:
+        changes["missing_group"] = True
     schema = schema.with_roles(**changes)
     for role, owner in (("positive", "target"), ("privileged", "protected")):
         text, column = getattr(words, role), getattr(schema, owner)
@@ -384,7 +394,7 @@ def plan_for(  # noqa: PLR0913 - one keyword for each choice
     >>> from evenhand.study.intake.opening import open_data
     >>> plan = plan_for(open_data("causal", options={"n": 1000}), None, repeats=2)
     >>> len(plan.cells())
-    18
+    26
     """
     return Plan(
         data=replace(opened.source, rows=rows),
@@ -392,7 +402,7 @@ def plan_for(  # noqa: PLR0913 - one keyword for each choice
         task=(task or CollectTask()).with_(
             protocols=list(protocols) or list(CollectTask.audit_mechanisms),
             epsilons=list(epsilons) or list(CollectTask.audit_epsilons),
-            splits=list(splits) or ["uniform"],
+            splits=list(splits) or ["optimal"],
             strategies=list(strategies) or ["independent"],
         ),
         repeats=repeats,

@@ -65,6 +65,16 @@ class Facts:
     versions: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()  # each a Note
 
+    @property
+    def not_stated(self) -> int:
+        """How many people are in none of the groups, because they do not state theirs."""
+        return max(self.rows - sum(self.sizes), 0) if self.schema.not_stated is not None else 0
+
+    @property
+    def compared(self) -> int | None:
+        """How many groups are compared where somebody is in none of them; None where everybody is in one."""
+        return len(self.groups) if self.not_stated else None
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "notes", tuple(Note.of(note) for note in self.notes))
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -45,7 +48,7 @@ if TYPE_CHECKING:
 __all__ = ["Results"]
 
 _OWNER = "Results"
-_PLAN_FILE = "plan.toml"
+_PLAN_FILE, _SCHEMA_FILE = "plan.toml", "schema.toml"
 _FEW = 4
 _SHOWN_TEXT = 12
 _SHOWN_HTML = 30
@@ -261,21 +264,52 @@ class Results(ResultData):
             One that the kind of study has sentences in.
         """
         asked = None if chosen is None else self.setting(chosen)
-        command = "" if path is None else self.command(Path(path).parent)
-        page = self.plan.task.read(self, chosen=asked, language=language).page(command=command)
+        reading = self.plan.task.read(self, chosen=asked, language=language)
         if path is None:
-            return str(render(page))
-        write(page, path)
+            return str(render(reading.page(command="")))
+        folder = Path(path).parent
+        page = reading.page(command=self.command(folder))
+        kept = self._plan_in(folder)
+        data = None if kept is None or kept.data is None else kept.data.path
+        if data is not None:
+            with suppress(ValueError):  # on another drive it stays as it is
+                data = os.path.relpath(data, folder)
+        todo = self.next_command(data, chosen=asked)
+        write(replace(page, next_command=todo) if todo else page, path)
         return Path(path)
+
+    def next_command(
+        self, data: str | None = None, *, file: str = _SCHEMA_FILE, chosen: object = None
+    ) -> str:
+        """Return the command that does for everybody what a setting tested; an empty text if there is none.
+
+        Parameters
+        ----------
+        data : str, optional
+            The file of the rows as it is typed; without one there is no command.
+        file : str
+            The file of the schema, which stands in the folder of a study.
+        chosen : Setting, mapping or str, optional
+            The setting, as in :meth:`report`.
+        """
+        reading = self.plan.task.read(self, chosen=None if chosen is None else self.setting(chosen))
+        setting = getattr(reading, "recommended", None) if chosen is None else self.setting(chosen)
+        if data is None or setting is None:
+            return ""
+        return self.plan.task.next_command(setting, self.facts.schema, data=data, file=file)
 
     def command(self, folder: str | PathLike[str]) -> str:
         """Return the command that runs the study again; an empty text if its plan is not in the folder."""
+        return "" if self._plan_in(folder) is None else self.plan.task.command(self.plan, file=_PLAN_FILE)
+
+    def _plan_in(self, folder: str | PathLike[str]) -> Plan | None:
+        """Return the plan in a folder if it is that of these results."""
         try:
             plan = Plan.load(Path(folder) / _PLAN_FILE)
         except EvenhandError:
-            return ""
+            return None
         same = plan.seed == self.plan.seed and tuple(plan.cells()) == tuple(self.plan.cells())
-        return self.plan.task.command(self.plan, file=_PLAN_FILE) if same else ""
+        return plan if same else None
 
     def advise(
         self,

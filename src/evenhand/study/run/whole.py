@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PLAN_FILE", "Runner", "WorkerDied", "follow", "run"]
 
-PLAN_FILE = "plan.toml"
+PLAN_FILE, SCHEMA_FILE = "plan.toml", "schema.toml"
 """The name of the plan in the folder of a study."""
 
 _MOST_WORKERS = 1024
@@ -289,6 +289,8 @@ class Runner:
         self._store.start(kept, prepared.facts)
         self.facts = self._store.facts
         kept.save(self._store.folder / PLAN_FILE)
+        if self.facts.schema.sensitive:
+            self.facts.schema.save(self._store.folder / SCHEMA_FILE)
         for outcome in self._store.outcomes():
             if outcome.failure is None or not self.retry_failed:
                 self._count(outcome)

@@ -80,7 +80,7 @@ class Store:
     ...     _ = run(plan, out=folder, workers=1)
     ...     with Store.open(folder) as store:
     ...         [str(outcome.cell.setting) for outcome in store.outcomes()], store.verify()
-    (['unprotected', 'GRR, uniform split, ε = 1'], ())
+    (['unprotected', 'AUTO, optimal split, ε = 1'], ())
     """
 
     plan: Plan

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator, Sequence
 
-    from evenhand.schema import Schema
+    from evenhand.schema import Column, Schema
     from evenhand.table.source import ReadableBuffer
 
 __all__ = ["CsvBatches", "read_csv"]
@@ -110,11 +110,16 @@ def read_csv(
         place_of = {name: str(place) for place, name in enumerate(names)}
         places = [place_of[name] for name in wanted]
         if schema is not None:
-            convert = [converter(schema[name].domain) for name in wanted]
+            convert = [_converter_of(schema[name]) for name in wanted]
             return _table(wanted, _pieces(groups, scanner, places, convert))
         guesses = [TypeGuess() for _ in wanted]
         pieces = _pieces(groups, scanner, places, [guess.look for guess in guesses])
         return _table(wanted, _convert(pieces, guesses, scanner))
+
+
+def _converter_of(column: Column) -> Callable[[Any], Any]:
+    """Return what converts the cells of a column; one that was inferred has words for missing."""
+    return converter(column.domain, words=column.inferred and column.nulls != "error")
 
 
 class _Group(NamedTuple):
@@ -276,7 +281,7 @@ class CsvBatches:
         places = {name: str(place) for place, name in enumerate(names)}
         self._places = [places[name] for name in wanted]
         self._convert: list[Callable[[Any], Any]] = [
-            converter(schema[name].domain) if schema is not None and name in schema else lambda text: text
+            _converter_of(schema[name]) if schema is not None and name in schema else lambda text: text
             for name in wanted
         ]
         nothing = pa.array([], pa.string())

@@ -65,7 +65,7 @@ def test_least_sums_are_those_of_a_double_loop():
 
 
 @pytest.mark.parametrize("sizes", [(2, 5), (2, 5, 41), (3, 3, 30, 7)])
-@pytest.mark.parametrize("name", ["ss", "olh", "best"])
+@pytest.mark.parametrize("name", ["ss", "olh", "auto"])
 def test_the_grid_finds_the_best_of_all_splits_in_whole_parts(monkeypatch, name, sizes):
     """Dynamic programming must find what trying every split finds."""
     monkeypatch.setattr(split_optimal, "_GRID", 24)

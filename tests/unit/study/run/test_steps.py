@@ -196,7 +196,8 @@ def test_the_plan_stands_beside_the_store(tmp_path):
     _all(out=tmp_path)
 
     assert Plan.load(tmp_path / "plan.toml") == PLAN
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["plan.toml", "study.db", "study.lock"]
+    names = ["plan.toml", "schema.toml", "study.db", "study.lock"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == names
 
 
 def test_the_plan_beside_the_store_finds_the_data(tmp_path, monkeypatch):

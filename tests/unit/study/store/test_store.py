@@ -224,8 +224,8 @@ def test_a_store_without_cells_may_be_begun_with_another_plan(tmp_path, prepared
     ("changes", "told"),
     [
         ({"seed": 8}, "differs in the seed."),
-        ({"task": CollectTask()}, "differs in the task."),
-        ({"seed": 8, "task": CollectTask()}, "differs in the seed and the task."),
+        ({"task": CollectTask("grr", splits="uniform")}, "differs in the task."),
+        ({"seed": 8, "task": CollectTask("grr", splits="uniform")}, "differs in the seed and the task."),
     ],
 )
 def test_another_study_does_not_go_on_in_the_folder(folder, prepared, changes, told):
