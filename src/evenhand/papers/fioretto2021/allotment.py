@@ -25,9 +25,16 @@ from scipy.special import expi
 from evenhand.decide.allotment.allotment import Allotment
 from evenhand.decide.allotment.moments import allotment_bias, total_not_positive
 from evenhand.decide.bounds_curvature import allotment_trace, second_order_bias
-from evenhand.papers.fioretto2021.data import TABLES, load_districts
-from evenhand.papers.fioretto2021.draws import CLAMP, PLAIN, PROXY
-from evenhand.papers.fioretto2021.printed import BUDGET, EPSILONS, LEAST
+from evenhand.papers.fioretto2021.data import (
+    BUDGET,
+    CLAMP,
+    EPSILONS,
+    LEAST,
+    PLAIN,
+    PROXY,
+    TABLES,
+    load_districts,
+)
 from evenhand.privacy.laws import Laplace
 from evenhand.release import postprocess
 from evenhand.release.postprocess import optimal_temperature

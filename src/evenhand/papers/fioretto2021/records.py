@@ -8,8 +8,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from evenhand.papers.claims import AGREES, DIFFERS, Checked
-from evenhand.papers.fioretto2021.data import AREAS, TABLES
-from evenhand.papers.fioretto2021.printed import CHANCES
+from evenhand.papers.fioretto2021.data import AREAS, CHANCES, TABLES
 from evenhand.papers.fioretto2021.trials import (
     ALLOTMENT,
     COUNTY_DRAWS,
@@ -18,10 +17,11 @@ from evenhand.papers.fioretto2021.trials import (
     LANGUAGE_DRAWS,
     PROXIES,
 )
+from evenhand.papers.stored import fill
 from evenhand.study.results.estimates import Estimated
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
@@ -33,13 +33,11 @@ __all__ = [
     "ALLOWED",
     "allotment",
     "area_errors",
-    "as_text",
     "biases",
     "by_truth",
     "check_amount",
     "check_number",
     "county_draws",
-    "dollars",
     "drawn_alpha",
     "drawn_biases",
     "drawn_errors",
@@ -48,7 +46,6 @@ __all__ = [
     "of_allotment",
     "of_proxies",
     "rank_correlation",
-    "verdict",
     "wrong_shares",
 ]
 
@@ -162,12 +159,7 @@ def by_truth(
 # --- verdicts -------------------------------------------------------------------------------------
 
 
-def verdict(agrees: bool, why: str, *, paper: str = "", ours: float | None = None) -> Checked:  # noqa: FBT001 - it is what is said
-    """Return a verdict with its reason."""
-    return Checked(AGREES if agrees else DIFFERS, why, None if ours is None else Estimated(ours), paper)
-
-
-def check_number(ours: float, paper: str, *, why: str = "") -> Checked:
+def check_number(ours: float, paper: str) -> Checked:
     """Check a number against the printed one: it must round to it.
 
     >>> check_number(0.00305, "0.003").verdict, check_number(0.0035001, "0.003").verdict
@@ -175,32 +167,15 @@ def check_number(ours: float, paper: str, *, why: str = "") -> Checked:
     """
     unit = 10.0 ** -len(paper.partition(".")[2])
     off = abs(ours - float(paper))
-    told = f"Ours is {ours:.3g}. {why}".strip()
-    return Checked(AGREES if off <= unit / 2 * (1 + 1e-9) else DIFFERS, told, None, paper, float(paper))
+    verdict = AGREES if off <= unit / 2 * (1 + 1e-9) else DIFFERS
+    return Checked(verdict, f"Ours is {ours:.3g}.", None, paper, float(paper))
 
 
-def check_amount(ours: float, paper: float, *, why: str = "") -> Checked:
+def check_amount(ours: float, paper: float) -> Checked:
     """Check an amount in dollars: it may be off by :data:`ALLOWED` of the printed one."""
     off = ours / paper - 1
-    signed = f"{off:+.1%}".replace("-", "\N{MINUS SIGN}").replace("%", " %")
-    told = f"Ours is ${ours:,.0f}, off by {signed}, allowed {ALLOWED:.0%}. {why}".replace("5%", "5 %").strip()
-    return Checked(AGREES if abs(off) <= ALLOWED else DIFFERS, told, Estimated(ours), dollars(paper), paper)
-
-
-def dollars(amount: float) -> str:
-    """Return an amount as the paper prints it.
-
-    >>> dollars(43281.0), dollars(865.6)
-    ('$43,281', '$865.6')
-    """
-    return f"${amount:,.1f}".removesuffix(".0")
-
-
-def as_text(values: Iterable[Any], form: str = ".3g") -> str:
-    """Return numbers one after another.
-
-    >>> as_text([0.5, 2.0])
-    '0.5, 2'
-    """
-    texts = [f"{each:{form}}" for each in values]
-    return ", ".join(f"\N{MINUS SIGN}{text[1:]}" if text.startswith("-") else text for text in texts)
+    why = fill(
+        "Ours is ${ours:,.0f}, off by {off:+.1%}, allowed {most:.0%}.", ours=ours, off=off, most=ALLOWED
+    )
+    printed = f"${paper:,.1f}".removesuffix(".0")
+    return Checked(AGREES if abs(off) <= ALLOWED else DIFFERS, why, Estimated(ours), printed, paper)
