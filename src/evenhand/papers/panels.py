@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from evenhand.papers.stored import fill, read_toml
@@ -31,28 +32,38 @@ class Look:
     colour : str
         A token of the theme.
     shape : str
-        Of its marks; nothing for a line alone.
-    line : bool
-    hollow : bool
-        Whether marks are only an outline.
+        Of its marks; an empty text for a line alone.
+    line, dash : bool
+        Whether there is a line, and whether it is dashed.
+    fill, edge : str
+        Of the marks: the colour of the line and no edge unless told.
+    size, edge_width, width, opacity : float
+        Of marks, their edges and the line.
     """
 
     label: str
     colour: str
     shape: str = ""
     line: bool = True
-    hollow: bool = False
+    dash: bool = False
+    fill: str = ""
+    edge: str = ""
+    size: float = 34
+    edge_width: float = 1.3
+    width: float = 1.6
+    opacity: float = 0.9
 
 
 @dataclass(frozen=True)
 class Series:
-    """Values against places, with what each says when one rests on it."""
+    """Values against places, with what each says when one rests on it, and what the line says."""
 
     look: Look
     x: Sequence[float]
     y: Sequence[float]
     tips: Sequence[str] = ()
     label: str = ""
+    says: str = ""
 
     @property
     def name(self) -> str:
@@ -80,6 +91,8 @@ class Plot:
         Upright grey lines.
     most : float
         What no value is above.
+    margins : tuple of float
+        Left, above, right and below.
     """
 
     words: Sequence[str]
@@ -89,6 +102,7 @@ class Plot:
     ticks: tuple[float, ...] = ()
     bars: Sequence[tuple[float, float, float]] = field(default=())
     most: float = math.inf
+    margins: tuple[float, float, float, float] = (70, 52, 14, 46)
 
 
 class Figure:
@@ -121,7 +135,15 @@ class Figure:
         """Return a line for each of some looks at the same places."""
         return [Series(self.looks[key], x, values(key)) for key in keys]
 
-    def chart(self, plots: Sequence[Plot], *, columns: int | None = None, **values: Any) -> Chart:
+    def chart(
+        self,
+        plots: Sequence[Plot],
+        *,
+        columns: int | None = None,
+        name: str = "",
+        data: dict[str, list[Any]] | None = None,
+        **values: Any,
+    ) -> Chart:
         """Return panels side by side as a chart, with the values behind them.
 
         Parameters
@@ -129,37 +151,48 @@ class Figure:
         plots : sequence of Plot
         columns : int, optional
             How many panels stand side by side; all of them by default.
+        name : str
+            Of the picture, if it is not the figure's.
+        data : columns, optional
+            The values, if they are not those of the series.
         **values
-            What the caption is filled with.
+            What alt and caption are filled with.
         """
         across = columns or len(plots)
-        wide, narrow = (
+        pictures = [
             "".join(_picture(plot, width) for plot in plots) for width in (panel_width(across), PHONE)
-        )
-        rows = [
-            (plot.words[0], series.name, x, y)
-            for plot in plots
-            for series in plot.series
-            for x, y in zip(series.x, series.y, strict=True)
         ]
-        data: dict[str, list[Any]] = {
-            column: [row[place] for row in rows]
-            for place, column in enumerate(("panel", "line", "at", "value"))
-        }
-        return Chart(
-            self.name,
-            wide,
-            narrow,
-            self.stored["alt"],
-            fill(self.stored["caption"], **values),
-            data,
-            legend=self.legend,
-            columns=across,
-        )
+        return self.chart_of(pictures, data or _values(plots), name=name, columns=across, **values)
+
+    def chart_of(
+        self,
+        pictures: Sequence[str],
+        data: dict[str, list[Any]],
+        *,
+        name: str = "",
+        columns: int,
+        **values: Any,
+    ) -> Chart:
+        """Return pictures for the desk and for the phone as a chart, with the words and the legend."""
+        alt, caption = (fill(self.stored[key], **values) for key in ("alt", "caption"))
+        wide, narrow = pictures
+        titled = name or self.name
+        return Chart(titled, wide, narrow, alt, caption, data, legend=self.legend, columns=columns)
+
+
+def _values(plots: Sequence[Plot]) -> dict[str, list[Any]]:
+    rows = [
+        (plot.words[0], series.name, x, y)
+        for plot in plots
+        for series in plot.series
+        for x, y in zip(series.x, series.y, strict=True)
+    ]
+    names = ("panel", "line", "at", "value")
+    return {name: [row[place] for row in rows] for place, name in enumerate(names)}
 
 
 def _picture(plot: Plot, width: float) -> str:
-    margins = Margins(70, 52, 14, 46)
+    margins = Margins(*plot.margins)
     plot_width = width - margins.left - margins.right
     places = [x for each in plot.series for x in each.x]
     values = [y for each in plot.series for y in each.y]
@@ -188,15 +221,18 @@ def _draw(drawing: Drawing, series: Series) -> None:
     look = series.look
     tips = series.tips or [f"{series.name}, {x:g}: {y:,.4g}" for x, y in zip(series.x, series.y, strict=True)]
     dots = [Dot(x, y, tip) for x, y, tip in zip(series.x, series.y, tips, strict=True)]
-    if look.line:
-        line = [Dot(dot.x, dot.y, series.name) for dot in dots]
-        drawing.lines([line], stroke=look.colour, width=1.6, opacity=0.9)
+    if look.dash:
+        steps = [Segment(a.x, a.y, b.x, b.y) for a, b in pairwise(dots)]
+        drawing.rules(steps, stroke=look.colour, width=look.width, dash=(5, 4))
+    elif look.line:
+        line = [Dot(dot.x, dot.y, series.says or series.name) for dot in dots]
+        drawing.lines([line], stroke=look.colour, width=look.width, opacity=look.opacity)
     if look.shape:
         drawing.dots(
             dots,
             shape=look.shape,
-            size=34,
-            fill="card" if look.hollow else look.colour,
-            stroke=look.colour if look.hollow else None,
-            stroke_width=1.3,
+            size=look.size,
+            fill=look.fill or look.colour,
+            stroke=look.edge or None,
+            stroke_width=look.edge_width,
         )

@@ -11,15 +11,18 @@ from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 from evenhand.papers.trials import Trials
-from evenhand.papers.zhu2023 import draws, exact
-from evenhand.papers.zhu2023.data import FEATURES, THRESHOLD, count_people
-from evenhand.papers.zhu2023.printed import (
+from evenhand.papers.zhu2023 import exact
+from evenhand.papers.zhu2023 import experiments as draws
+from evenhand.papers.zhu2023.data import (
     ANONYMITY,
     EPSILONS,
+    FEATURES,
     GAUSSIAN,
     LAPLACE,
     SUPPRESSION,
     SWAPPING,
+    THRESHOLD,
+    count_people,
 )
 from evenhand.privacy.randomness import SeededSource
 from evenhand.release.kanonymity.mechanisms import KAnonymity

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.papers.zhu2023.printed import GAUSSIAN, LAPLACE, SUPPRESSION, SWAPPING
+from evenhand.papers.zhu2023.data import GAUSSIAN, LAPLACE, SUPPRESSION, SWAPPING
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Laplace
 
 if TYPE_CHECKING:

@@ -8,16 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.papers.tables import columns_of, table_row
 from evenhand.papers.trials import estimate_mean
-from evenhand.papers.zhu2023.checks import (
-    accuracies,
-    exact_record,
-    number_of,
-    of_figure,
-    of_table,
-    printed_number,
-)
 from evenhand.papers.zhu2023.classification import SETTINGS, classification_name
-from evenhand.papers.zhu2023.data import DATA
+from evenhand.papers.zhu2023.data import ANONYMITY, DATA, EPSILONS, MECHANISMS, SWAPPING
 from evenhand.papers.zhu2023.experiments import (
     AGAINST_ALL,
     BY_THRESHOLD,
@@ -26,7 +18,14 @@ from evenhand.papers.zhu2023.experiments import (
     figures_name,
     tables_name,
 )
-from evenhand.papers.zhu2023.printed import ANONYMITY, EPSILONS, MECHANISMS, SWAPPING
+from evenhand.papers.zhu2023.records import (
+    accuracies,
+    exact_record,
+    number_of,
+    of_figure,
+    of_table,
+    printed_number,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
