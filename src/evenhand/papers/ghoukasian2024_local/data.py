@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from evenhand import datasets
+from evenhand.papers.stored import read_toml
 from evenhand.schema import Column, Domain, Schema
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class Source:
         gaps are the largest between any two groups.
     k : int
         How many values it has.
-    figures : tuple of str
+    figures : list of str
         Of the thesis: utility, fairness.
     title : str
         Its name in sentences.
@@ -46,7 +47,7 @@ class Source:
     attribute: str
     privileged: str | int
     k: int
-    figures: tuple[str, str]
+    figures: list[str]
     title: str
 
     @property
@@ -55,17 +56,7 @@ class Source:
         return self.k == 2
 
 
-_ADULT: dict[str, Any] = {"version": "reconstructed", "threshold": 26_000}
-
-DATA = {
-    "lsac-gender": Source("lsac", {}, "gender", "male", 2, ("5.3", "5.4"), "LSAC, gender"),
-    "lsac-income": Source("lsac", {}, "fam_inc", 5, 5, ("5.7", "5.8"), "LSAC, family income"),
-    "adult-gender": Source("adult", _ADULT, "gender", "Male", 2, ("5.1", "5.2"), "Adult, gender"),
-    "adult-race": Source("adult", _ADULT, "race", "White", 5, ("5.5", "5.6"), "Adult, race"),
-    "adult-race-gender": Source(
-        "adult", _ADULT, BOTH, "White, Male", 10, ("5.9", "5.10"), "Adult, race and gender"
-    ),
-}
+DATA = {name: Source(**source) for name, source in read_toml(__package__, "paper.toml")["data"].items()}
 """The experiments by the name of their study."""
 
 

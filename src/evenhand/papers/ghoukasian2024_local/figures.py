@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.papers.ghoukasian2024_local import checks
-from evenhand.papers.ghoukasian2024_local.checks import (
+from evenhand.papers.ghoukasian2024_local import comparisons
+from evenhand.papers.ghoukasian2024_local.comparisons import (
     EO,
     NONE,
     PREDICTED,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from evenhand.papers.claims import Evidence
-    from evenhand.papers.ghoukasian2024_local.checks import Predicted
+    from evenhand.papers.ghoukasian2024_local.comparisons import Predicted
     from evenhand.study.results.estimates import Estimated
     from evenhand.study.results.results import Results
 
@@ -103,7 +103,7 @@ def _repeats(results: Results) -> str:
 
 
 def _lines(results: Results, measure: str, spotlight: str) -> list[Line]:
-    amounts = checks.epsilons(results)
+    amounts = comparisons.epsilons(results)
     return [
         Line(
             LABELS[way],
@@ -116,8 +116,8 @@ def _lines(results: Results, measure: str, spotlight: str) -> list[Line]:
 
 
 def _mean(results: Results, way: str, epsilon: Any, measure: str) -> Estimated:
-    setting = checks.at(results, way, epsilon)
-    return checks.mean_of(results, checks.values(results, setting, measure), within=SHARE)
+    setting = comparisons.at(results, way, epsilon)
+    return comparisons.mean_of(results, comparisons.values(results, setting, measure), within=SHARE)
 
 
 def _shown(each: Estimated) -> Estimate:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from evenhand.papers.arcolezi2023.plans import DATA as MODELS
 from evenhand.papers.ghoukasian2024_local.data import DATA, load_experiment
 from evenhand.papers.paper import Study
+from evenhand.papers.stored import read_toml
 from evenhand.study.plan.cells import UNPROTECTED, Setting
 from evenhand.study.plan.plan import Plan
 from evenhand.study.tasks.collect.task import CollectTask, Mechanism
@@ -46,21 +47,6 @@ LABELS = {GRR: "GRR", SS: "SS", OPT: "OPT", BUDGETED: "OPT at GRR's error (ours)
 
 MEASURES = ("acc", "f1", "sp_gap")
 """What the thesis shows, besides the equal-opportunity gap, which is made of the groups' rates."""
-
-_FEW = ("0.05", "0.5", "1", "4", "20")
-_FEWER = ("0.5", "4", "20")
-_ENDS = ("0.5", "20")
-_DESIGNS: dict[str, dict[str, tuple[Sequence[str], int]]] = {
-    "quick": {"lsac-gender": (_ENDS, 3), "lsac-income": (_ENDS, 3), "adult-race-gender": (("4",), 1)},
-    "reduced": {
-        "lsac-gender": (_FEW, SEEDS),
-        "lsac-income": (_FEW, SEEDS),
-        "adult-gender": (_FEWER, 5),
-        "adult-race": (_FEWER, 5),
-        "adult-race-gender": (_FEWER, 5),
-    },
-    "full": dict.fromkeys(DATA, (EPSILONS, SEEDS)),
-}
 
 
 def mechanisms(name: str) -> dict[str, Mechanism]:
@@ -115,9 +101,10 @@ def studies(design: str, *, search: bool | int = False) -> tuple[Study, ...]:  #
     >>> sum(study.cells for study in studies("full")) == 5 * (4 * 9 + 1) * 20
     True
     """
+    chosen = read_toml(__package__, "paper.toml")["studies"][design]
     return tuple(
-        Study(name, plan_for(name, epsilons=epsilons, seeds=seeds), completed=partial(complete_plan, name))
-        for name, (epsilons, seeds) in _DESIGNS[design].items()
+        Study(name, plan_for(name, **sizes), completed=partial(complete_plan, name))
+        for name, sizes in chosen.items()
     )
 
 

@@ -1,8 +1,9 @@
-"""What ghoukasian2024 proves or states about mechanisms in sections 5.2 to 5.6, and what is so."""
+"""Checks of what ghoukasian2024 proves or states about mechanisms in sections 5.2 to 5.6."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from evenhand.collect.fairest.optimum import fairest_channel
 from evenhand.collect.protocols.registry import protocol_named
-from evenhand.papers.claims import AGREES, DIFFERS, Checked, Claim, cannot_check
+from evenhand.papers.claims import Checked, agree_if, cannot_check
 from evenhand.papers.ghoukasian2024_local.data import DATA
 from evenhand.papers.ghoukasian2024_local.mechanisms import MECHANISMS, support, unfairness
 from evenhand.papers.ghoukasian2024_local.plans import EPSILONS, GRR, OPT, SS
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from evenhand.papers.claims import Evidence
 
     Numbers = NDArray[np.float64]
-
-__all__ = ["THEORY", "binary_mechanism", "printed_mechanism"]
 
 _CLOSE = 1e-9
 _EXAMPLE = ((0.7, 0.3), (0.2, 0.6), 1.0)
@@ -68,7 +67,7 @@ def _populations() -> Iterator[tuple[Numbers, Numbers]]:
 # --- data unfairness ------------------------------------------------------------------------------
 
 
-def _lemma_13(_: Evidence) -> Checked:
+def lemma_13(_: Evidence) -> Checked:
     matrices = {(k, each): support(GRR, k, each)[0] for k in (2, 3) for each in _LATTICE_EPSILONS}
     number = worse = 0
     for weights, rates in _populations():
@@ -77,30 +76,22 @@ def _lemma_13(_: Evidence) -> Checked:
             after = unfairness(matrices[len(weights), epsilon], weights, rates).difference
             worse += after > before + _CLOSE
             number += 1
-    why = (
-        f"In {number:,} combinations of two or three groups, rates and epsilons it is larger in {worse}. It "
-        "holds for every mechanism that sees the attribute alone: each reported rate is a mean of true ones."
-    )
-    return Checked(DIFFERS if worse else AGREES, why)
+    return agree_if(not worse, number=number, worse=worse)
 
 
-def _lemma_16(_: Evidence) -> Checked:
+def lemma_16(_: Evidence) -> Checked:
     number = wrong = 0
     for weights, rates in _populations():
         ratio, difference = unfairness(np.eye(len(weights)), weights, rates)
         overall = float(weights @ rates)
         wrong += ratio > difference / overall + _CLOSE or difference > 2 * overall * ratio + _CLOSE
         number += 1
-    why = f"With 1 / P(Y = 1) and 2 P(Y = 1) as the constants it fails in {wrong} of {number:,} populations."
-    return Checked(DIFFERS if wrong else AGREES, why)
+    return agree_if(not wrong, wrong=wrong, number=number)
 
 
-def _coin(_: Evidence) -> Checked:
+def coin(_: Evidence) -> Checked:
     found = unfairness(binary_mechanism(0.5, 0.5), *_EXAMPLE[:2]).difference
-    why = (
-        f"A fair coin for both groups leaves a data unfairness of {found:.3f} and is private at any epsilon."
-    )
-    return Checked(AGREES if found < _CLOSE else DIFFERS, why)
+    return agree_if(found < _CLOSE, found=found)
 
 
 # --- two groups -----------------------------------------------------------------------------------
@@ -125,7 +116,7 @@ def _left_by_theorem(weights: tuple[float, ...], epsilon: float) -> float:
     return float(_ratio(p, q, weights))
 
 
-def _truthful(_: Evidence) -> Checked:
+def truthful(_: Evidence) -> Checked:
     grid = np.linspace(0.5, 1 - 1e-6, _GRID)
     p, q = (each.ravel() for each in np.meshgrid(grid, grid))
     level = _level(p, q)
@@ -134,69 +125,48 @@ def _truthful(_: Evidence) -> Checked:
         weights = (first, 1 - first)
         best = _ratio(p, q, weights)[level >= epsilon].min()
         worst = min(worst, best - _left_by_theorem(weights, epsilon))
-    why = (
-        f"With p and q of at least a half, which only the proof asks for, no mechanism of a grid of "
-        f"{_GRID}\N{MULTIPLICATION SIGN}{_GRID} that is no more private has less (20 cases; nearest: "
-        f"{max(worst, 0.0):.4f} more). It does not matter which group has the higher rate."
-    )
-    return Checked(AGREES if worst >= -_CLOSE else DIFFERS, why)
+    return agree_if(worst >= -_CLOSE, grid=_GRID, worst=max(worst, 0.0))
 
 
-def _stated(_: Evidence) -> Checked:
+def stated(_: Evidence) -> Checked:
     weights, epsilon, q = (0.3, 0.7), 1.0, 0.01
     p = 1 - q * math.exp(epsilon)
     others = {each: float(_ratio(each, q, weights)) for each in (p, 1 - q * math.exp(-epsilon))}
     other = min(others, key=lambda each: others[each])
     theirs = _left_by_theorem(weights, epsilon)
     level = float(_level(np.array([other]), np.array([q]))[0])
-    why = (
-        f"Without p and q of at least a half it is not the optimum: with 30 % in group 0 and epsilon 1 it "
-        f"leaves {theirs:.4f} of the unfairness, (p, q) = ({other:.4f}, {q}) leaves {others[other]:.4f} at "
-        f"the same epsilon of {level:.4f}."
-    )
-    return Checked(DIFFERS if others[other] < theirs else AGREES, why)
+    values = {"theirs": theirs, "p": other, "q": q, "left": others[other], "level": level}
+    return agree_if(others[other] >= theirs, **values)
 
 
-def _frontier(_: Evidence) -> Checked:
+def frontier(_: Evidence) -> Checked:
     weights, rates, epsilon = _EXAMPLE
     theirs = printed_mechanism(weights, epsilon)
     error = float(1 - np.asarray(weights) @ np.diag(theirs))
     before = unfairness(theirs, weights, rates).ratio
     found = fairest_channel(weights, rates, epsilon, error=error)
     after = unfairness(found.matrix, weights, rates).ratio
-    why = (
-        f"Groups of 70 and 30 % with rates 0.2 and 0.6, epsilon 1: it misreports {error:.4f} of the people "
-        f"and has a data unfairness of {before:.4f}; another mechanism within epsilon 1 misreports no more"
-        f" ({found.error:.4f}) and has {after:.4f}."
-    )
-    return Checked(DIFFERS if after < before - _CLOSE else AGREES, why)
+    values = {"error": error, "before": before, "other": found.error, "after": after}
+    return agree_if(after >= before - _CLOSE, **values)
 
 
-def _boundary(_: Evidence) -> Checked:
+def coin_remains(_: Evidence) -> Checked:
     matrix = printed_mechanism(_EXAMPLE[0], 20.0)
-    why = f"At epsilon 20 the larger group still says the truth with probability {matrix[0, 0]:g}."
-    return Checked(AGREES if matrix[0, 0] == 0.5 else DIFFERS, why)
+    return agree_if(matrix[0, 0] == 0.5, truth=matrix[0, 0])
 
 
 # --- more groups ----------------------------------------------------------------------------------
 
 
-def _extends(_: Evidence) -> Checked:
+def extends(_: Evidence) -> Checked:
     weights, rates, epsilon = _EXAMPLE
     binary_one, general = (
         printed_mechanism(weights, epsilon),
         fairest_channel(weights, rates, epsilon, error="minimum"),
     )
     off = float(np.abs(binary_one - general.matrix).max())
-    words = [
-        f"{unfairness(each, weights, rates).ratio:.4f}" for each in (binary_one, np.asarray(general.matrix))
-    ]
-    why = (
-        f"For two groups of 70 and 30 % at epsilon 1 the two optima are different mechanisms: Theorem 14 "
-        f"leaves {words[0]}, problem (5.5.9) with the smallest error is randomized response and leaves "
-        f"{words[1]}; entries differ by up to {off:.3f}."
-    )
-    return Checked(DIFFERS if off > 1e-6 else AGREES, why)
+    printed, other = (unfairness(each, weights, rates).ratio for each in (binary_one, general.matrix))
+    return agree_if(off <= 1e-6, printed=printed, other=other, off=off)
 
 
 def _lattice() -> Numbers:
@@ -212,7 +182,7 @@ def keeps_condition(q: Numbers, ratio: float) -> NDArray[np.bool_]:
     return found
 
 
-def _reduction(_: Evidence) -> Checked:
+def reduction(_: Evidence) -> Checked:
     every = _lattice()
     truthful = every[(np.diagonal(every, axis1=1, axis2=2) >= every.max(axis=1)).all(axis=1)]
     number = wrong = 0
@@ -220,29 +190,20 @@ def _reduction(_: Evidence) -> Checked:
         private = (truthful.max(axis=1) <= ratio * truthful.min(axis=1) + _CLOSE).all(axis=1)
         wrong += int((keeps_condition(truthful, ratio) != private).sum())
         number += len(truthful)
-    why = (
-        "If q_ij <= q_jj <= e^epsilon q_i'j for all i and i', then q_ij <= e^epsilon q_i'j. Of "
-        f"{number:,} cases of three groups on a lattice that keep (5.5.5), {wrong} keep one of the two alone."
-    )
-    return Checked(DIFFERS if wrong else AGREES, why)
+    return agree_if(not wrong, number=number, wrong=wrong)
 
 
-def _programs(_: Evidence) -> Checked:
+def programs(_: Evidence) -> Checked:
     found = fairest_channel(*_THREE, error=0.45)
-    why = (
-        f"The set of mechanisms with a data unfairness of at most t is a polytope for every t, so a few "
-        f"linear programs give the optimum with a certificate: {found.solves} for three groups, "
-        f"{found.unfairness:.8f} with a lower bound of {found.bound:.8f}."
-    )
     tight = found.unfairness - found.bound < 1e-6
-    return Checked(DIFFERS if tight else AGREES, why, paper="branch and bound")
+    return agree_if(not tight, paper="branch and bound", found=found)
 
 
 def _records(evidence: Evidence) -> dict[str, Mapping[str, Any]]:
     return {record["name"]: record for record in evidence.trials[MECHANISMS].values()}
 
 
-def _fairer(evidence: Evidence) -> Checked:
+def fairer(evidence: Evidence) -> Checked:
     shares = {
         f"{DATA[name].title} at {epsilon}": record["ways"][OPT][epsilon]["ratio"]
         / record["ways"][GRR][epsilon]["ratio"]
@@ -254,12 +215,15 @@ def _fairer(evidence: Evidence) -> Checked:
     less = sum(share < 1 - _NOTABLE for share in shares.values())
     more = sum(share > 1 + _EQUAL for share in shares.values())
     off = max(_off(record["ways"]) for name, record in _records(evidence).items() if not DATA[name].is_binary)
-    why = (
-        f"Of {len(shares)} cases, {less} have more than 1 % less and {more} have more; the worst is {worst}, "
-        f"with {shares[worst]:.4f} times GRR's. The smallest error nearly determines the mechanism: from "
-        f"epsilon 8 on it is GRR (no probability differs by more than {off:.0e})."
-    )
-    return Checked(AGREES if 2 * less > len(shares) and not more else DIFFERS, why)
+    values = {
+        "number": len(shares),
+        "less": less,
+        "more": more,
+        "worst": worst,
+        "share": shares[worst],
+        "off": off,
+    }
+    return agree_if(2 * less > len(shares) and not more, **values)
 
 
 def _off(ways: Mapping[str, Any]) -> float:
@@ -271,41 +235,33 @@ def _off(ways: Mapping[str, Any]) -> float:
     )
 
 
-def _slower(evidence: Evidence) -> Checked:
+def slower(evidence: Evidence) -> Checked:
     records = _records(evidence)
     times = [
         np.array([records[name]["ways"][OPT][epsilon]["seconds"] for epsilon in EPSILONS])
         for name in ("adult-race", "adult-race-gender")
     ]
     found = mostly([estimate_mean(times[1] - times[0])], what="comparison of CPU times over the epsilons")
-    words = " and ".join(f"{each.mean():.2f} s" for each in times)
-    why = f"{found.why} Solving takes {words} with 5 and with 10 groups, on average."
-    return Checked(found.verdict, why, found.ours)
+    return replace(found, values={"few": times[0].mean(), "many": times[1].mean()})
 
 
-def _theorem_15(evidence: Evidence) -> Checked:
+def theorem_15(evidence: Evidence) -> Checked:
     record = _records(evidence)["lsac-gender"]
     marginal = record["ways"][OPT]["1"]["marginal"][1]
-    return cannot_check(
-        "It does not apply after local privacy: it asks that the groups have the same sizes before and after,"
-        f" and the reports of a mechanism change them (LSAC, gender, epsilon 1: {record['weights'][1]:.3f} "
-        f"men become {marginal:.3f}). It also asks for classifiers that are optimal in accuracy and "
-        "disparity and equally accurate, and speaks of the reported groups."
-    )
+    return cannot_check(before=record["weights"][1], after=marginal)
 
 
 # --- subset selection -----------------------------------------------------------------------------
 
 
-def _like_grr(_: Evidence) -> Checked:
+def like_grr(_: Evidence) -> Checked:
     off = max(
         float(np.abs(support(SS, 2, epsilon)[0] - support(GRR, 2, epsilon)[0]).max()) for epsilon in EPSILONS
     )
-    why = f"Probabilities differ by at most {off:.1e} at the nine epsilons."
-    return Checked(AGREES if off < _CLOSE else DIFFERS, why)
+    return agree_if(off < _CLOSE, off=off)
 
 
-def _size(_: Evidence) -> Checked:
+def subset_size(_: Evidence) -> Checked:
     make: Any = protocol_named("ss")
     off = []
     for k, epsilon in product((2, 5, 10), EPSILONS):
@@ -314,72 +270,3 @@ def _size(_: Evidence) -> Checked:
             off.append(f"k = {k}, epsilon {epsilon}: {sizes[0]} instead of {sizes[1]}")
     why = f"It is the size of least variance everywhere but at {'; '.join(off)}." if off else "It is."
     return fact(len(off), 0, why=why, printed="")
-
-
-def _known_best(_: Evidence) -> Checked:
-    return cannot_check("It is a statement of arcolezi2023, and judged in the reproduction of that paper.")
-
-
-THEORY: tuple[Claim, ...] = (
-    Claim(
-        "omega", "The subset size k / (e^epsilon + 1), rounded to the nearest positive integer, has the "
-        "least variance.", "5.2.3", _size, "fact",
-    ),
-    Claim("ss-binary", "For two groups SS and RR are the same mechanism.", "5.7.2", _like_grr, "fact"),
-    Claim(
-        "lemma-16", "The two measures of data unfairness bound each other up to constants.",
-        "5.2.1, Lemma 16", _lemma_16, "fact",
-    ),
-    Claim("lemma-13", "GRR does not raise data unfairness.", "Lemma 13", _lemma_13, "fact"),
-    Claim(
-        "coin", "Without a condition on utility, the optimum is a completely random mechanism.",
-        "5.4", _coin, "fact",
-    ),
-    Claim(
-        "theorem-14-truthful",
-        "Theorem 14 gives the least data unfairness of mechanisms that are no more private (for p and q of at"
-        " least a half).",
-        "Theorem 14, its proof", _truthful, "fact",
-    ),
-    Claim(
-        "theorem-14",
-        "Theorem 14 gives the least data unfairness of all mechanisms that are no more private.",
-        "Theorem 14", _stated, "fact",
-    ),
-    Claim(
-        "theorem-14-utility",
-        "Objective (5.4.2) keeps utility: at what it costs in truth, its mechanism is the fairest.",
-        "5.4", _frontier, "fact",
-    ),
-    Claim(
-        "coin-remains",
-        "For two groups OPT does not become the identity: one value is perturbed with probability 1/2.",
-        "5.7.2", _boundary, "fact",
-    ),
-    Claim("extends", "Problem (5.5.9) extends Theorem 14 to more groups.", "5.5", _extends, "fact"),
-    Claim("reduction", "With (5.5.5), condition (5.5.1) reduces to (5.5.7).", "5.5", _reduction, "fact"),
-    Claim(
-        "branch-and-bound",
-        "Problem (5.5.9) is not convex and needs branch and bound; a better form is an open question.",
-        "5.5, 6.2.2", _programs, "fact",
-    ),
-    Claim(
-        "smallest-error",
-        "OPT with the smallest feasible error has less data unfairness than GRR (race, race and gender, "
-        "family income).",
-        "5.7.3", _fairer, "fact", (MECHANISMS,),
-    ),
-    Claim(
-        "slower", "Solving (5.5.9) takes longer with more groups.",
-        "5.7.3", _slower, "mostly", (MECHANISMS,),
-    ),
-    Claim(
-        "theorem-15", "Less data unfairness leads to less unfairness of the classifier.",
-        "Theorem 15", _theorem_15, "fact", (MECHANISMS,),
-    ),
-    Claim(
-        "grr-ss-best", "GRR and SS generally have the best trade-off of the known protocols.",
-        "5.7, after arcolezi2023", _known_best, "",
-    ),
-)  # fmt: skip
-"""The claims of sections 5.2 to 5.6, and those of 5.7 that need no classifier."""
