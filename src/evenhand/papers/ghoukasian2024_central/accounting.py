@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from evenhand.papers.ghoukasian2024_central.printed import BATCH, DELTA, TABLES
+from evenhand.papers.ghoukasian2024_central.settings import BATCH, DELTA, TABLES
 from evenhand.papers.trials import Trials
 from evenhand.privacy.accounting import SampledGaussian, noise_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evenhand.papers.ghoukasian2024_central.printed import Table
+    from evenhand.papers.ghoukasian2024_central.settings import Table
 
 __all__ = [
     "ACCOUNTING",

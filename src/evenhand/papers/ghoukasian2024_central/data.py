@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 
 from evenhand import datasets
+from evenhand.papers.stored import read_toml
 from evenhand.table import Table
 
 if TYPE_CHECKING:
@@ -43,35 +44,22 @@ class File:
     dataset : {"adult", "credit"}
         As the tables call it.
     title : str
-    pieces : tuple of mapping
+    pieces : list of mapping
         Options of the data sets that make up the file, one after the other.
     inputs : int
         How many inputs the thesis has, without the group.
-    scaled : tuple of str
+    scaled : list of str
         Columns that are scaled to mean 0 and standard deviation 1; all others are one-hot.
     """
 
     dataset: str
     title: str
-    pieces: tuple[Mapping[str, Any], ...]
+    pieces: list[Mapping[str, Any]]
     inputs: int
-    scaled: tuple[str, ...]
+    scaled: list[str]
 
 
-_ADULT = ("age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week")
-_CREDIT = (
-    "LIMIT_BAL", "AGE",
-    *(f"BILL_AMT{month}" for month in range(1, 7)), *(f"PAY_AMT{month}" for month in range(1, 7)),
-)  # fmt: skip
-_UCI = {"version": "uci", "unknown": "drop"}
-
-FILES = {
-    "adult": File("adult", "Adult, 45,222 rows", ({**_UCI, "part": "both"},), 102, _ADULT),
-    "adult-twice": File(
-        "adult", "Adult, the training file twice, 60,324 rows", ({**_UCI, "part": "train"},) * 2, 102, _ADULT
-    ),
-    "credit": File("credit", "Credit Card, 30,000 rows", ({"unnamed_codes": "merge"},), 85, _CREDIT),
-}
+FILES = {name: File(**file) for name, file in read_toml(__package__, "paper.toml")["files"].items()}
 """The files by name. Which Adult file the thesis had cannot be decided without it."""
 
 _SOURCES = {"adult": "adult", "credit": "credit_default"}

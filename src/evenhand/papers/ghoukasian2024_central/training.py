@@ -28,9 +28,9 @@ from evenhand.learn.fermi.printed import PrintedSettings, published_noise, train
 from evenhand.learn.parity.post_processor import ParityPostProcessor
 from evenhand.learn.training import descent
 from evenhand.learn.training.logistic import DPLogisticRegression
-from evenhand.papers.ghoukasian2024_central import printed
+from evenhand.papers.ghoukasian2024_central import settings as printed
 from evenhand.papers.ghoukasian2024_central.data import FILES, FIRST, load_rows, split_rows
-from evenhand.papers.ghoukasian2024_central.printed import TABLES
+from evenhand.papers.ghoukasian2024_central.settings import TABLES
 from evenhand.papers.trials import Trials
 from evenhand.privacy.grid_noise import training_guarantee
 from evenhand.privacy.randomness import SeededSource
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.papers.ghoukasian2024_central.data import Parts, Rows
-    from evenhand.papers.ghoukasian2024_central.printed import Table
+    from evenhand.papers.ghoukasian2024_central.settings import Table
 
     Numbers = NDArray[Any]
 

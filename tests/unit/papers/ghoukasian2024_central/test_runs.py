@@ -10,7 +10,7 @@ import pytest
 from evenhand.errors import DataSetNotFoundError
 from evenhand.papers.ghoukasian2024_central import accounting, data, training
 from evenhand.papers.ghoukasian2024_central.bounds import OWN
-from evenhand.papers.ghoukasian2024_central.printed import DELTA, TABLES
+from evenhand.papers.ghoukasian2024_central.settings import DELTA, TABLES
 from evenhand.privacy import accounting as product
 from evenhand.privacy.randomness import SeededSource
 
