@@ -58,7 +58,7 @@ def test_lists_of_lists_have_semicolons():
     assert fill("{sizes!s}", sizes=(1, 2)) == "(1, 2)"
 
 
-READY = ["fioretto2021", "ghoukasian2024-central", "ghoukasian2024-local", "zhu2023"]
+READY = ["fioretto2021", "ghoukasian2024-central", "ghoukasian2024-local", "makhlouf2024", "zhu2023"]
 
 
 @pytest.mark.parametrize("name", READY)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from evenhand.papers.makhlouf2024.checks import chosen
-from evenhand.papers.makhlouf2024.claims import FIGURE_3, FIGURE_4
-from evenhand.papers.makhlouf2024.plans import DATA, STRATEGIES
+from evenhand.papers.makhlouf2024.comparisons import chosen
+from evenhand.papers.makhlouf2024.plans import DATA, FIGURE_3, FIGURE_4, STRATEGIES
 from evenhand.report.charts.measures import measures_chart
 from evenhand.report.marks import Axis, Estimate, Line, Panel
 from evenhand.report.page import LegendKey
