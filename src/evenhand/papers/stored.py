@@ -18,6 +18,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from importlib.resources import files
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from evenhand.papers.claims import Checked, Claim
@@ -28,13 +29,21 @@ if TYPE_CHECKING:
 
     from evenhand.papers.claims import Evidence
 
-__all__ = ["fill", "read_claims", "read_paper", "read_printed", "read_toml"]
+__all__ = ["fill", "read_claims", "read_entries", "read_paper", "read_printed", "read_toml"]
 
 
 @lru_cache(maxsize=64)
 def read_toml(package: str, name: str) -> dict[str, Any]:
     """Return what is in a TOML file of a paper, given the name of its package."""
     return tomllib.loads(files(package).joinpath(name).read_text(encoding="utf-8"))
+
+
+def read_entries(package: str, table: str) -> dict[str, Any]:
+    """Return the entries of a table of ``paper.toml`` by name, the fields of each as attributes.
+
+    What the fields are is said there.
+    """
+    return {name: SimpleNamespace(**entry) for name, entry in read_toml(package, "paper.toml")[table].items()}
 
 
 def read_printed(package: str, name: str) -> list[dict[str, str]]:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
 from evenhand.collect import GRR, SS
 from evenhand.collect.joint.split import split_budget
 from evenhand.papers.arcolezi2023 import comparisons
 from evenhand.papers.arcolezi2023.comparisons import COMPARISONS, FAIRNESS, chosen
 from evenhand.papers.claims import AGREES, DIFFERS, UNCHECKED, Checked, agree_if, cannot_check
-from evenhand.papers.rules import MARGIN, RULES, alike, mostly, quoted, share
+from evenhand.papers.comparisons import check_finding
+from evenhand.papers.rules import MARGIN, alike, mostly, quoted, share
 from evenhand.papers.tables import checked_mean
 from evenhand.study.plan.cells import Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from evenhand.papers.claims import Evidence
 
@@ -91,37 +93,7 @@ def published(evidence: Evidence, study: str, least: float, *, protected: bool) 
 # --- findings -------------------------------------------------------------------------------------
 
 
-def finding(
-    evidence: Evidence,
-    studies: Sequence[str],
-    compare: str,
-    of: Sequence[str],
-    rule: str = "mostly",
-    *,
-    settings: Mapping[str, str] | None = None,
-    **options: Any,
-) -> Checked:
-    """Check by a rule comparisons that are made in each study and judged together.
-
-    Parameters
-    ----------
-    evidence : Evidence
-    studies : sequence of str
-    compare : str
-        One of :data:`COMPARISONS`.
-    of : sequence of str
-        The measures.
-    rule : {"mostly", "alike", "below"}
-    settings : mapping, optional
-        As in :func:`comparisons.chosen`.
-    **options
-        Of the rule.
-    """
-    found = []
-    for name in studies:
-        results = evidence.studies[name]
-        found += COMPARISONS[compare](results, chosen(results, **(settings or {})), of)
-    return RULES[rule](found, **options)
+finding = partial(check_finding, COMPARISONS, chosen)
 
 
 def not_back(evidence: Evidence, study: str) -> Checked:

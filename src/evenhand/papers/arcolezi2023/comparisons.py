@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.papers.comparisons import mean_of, values
+from evenhand.papers.comparisons import mean_of, means_over, values
 from evenhand.papers.rules import shift_estimate
 from evenhand.study.plan.cells import Setting
 from evenhand.study.tasks.measure import CLASSIFIER_MEASURES
@@ -15,9 +16,13 @@ from evenhand.study.tasks.shared.report_settings import protocol_parameters, rep
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from numpy.typing import NDArray
+
     from evenhand.papers.published import Published
     from evenhand.study.results.estimates import Estimated
     from evenhand.study.results.results import Results
+
+    Runs = NDArray[np.float64]
 
 __all__ = [
     "COMPARISONS",
@@ -83,20 +88,14 @@ def worsenings(results: Results, settings: Iterable[Setting], measures: Sequence
 
 def against(results: Results, settings: Iterable[Setting], measures: Sequence[str]) -> list[Estimated]:
     """Return how far each measure of each setting is from its unprotected value."""
-    return [
-        mean_of(results, values(results, setting, measure) - values(results, Setting(), measure))
-        for setting in settings
-        for measure in measures
-    ]
+    read = partial(values, results)
+    return means_over(results, settings, measures, lambda own, each: read(own, each) - read(Setting(), each))
 
 
 def losses(results: Results, settings: Iterable[Setting], measures: Sequence[str]) -> list[Estimated]:
     """Return by how much each measure of each setting is below its unprotected value."""
-    return [
-        mean_of(results, values(results, Setting(), measure) - values(results, setting, measure))
-        for setting in settings
-        for measure in measures
-    ]
+    read = partial(values, results)
+    return means_over(results, settings, measures, lambda own, each: read(Setting(), each) - read(own, each))
 
 
 def average(results: Results, settings: Sequence[Setting], measure: str) -> Estimated:
@@ -140,13 +139,11 @@ def _other(setting: Setting, split: str) -> Setting:
 
 def splits_apart(results: Results, settings: Iterable[Setting], measures: Sequence[str]) -> list[Estimated]:
     """Return k-based minus uniform, for each of the k-based settings and each measure."""
-    return [
-        mean_of(
-            results, values(results, setting, measure) - values(results, _other(setting, "uniform"), measure)
-        )
-        for setting in settings
-        for measure in measures
-    ]
+
+    def difference(own: Setting, measure: str) -> Runs:
+        return values(results, own, measure) - values(results, _other(own, "uniform"), measure)
+
+    return means_over(results, settings, measures, difference)
 
 
 def better_split(results: Results, settings: Iterable[Setting], measures: Sequence[str]) -> list[Estimated]:

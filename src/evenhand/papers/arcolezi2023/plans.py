@@ -16,7 +16,7 @@ from sklearn.model_selection import train_test_split
 from evenhand import datasets
 from evenhand._validate import integer, one_of
 from evenhand.papers.paper import Study
-from evenhand.papers.stored import read_toml
+from evenhand.papers.stored import read_entries, read_toml
 from evenhand.privacy.randomness import SeededSource
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
@@ -72,30 +72,7 @@ MEASURES = ("acc", "f1", "recall", "balanced_accuracy", "auc", "spd", "di", "eod
 """What the paper shows. Its "auc" comes from hard predictions: it is the balanced accuracy. Ours is true."""
 
 
-@dataclass(frozen=True)
-class Source:
-    """One data set of the paper.
-
-    Parameters
-    ----------
-    title : str
-        Its name in sentences.
-    dataset : str
-    options : mapping
-    parameters : mapping
-        Of LightGBM, as published.
-    others : list of str
-        What appendix A draws from, besides the protected attribute.
-    """
-
-    title: str
-    dataset: str
-    options: Mapping[str, Any]
-    parameters: Mapping[str, Any]
-    others: list[str]
-
-
-DATA = {name: Source(**source) for name, source in read_toml(__package__, "paper.toml")["data"].items()}
+DATA = read_entries(__package__, "data")
 """The data sets by the name of their study."""
 
 

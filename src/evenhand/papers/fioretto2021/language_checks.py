@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.papers.claims import Checked, agree_if, cannot_check
+from evenhand.papers.comparisons import rank_correlation
 from evenhand.papers.fioretto2021.allotment import inverse_excess
 from evenhand.papers.fioretto2021.data import AREAS, CHANCES, COUNTIES, LANGUAGE_EPSILONS
 from evenhand.papers.fioretto2021.language import INDEPENDENT, MODELS, ORIGINAL, TOUCHES, WHOLE
@@ -19,7 +20,6 @@ from evenhand.papers.fioretto2021.records import (
     language,
     margins,
     of_proxies,
-    rank_correlation,
     wrong_shares,
 )
 from evenhand.papers.fioretto2021.trials import LANGUAGE

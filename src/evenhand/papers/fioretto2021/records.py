@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.stats import rankdata
 
 from evenhand.papers.claims import AGREES, DIFFERS, Checked
 from evenhand.papers.fioretto2021.data import AREAS, CHANCES, TABLES
@@ -45,7 +44,6 @@ __all__ = [
     "margins",
     "of_allotment",
     "of_proxies",
-    "rank_correlation",
     "wrong_shares",
 ]
 
@@ -132,15 +130,6 @@ def margins(record: Mapping[str, Any]) -> Values:
     many = np.maximum(sp / s / share, sp / number)
     little = spe / np.maximum(sp, 1.0) / schooling
     return np.asarray(np.minimum(many, little) - 1.0)
-
-
-def rank_correlation(first: Any, second: Any) -> float:
-    """Return the rank correlation, ties sharing their rank.
-
-    >>> round(rank_correlation([1, 2, 3], [9, 4, 1]), 9)
-    -1.0
-    """
-    return float(np.corrcoef(rankdata(first), rankdata(second))[0, 1])
 
 
 def by_truth(

@@ -14,17 +14,15 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 
 from evenhand import datasets
-from evenhand.papers.stored import read_toml
+from evenhand.papers.stored import read_entries
 from evenhand.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
     Numbers = NDArray[Any]
 
-__all__ = ["FILES", "FIRST", "SPLIT", "File", "Parts", "Rows", "load_rows", "split_rows"]
+__all__ = ["FILES", "FIRST", "SPLIT", "Parts", "Rows", "load_rows", "split_rows"]
 
 SPLIT = 100
 """The random state of the split into training and test rows."""
@@ -35,31 +33,7 @@ FIRST = ("men", "women")
 _TRAINING = 0.75
 
 
-@dataclass(frozen=True)
-class File:
-    """One reading of a data set's file.
-
-    Parameters
-    ----------
-    dataset : {"adult", "credit"}
-        As the tables call it.
-    title : str
-    pieces : list of mapping
-        Options of the data sets that make up the file, one after the other.
-    inputs : int
-        How many inputs the thesis has, without the group.
-    scaled : list of str
-        Columns that are scaled to mean 0 and standard deviation 1; all others are one-hot.
-    """
-
-    dataset: str
-    title: str
-    pieces: list[Mapping[str, Any]]
-    inputs: int
-    scaled: list[str]
-
-
-FILES = {name: File(**file) for name, file in read_toml(__package__, "paper.toml")["files"].items()}
+FILES = read_entries(__package__, "files")
 """The files by name. Which Adult file the thesis had cannot be decided without it."""
 
 _SOURCES = {"adult": "adult", "credit": "credit_default"}

@@ -5,16 +5,16 @@ And how far the data unfairness of reports predicts the gaps of a classifier tha
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from evenhand.papers import comparisons
+from evenhand.papers.comparisons import group_rates, mean_of, rank_correlation
 from evenhand.papers.ghoukasian2024_local.mechanisms import MECHANISMS
 from evenhand.papers.ghoukasian2024_local.plans import BUDGETED, GRR, OPT, SS, way_of
 from evenhand.study.plan.cells import Setting
-from evenhand.study.results.estimates import estimated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -99,21 +99,11 @@ def values(results: Results, setting: Setting, measure: str) -> Runs:
 
     In a repeat where a group has no positive label in the test rows, that gap is undefined.
     """
-    arrays = results.arrays
-    place = results.place(setting)
     if measure == EO:
-        rates = arrays.of_groups[place, :, :, arrays.rates.index("tpr")]
+        rates = group_rates(results, setting, "tpr")
         gap: Runs = rates.max(axis=1) - rates.min(axis=1)
         return gap
-    found: Runs = arrays.of_measures[place, :, arrays.measures.index(measure)]
-    return found
-
-
-def mean_of(
-    results: Results, runs: Runs, *, within: tuple[float, float] = (-math.inf, math.inf)
-) -> Estimated:
-    """Return the mean over repeats of a value per repeat, its interval cut to what is possible."""
-    return estimated(results, runs, level=0.95, kind="student", owner="claim", within=within)
+    return comparisons.values(results, setting, measure)
 
 
 def smaller(
@@ -205,21 +195,10 @@ def correlation(results: Results, record: Mapping[str, Any], measure: str) -> Es
     fewer than four settings.
     """
     listed = predictions(results, record, measure)
-    across = _ranks(np.array([each.unfairness for each in listed]))
+    across = [each.unfairness for each in listed]
     gaps = np.array([each.runs for each in listed])
     found = np.full(gaps.shape[1], np.nan)
     for repeat, gap in enumerate(gaps.T):
         if len(listed) >= _FEWEST and np.isfinite(gap).all() and np.ptp(gap) > 0:
-            found[repeat] = np.corrcoef(across, _ranks(gap))[0, 1]
+            found[repeat] = rank_correlation(across, gap)
     return mean_of(results, found, within=(-1.0, 1.0))
-
-
-def _ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the place of each value in order, the mean place for equal ones.
-
-    >>> _ranks(np.array([0.3, 0.1, 0.3, 0.2])).tolist()
-    [3.5, 1.0, 3.5, 2.0]
-    """
-    _, place, number = np.unique(values, return_inverse=True, return_counts=True)
-    found: NDArray[np.float64] = (np.cumsum(number) - (number - 1) / 2)[place]
-    return found

@@ -2,61 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from evenhand import datasets
-from evenhand.papers.stored import read_toml
+from evenhand.papers.stored import read_entries
 from evenhand.schema import Column, Domain, Schema
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-__all__ = ["BOTH", "DATA", "Population", "Source", "load_experiment", "population"]
+__all__ = ["BOTH", "DATA", "Population", "load_experiment", "population"]
 
 BOTH = "race-gender"
 """The attribute that stands for race and gender together."""
 
 
-@dataclass(frozen=True)
-class Source:
-    """One experiment of sections 5.7.2 and 5.7.3.
-
-    Parameters
-    ----------
-    dataset : str
-    options : mapping
-    attribute : str
-        The private one; all others are in the clear.
-    privileged : str or int
-        Which of its values is compared with the others where a measure needs one. The thesis has none: its
-        gaps are the largest between any two groups.
-    k : int
-        How many values it has.
-    figures : list of str
-        Of the thesis: utility, fairness.
-    title : str
-        Its name in sentences.
-    """
-
-    dataset: str
-    options: Mapping[str, Any] = field(repr=False)
-    attribute: str
-    privileged: str | int
-    k: int
-    figures: list[str]
-    title: str
-
-    @property
-    def is_binary(self) -> bool:
-        """Whether the thesis has a closed form for it."""
-        return self.k == 2
-
-
-DATA = {name: Source(**source) for name, source in read_toml(__package__, "paper.toml")["data"].items()}
+DATA = read_entries(__package__, "data")
 """The experiments by the name of their study."""
 
 

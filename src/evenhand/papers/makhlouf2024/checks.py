@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,18 +14,17 @@ from evenhand.collect import GRR
 from evenhand.collect.joint.split import split_budget
 from evenhand.errors import DataSetNotFoundError
 from evenhand.papers.claims import Checked, agree_if, cannot_check
+from evenhand.papers.comparisons import check_finding
 from evenhand.papers.makhlouf2024.comparisons import (
     COMPARISONS,
-    LIMITS,
     amount,
     chosen,
-    favoured,
     positive_rate,
     setting_of,
 )
-from evenhand.papers.makhlouf2024.plans import ADULT, COMPAS, STRATEGIES, SYNTHETIC
+from evenhand.papers.makhlouf2024.plans import ADULT, COMPAS, SYNTHETIC
 from evenhand.papers.makhlouf2024.published import published_checks
-from evenhand.papers.rules import RULES, alike, fact, quoted, share
+from evenhand.papers.rules import alike, fact, quoted, share
 from evenhand.study.plan.cells import Setting
 from evenhand.study.profile.profiling import profile
 from evenhand.study.results.estimates import estimate
@@ -34,9 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from evenhand.papers.claims import Evidence
-    from evenhand.study.results.results import Results
 
-_SKEWED_TO_0 = (SYNTHETIC[2], COMPAS[2], ADULT[2])
 _BALANCED = 0.1
 _NEAR = 0.005
 _CLOSE = 1e-6
@@ -88,50 +86,7 @@ def published(evidence: Evidence, study: str, *, precision: bool) -> Checked:
 # --- findings -------------------------------------------------------------------------------------
 
 
-def finding(
-    evidence: Evidence,
-    studies: Sequence[str],
-    compare: str,
-    of: Sequence[str],
-    rule: str = "mostly",
-    *,
-    strategies: Sequence[str] = STRATEGIES,
-    epsilons: str = "strong",
-    **options: Any,
-) -> Checked:
-    """Check by a rule comparisons that are made in each study and judged together.
-
-    Parameters
-    ----------
-    evidence : Evidence
-    studies : sequence of str
-    compare : str
-        One of :data:`COMPARISONS`.
-    of : sequence of str
-        The measures or rates that are compared.
-    rule : {"mostly", "alike"}
-    strategies : sequence of str
-    epsilons : str
-        One of :data:`LIMITS`.
-    **options
-        Of the comparison. A group ``"expected"`` is the one that the paper expects to be affected more, see
-        its statements; rates then rise, or fall where the outcome is skewed to 0.
-    """
-    found = []
-    for name in studies:
-        results = evidence.studies[name]
-        settings = chosen(results, strategies, **LIMITS[epsilons])
-        found += COMPARISONS[compare](results, settings, of, **_expect(name, results, compare, options))
-    return RULES[rule](found)
-
-
-def _expect(name: str, results: Results, compare: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of a comparison, with the group that the paper expects put in."""
-    if options.get("group") != "expected":
-        return dict(options)
-    to_0 = name in _SKEWED_TO_0
-    group = favoured(results) if to_0 else 1 - favoured(results)
-    return {"group": group, "rises": not to_0} if compare == "rises_or_falls" else {"group": group}
+finding = partial(check_finding, COMPARISONS, chosen)
 
 
 def dependence(evidence: Evidence) -> Checked:

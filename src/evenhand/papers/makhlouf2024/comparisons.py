@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.papers.comparisons import group_rates, mean_of, values
+from evenhand.papers.comparisons import group_rates, mean_of, means_over, values
+from evenhand.papers.makhlouf2024.plans import ADULT, COMPAS, STRATEGIES, SYNTHETIC
 from evenhand.papers.rules import MARGIN, shift_estimate
 from evenhand.study.plan.cells import UNPROTECTED, Setting
 from evenhand.study.tasks.shared.report_settings import report_setting
@@ -33,7 +35,7 @@ __all__ = [
     "setting_of",
 ]
 
-LIMITS = {"all": {}, "strong": {"most": 2.0}, "strict": {"most": 0.5}, "weak": {"least": 3.0}}
+LIMITS = {"all": (0.0, np.inf), "strong": (0.0, 2.0), "strict": (0.0, 0.5), "weak": (3.0, np.inf)}
 """Epsilons by how private they are.
 
 The paper sees disparity gone at 2 under combLDP. Up to 0.5 are its "strict" guarantees, where indLDP and
@@ -52,9 +54,10 @@ def setting_of(strategy: str, epsilon: str | float | Fraction) -> Setting:
 
 
 def chosen(
-    results: Results, strategies: Sequence[str], *, least: float = 0.0, most: float = np.inf
+    results: Results, strategies: Sequence[str] = STRATEGIES, epsilons: str = "strong"
 ) -> list[Setting]:
-    """Return the protected settings of some strategies with an epsilon between two limits."""
+    """Return the protected settings of some strategies with epsilons of one of :data:`LIMITS`."""
+    least, most = LIMITS[epsilons]
     return [
         each
         for each in results.settings
@@ -81,23 +84,18 @@ def reductions(
     results: Results, settings: Sequence[Setting], measures: Sequence[str], *, other: str | None = None
 ) -> list[Estimated]:
     """Return by how much disparities are smaller than unprotected, or than under another strategy."""
-    found = []
-    for setting in settings:
+
+    def smaller(setting: Setting, measure: str) -> Runs:
         against = Setting() if other is None else setting_of(other, setting.epsilon or 0)
-        found += [
-            mean_of(results, _amount(results, against, each) - _amount(results, setting, each))
-            for each in measures
-        ]
-    return found
+        return _amount(results, against, measure) - _amount(results, setting, measure)
+
+    return means_over(results, settings, measures, smaller)
 
 
 def growth(results: Results, settings: Sequence[Setting], measures: Sequence[str]) -> list[Estimated]:
     """Return by how much disparities are larger than unprotected."""
-    return [
-        mean_of(results, _amount(results, setting, each) - _amount(results, Setting(), each))
-        for setting in settings
-        for each in measures
-    ]
+    size = partial(_amount, results)
+    return means_over(results, settings, measures, lambda own, each: size(own, each) - size(Setting(), each))
 
 
 def larger_than(results: Results, _: Sequence[Setting], measures: Sequence[str]) -> list[Estimated]:
@@ -113,15 +111,12 @@ def left_over(results: Results, settings: Sequence[Setting], measures: Sequence[
 
 def apart(results: Results, settings: Sequence[Setting], measures: Sequence[str]) -> list[Estimated]:
     """Return disparities under indLDP minus those under combLDP at the same epsilon, signs kept."""
-    return [
-        mean_of(
-            results,
-            values(results, setting, each)
-            - values(results, setting_of("combined", setting.epsilon or 0), each),
-        )
-        for setting in settings
-        for each in measures
-    ]
+
+    def difference(setting: Setting, measure: str) -> Runs:
+        combined = setting_of("combined", setting.epsilon or 0)
+        return values(results, setting, measure) - values(results, combined, measure)
+
+    return means_over(results, settings, measures, difference)
 
 
 def apart_either_way(
@@ -197,29 +192,38 @@ def worst_drops(results: Results, settings: Sequence[Setting], rates: Sequence[s
     return found
 
 
-def drops(
-    results: Results, settings: Sequence[Setting], rates: Sequence[str], *, group: int
-) -> list[Estimated]:
-    """Return by how much accuracy and precision of a group drop more than those of the other."""
-    sign = 1 if group == 0 else -1
+def _is_skewed_to_0(results: Results) -> bool:
+    return results.plan.name.split()[-1] in (SYNTHETIC[2], COMPAS[2], ADULT[2])
+
+
+def _expected(results: Results) -> int:
+    """Return the group that the paper expects to be affected more: see its statements."""
+    return favoured(results) if _is_skewed_to_0(results) else 1 - favoured(results)
+
+
+def drops(results: Results, settings: Sequence[Setting], rates: Sequence[str]) -> list[Estimated]:
+    """Return by how much accuracy and precision of the expected group drop more than the other's."""
+    sign = 1 if _expected(results) == 0 else -1
     return [mean_of(results, sign * (second - first)) for first, second in _each(results, settings, rates)]
 
 
-def rises_or_falls(
-    results: Results, settings: Sequence[Setting], rates: Sequence[str], *, group: int, rises: bool
-) -> list[Estimated]:
-    """Return by how much rates of a group rise, or fall, more than those of the other move at all."""
-    sign = 1 if rises else -1
+def rises_or_falls(results: Results, settings: Sequence[Setting], rates: Sequence[str]) -> list[Estimated]:
+    """Return by how much rates of the expected group rise more than those of the other move at all.
+
+    Where the outcome is skewed to 0, by how much they fall.
+    """
+    sign, group = -1 if _is_skewed_to_0(results) else 1, _expected(results)
     return [
         mean_of(results, sign * changes[group] - np.abs(changes[1 - group]))
         for changes in _each(results, settings, rates)
     ]
 
 
-def first_moves_more(
-    results: Results, settings: Sequence[Setting], rates: Sequence[str], *, group: int
+def expected_moves_more(
+    results: Results, settings: Sequence[Setting], rates: Sequence[str]
 ) -> list[Estimated]:
-    """Return by how much further rates of a group move than those of the other."""
+    """Return by how much further rates of the expected group move than those of the other."""
+    group = _expected(results)
     return [
         mean_of(results, np.abs(changes[group]) - np.abs(changes[1 - group]))
         for changes in _each(results, settings, rates)
@@ -230,7 +234,7 @@ COMPARISONS: dict[str, Callable[..., list[Estimated]]] = {
     compare.__name__: compare
     for compare in (
         reductions, growth, larger_than, left_over, apart, apart_either_way, one_sided, worst_drops, drops,
-        rises_or_falls, first_moves_more,
+        rises_or_falls, expected_moves_more,
     )
 }  # fmt: skip
 """The comparisons by the name that claims have for them: results, settings and measures or rates."""

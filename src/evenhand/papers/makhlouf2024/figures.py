@@ -103,14 +103,14 @@ def disparities_figure(name: str, results: Results) -> Chart:
 
 
 def _group_line(results: Results, strategy: str, rate: str, group: int) -> Line:
-    settings = chosen(results, [strategy])
+    settings = chosen(results, [strategy], "all")
     label = results.facts.groups[group]
     found = [_shown(group_estimate(results, each, label, rate, kind="student")) for each in settings]
     return Line(label, [float(each.epsilon or 0) for each in settings], found, spotlight=group == 1)
 
 
 def _line(results: Results, strategy: str, measure: str) -> Line:
-    settings = chosen(results, [strategy])
+    settings = chosen(results, [strategy], "all")
     found = [_shown(estimate(results, each, measure, kind="student")) for each in settings]
     epsilons = [float(each.epsilon or 0) for each in settings]
     return Line(_NAMES[strategy], epsilons, found, spotlight=strategy == "combined")

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from evenhand.datasets.download.files import places
 from evenhand.papers.makhlouf2024.forest import DistinctRowsForest
 from evenhand.papers.paper import Study
-from evenhand.papers.stored import read_toml
+from evenhand.papers.stored import read_entries, read_toml
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
 from evenhand.study.tasks.collect.task import CollectTask
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
 __all__ = [
     "ADULT",
@@ -28,7 +27,6 @@ __all__ = [
     "REPEATS",
     "STRATEGIES",
     "SYNTHETIC",
-    "Source",
     "plan_for",
     "studies",
 ]
@@ -58,24 +56,7 @@ FIGURE_4 = (SYNTHETIC[1], COMPAS[1], ADULT[1])
 _STEM = "synthetic_makhlouf2024"
 
 
-@dataclass(frozen=True)
-class Source:
-    """One data set of the paper.
-
-    Parameters
-    ----------
-    dataset : str
-    options : mapping
-    title : str
-        Its name in sentences.
-    """
-
-    dataset: str
-    options: Mapping[str, Any]
-    title: str
-
-
-DATA = {name: Source(**source) for name, source in read_toml(__package__, "paper.toml")["data"].items()}
+DATA = read_entries(__package__, "data")
 """The data sets by the name of their study. The synthetic thresholds are names of quartiles."""
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.papers.claims import DIFFERS, Checked, agree_if, cannot_check
-from evenhand.papers.rules import alike, below, fact, mostly, share
+from evenhand.papers.rules import alike, below, mostly, share
 from evenhand.papers.trials import estimate_mean
 from evenhand.papers.zhu2023.classification import BASELINE
 from evenhand.papers.zhu2023.data import (
@@ -77,14 +77,14 @@ def numbers(evidence: Evidence, name: str, mechanism: str, measure: str, reason:
 
 
 def areas(evidence: Evidence, printed: str) -> Checked:
-    found = {DATA[record["name"]]: record for record in evidence.trials[EXACT].values()}
+    records = evidence.trials[EXACT].values()
     told = "; ".join(
-        f"{source.title}: {record['people']:,} people, {record['cells']:,} cells, {record['empty']:,} of "
-        "them empty"
-        for source, record in found.items()
+        f"{DATA[record['name']].title}: {record['people']:,} people, {record['cells']:,} cells, "
+        f"{record['empty']:,} of them empty"
+        for record in records
     )
-    ours = [record["areas"] for record in found.values()]
-    return fact(ours, [source.areas for source in found], why=f"{told}.", printed=printed)
+    ours, paper = [record["areas"] for record in records], [DATA[record["name"]].areas for record in records]
+    return agree_if(ours == paper, paper=printed, told=told)
 
 
 def features(evidence: Evidence, printed: str) -> Checked:

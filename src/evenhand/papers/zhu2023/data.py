@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from evenhand import datasets
-from evenhand.papers.stored import read_printed, read_toml
+from evenhand.papers.stored import read_entries, read_printed
 from evenhand.release.table.histogram import Histogram
 
 __all__ = [
@@ -26,7 +25,6 @@ __all__ = [
     "SWAPPING",
     "THRESHOLD",
     "Printed",
-    "Source",
     "count_people",
     "load_people",
 ]
@@ -62,33 +60,7 @@ BOUND = 10_000
 """A public bound on a count, which Theorem 1 needs and the paper does not give; a whole area is smaller."""
 
 
-@dataclass(frozen=True)
-class Source:
-    """One of the three data sets.
-
-    Parameters
-    ----------
-    part : str
-        As in :func:`evenhand.datasets.load`.
-    title : str
-        As the paper calls it.
-    table : str
-    areas : int
-        How many areas the paper says there are.
-    errors, alphas, accuracy : str
-        The numbers of its figures.
-    """
-
-    part: str
-    title: str
-    table: str
-    areas: int
-    errors: str
-    alphas: str
-    accuracy: str
-
-
-DATA = {name: Source(**source) for name, source in read_toml(__package__, "paper.toml")["data"].items()}
+DATA = read_entries(__package__, "data")
 """The data sets by name."""
 
 

@@ -322,7 +322,7 @@ def test_changes_are_those_of_the_group():
         - abs(cells[setting.id, repeat]["1"]["tpr"] - cells[Setting().id, repeat]["1"]["tpr"])
         for repeat in range(5)
     ]  # fmt: skip
-    (found,) = comparisons.rises_or_falls(results, [setting], ["tpr"], group=0, rises=True)
+    (found,) = comparisons.rises_or_falls(results, [setting], ["tpr"])
 
     assert found.value == pytest.approx(np.mean(slow), abs=1e-12)
     assert found.runs == 5
@@ -336,7 +336,7 @@ def test_undefined_rates_are_no_comparison():
         return {**told, "precision": np.nan} if setting.is_protected else told
 
     results = made(COMPAS[2], undefined, repeats=3)
-    settings = comparisons.chosen(results, ["single"], most=2)
+    settings = comparisons.chosen(results, ["single"])
 
     assert all(each.runs == 0 for each in comparisons.one_sided(results, settings, ["precision"]))
     assert all(each.runs == 0 for each in comparisons.worst_drops(results, settings, ["precision"]))
