@@ -24,19 +24,6 @@ if TYPE_CHECKING:
 
     Runs = NDArray[np.float64]
 
-__all__ = [
-    "COMPARISONS",
-    "FAIRNESS",
-    "LIMITS",
-    "against",
-    "average",
-    "average_loss",
-    "average_spread",
-    "chosen",
-    "domination_words",
-    "dominations",
-]
-
 FAIRNESS = ("di", "spd", "eod", "oad")
 
 LIMITS: dict[str, Callable[[float], bool]] = {

@@ -30,23 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-__all__ = [
-    "DATA",
-    "EPSILONS",
-    "MEASURES",
-    "PROTOCOLS",
-    "SEEDS",
-    "SPACE",
-    "SPLITS",
-    "SearchResult",
-    "draw_parameters",
-    "draw_subset",
-    "plan_for",
-    "search_parameters",
-    "studies",
-    "subset_plans",
-]
-
 EPSILONS = ("0.25", "0.5", "1", "2", "4", "8", "10", "20", "50")
 """The epsilons of the paper, as exact texts."""
 

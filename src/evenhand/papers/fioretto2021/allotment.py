@@ -46,26 +46,6 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
-__all__ = [
-    "AS_PRINTED",
-    "BEST",
-    "EVENEST",
-    "OUTPUT",
-    "SECOND",
-    "SHOWN",
-    "STRENGTHS",
-    "allotment_record",
-    "exact_bias",
-    "inverse_excess",
-    "mean_and_variance",
-    "output_sensitivity",
-    "proxy_bias",
-    "released_bias",
-    "round_significant",
-    "sensitivity_as_it_is",
-    "temperatures",
-]
-
 _PIECES = (0.0, 3.0, 12.0, 45.0)
 _NODES = 32
 

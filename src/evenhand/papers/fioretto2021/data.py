@@ -15,28 +15,6 @@ from evenhand.papers.stored import read_printed
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = [
-    "AREAS",
-    "AVERAGE",
-    "BOUNDS",
-    "BUDGET",
-    "CHANCES",
-    "CLAMP",
-    "COUNTIES",
-    "EPSILONS",
-    "LANGUAGE_EPSILONS",
-    "LEAST",
-    "PLAIN",
-    "PROXY",
-    "STATE",
-    "TABLES",
-    "YEAR",
-    "Areas",
-    "Districts",
-    "load_areas",
-    "load_districts",
-]
-
 EPSILONS = ("0.001", "0.01", "0.05", "0.1")
 """The epsilons of the allotment, as exact texts: those of Example 1, and 0.05, which its numbers fit."""
 

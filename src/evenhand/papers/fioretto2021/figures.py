@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from evenhand.papers.panels import Look
     from evenhand.report.page import Chart
 
-__all__ = ["draw_figures"]
-
 _figure = partial(Figure, __package__)
 _SHOWN = ("0.001", "0.01", "0.1")
 _RANKS = (0.0, 250.0, 500.0, 750.0, 1000.0)

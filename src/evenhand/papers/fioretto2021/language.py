@@ -33,23 +33,6 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
-__all__ = [
-    "GROUPS",
-    "INDEPENDENT",
-    "MODELS",
-    "ORIGINAL",
-    "PARTS",
-    "TOUCHES",
-    "WHOLE",
-    "flips",
-    "group_areas",
-    "language_record",
-    "linear_rule",
-    "part_errors",
-    "parts",
-    "proxies_record",
-]
-
 TOUCHES = ("1", "3")
 """Of how many counts the noise takes care: one, as printed, or the three that a person may be in."""
 

@@ -28,25 +28,6 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
-__all__ = [
-    "ALLOWED",
-    "allotment",
-    "area_errors",
-    "biases",
-    "by_truth",
-    "check_amount",
-    "check_number",
-    "county_draws",
-    "drawn_alpha",
-    "drawn_biases",
-    "drawn_errors",
-    "language",
-    "margins",
-    "of_allotment",
-    "of_proxies",
-    "wrong_shares",
-]
-
 ALLOWED = 0.05
 """What a printed amount of money may be off, as a share of it."""
 

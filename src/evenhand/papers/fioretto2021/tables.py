@@ -45,8 +45,6 @@ if TYPE_CHECKING:
 
     Row = dict[str, Any]
 
-__all__ = ["EXACTLY", "METHOD", "build_tables"]
-
 METHOD, EXACTLY = "as in the paper", "exact"
 """What a row's strategy is: the paper's method, or without randomness and with its constants put right."""
 

@@ -42,22 +42,6 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
-__all__ = [
-    "ALLOTMENT",
-    "COUNTY_DRAWS",
-    "DRAWS",
-    "LANGUAGE",
-    "LANGUAGE_DRAWS",
-    "PART",
-    "PROXIES",
-    "REPETITIONS",
-    "draw_allotments",
-    "draw_counties",
-    "draw_rule_errors",
-    "paper_trials",
-    "shrink_counts",
-]
-
 ALLOTMENT, LANGUAGE = "allotment", "language"
 DRAWS, LANGUAGE_DRAWS, COUNTY_DRAWS, PROXIES = "draws", "language-draws", "counties", "proxies"
 

@@ -21,20 +21,6 @@ if TYPE_CHECKING:
 
     from evenhand.papers.ghoukasian2024_central.settings import Table
 
-__all__ = [
-    "ACCOUNTING",
-    "AS_PRINTED",
-    "CLEAN",
-    "LOADER",
-    "REAL",
-    "THIRDS",
-    "TWICE",
-    "Reading",
-    "accounting_trials",
-    "person_epsilon",
-    "readings",
-]
-
 ACCOUNTING = "accounting"
 """The name of the trials, and of their table."""
 

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from evenhand.papers.claims import AGREES, DIFFERS, UNCHECKED, Checked, cannot_check
-from evenhand.papers.ghoukasian2024_central.data import FILES, FIRST
 from evenhand.papers.ghoukasian2024_central.settings import TABLES
-from evenhand.papers.ghoukasian2024_central.training import RANDOM, training_name
+from evenhand.papers.ghoukasian2024_central.training import FILES, FIRST, RANDOM, training_name
 from evenhand.papers.rules import quoted, share
 from evenhand.papers.trials import estimate_mean
 
@@ -30,21 +29,6 @@ if TYPE_CHECKING:
     from evenhand.papers.ghoukasian2024_central.settings import Printed, Table
 
     Runs = NDArray[np.float64]
-
-__all__ = [
-    "MEASURES",
-    "UNDECIDED",
-    "Reading",
-    "by_chance",
-    "combine_readings",
-    "files_of",
-    "list_readings",
-    "needed_trials",
-    "number_of",
-    "of_reading",
-    "runs_of",
-    "table_of",
-]
 
 MEASURES = ("acc", "gap")
 UNDECIDED = "Cannot be decided without the file."
@@ -72,11 +56,6 @@ class Reading(NamedTuple):
 def files_of(table: Table) -> tuple[str, ...]:
     """Return the files that a table may be of."""
     return tuple(name for name, file in FILES.items() if file.dataset == table.dataset)
-
-
-def needed_trials(table: Table) -> tuple[str, ...]:
-    """Return the trials that a claim about a table reads: those of the plain file."""
-    return (training_name(files_of(table)[0]),)
 
 
 def list_readings(evidence: Evidence, table: Table) -> tuple[Reading, ...]:

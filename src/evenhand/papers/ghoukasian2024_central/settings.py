@@ -7,30 +7,12 @@ from typing import NamedTuple
 
 from evenhand.papers.stored import read_printed, read_toml
 
-__all__ = [
-    "BATCH",
-    "CLIP",
-    "DELTA",
-    "FERMI_RATE",
-    "LIPSCHITZ",
-    "MATRIX_RATE",
-    "RADIUS",
-    "RATE",
-    "RUNS",
-    "TABLES",
-    "Printed",
-    "Table",
-]
-
 DELTA = 1e-5
 CLIP, RATE, BATCH = 1.5, 0.01, 1024
 """DP-SGD: the clipping constant, the learning rate and the expected batch."""
 
 FERMI_RATE, MATRIX_RATE, RADIUS, LIPSCHITZ = 0.005, 0.01, 5.0, 5.0
 """DP-FERMI: both learning rates, the radius of W, and the Lipschitz bound that its noise assumes."""
-
-RUNS = 10
-"""Of how many trials a printed number is the mean."""
 
 
 class Printed(NamedTuple):

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     Row = dict[str, Any]
 
-__all__ = ["build_tables"]
-
 _NAMES = {"acc": "acc", "gap": "sp_gap"}
 _ALONE = "no printed number"
 _FERMI = "published formula, relies on an assumed bound"

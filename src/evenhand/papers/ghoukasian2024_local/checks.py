@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.papers.claims import AGREES, Checked, cannot_check
+from evenhand.papers.comparisons import mean_of
 from evenhand.papers.ghoukasian2024_local import comparisons
 from evenhand.papers.ghoukasian2024_local.comparisons import EO, GAPS, LARGE, NONE, UTILITY
-from evenhand.papers.ghoukasian2024_local.data import DATA
-from evenhand.papers.ghoukasian2024_local.plans import GRR, OPT, SS
+from evenhand.papers.ghoukasian2024_local.plans import DATA, GRR, OPT, SS
 from evenhand.papers.ghoukasian2024_local.projection import (
     DIVERGENCES,
     EPSILONS,
@@ -151,7 +151,7 @@ def grows(evidence: Evidence, studies: Sequence[str]) -> Checked:
                     comparisons.values(each, comparisons.at(each, way, epsilon), measure)[:repeats]
                     for each in (fewer, more)
                 )
-                apart.append(comparisons.mean_of(fewer, larger - less))
+                apart.append(mean_of(fewer, larger - less))
     return mostly(apart, what="comparisons of 2, 5 and 10 groups")
 
 

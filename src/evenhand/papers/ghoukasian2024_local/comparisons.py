@@ -27,28 +27,6 @@ if TYPE_CHECKING:
 
     Runs = NDArray[np.float64]
 
-__all__ = [
-    "EO",
-    "GAPS",
-    "LARGE",
-    "NONE",
-    "PREDICTED",
-    "SHARE",
-    "SMALL",
-    "UTILITY",
-    "Predicted",
-    "at",
-    "correlation",
-    "epsilons",
-    "limits",
-    "mean_of",
-    "predictions",
-    "record_of",
-    "smaller",
-    "values",
-    "widening",
-]
-
 EO = "eo"
 """The equal-opportunity gap: the largest difference of true positive rates between two groups."""
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evenhand.papers.comparisons import mean_of
 from evenhand.papers.ghoukasian2024_local import comparisons
 from evenhand.papers.ghoukasian2024_local.comparisons import (
     EO,
@@ -17,8 +18,7 @@ from evenhand.papers.ghoukasian2024_local.comparisons import (
     predictions,
     record_of,
 )
-from evenhand.papers.ghoukasian2024_local.data import DATA
-from evenhand.papers.ghoukasian2024_local.plans import BUDGETED, GRR, LABELS, OPT, SS
+from evenhand.papers.ghoukasian2024_local.plans import BUDGETED, DATA, GRR, LABELS, OPT, SS
 from evenhand.papers.rules import number_text
 from evenhand.report.charts._panels import PHONE, panel_width, title_words
 from evenhand.report.charts.measures import measures_chart
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from evenhand.papers.ghoukasian2024_local.comparisons import Predicted
     from evenhand.study.results.estimates import Estimated
     from evenhand.study.results.results import Results
-
-__all__ = ["draw_figures", "measures_figure", "unfairness_figure"]
 
 _SHOWN = (
     (("acc", "Accuracy"), ("f1", "F1")),
@@ -117,7 +115,7 @@ def _lines(results: Results, measure: str, spotlight: str) -> list[Line]:
 
 def _mean(results: Results, way: str, epsilon: Any, measure: str) -> Estimated:
     setting = comparisons.at(results, way, epsilon)
-    return comparisons.mean_of(results, comparisons.values(results, setting, measure), within=SHARE)
+    return mean_of(results, comparisons.values(results, setting, measure), within=SHARE)
 
 
 def _shown(each: Estimated) -> Estimate:

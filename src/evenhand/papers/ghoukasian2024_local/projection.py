@@ -38,24 +38,6 @@ if TYPE_CHECKING:
     Records = Mapping[int, Mapping[str, Any]]
     Numbers = NDArray[Any]
 
-__all__ = [
-    "DIVERGENCES",
-    "EPSILONS",
-    "KINDS",
-    "SETS",
-    "TRIALS",
-    "Matched",
-    "Rows",
-    "load_rows",
-    "matched_on_test",
-    "matched_on_training",
-    "of_none",
-    "of_opt",
-    "opt_seconds",
-    "projection_trials",
-    "run_trial",
-]
-
 EPSILONS = ("0.2", "1", "4")
 KINDS: dict[str, Literal["parity", "odds"]] = {"sp": "parity", "meo": "odds"}
 """Statistical parity and mean equalised odds, and what FairProjection calls them."""

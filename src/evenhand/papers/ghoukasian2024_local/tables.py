@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evenhand.papers.claims import DIFFERS, UNCHECKED, Checked
+from evenhand.papers.comparisons import mean_of
 from evenhand.papers.ghoukasian2024_local import comparisons
 from evenhand.papers.ghoukasian2024_local.mechanisms import MECHANISMS
 from evenhand.papers.ghoukasian2024_local.plans import LABELS, MEASURES, way_of
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
 
     Records = Mapping[int, Mapping[str, Any]]
     TableRow = dict[str, Any]
-
-__all__ = ["TABLES", "Printed", "Row", "build_tables", "compare_table"]
 
 _SAME = 1e-6
 _METHODS = {"none": "none", "opt": "OPT", "kl": "Fair Projection, KL", "ce": "Fair Projection, CE"}
@@ -145,9 +144,7 @@ def _means(name: str, results: Results) -> Iterator[TableRow]:
     for setting in results.settings:
         way = way_of(setting) if setting.is_protected else ""
         for measure in (*MEASURES, comparisons.EO, "eo_gap"):
-            mean = comparisons.mean_of(
-                results, comparisons.values(results, setting, measure), within=comparisons.SHARE
-            )
+            mean = mean_of(results, comparisons.values(results, setting, measure), within=comparisons.SHARE)
             if mean.runs:
                 yield table_row(
                     name, name, "tpr_gap" if measure == comparisons.EO else measure, mean,

@@ -12,9 +12,8 @@ import numpy as np
 from evenhand.collect.fairest.optimum import fairest_channel
 from evenhand.collect.protocols.registry import protocol_named
 from evenhand.papers.claims import Checked, agree_if, cannot_check
-from evenhand.papers.ghoukasian2024_local.data import DATA
 from evenhand.papers.ghoukasian2024_local.mechanisms import MECHANISMS, support, unfairness
-from evenhand.papers.ghoukasian2024_local.plans import EPSILONS, GRR, OPT, SS
+from evenhand.papers.ghoukasian2024_local.plans import DATA, EPSILONS, GRR, OPT, SS
 from evenhand.papers.rules import fact, mostly
 from evenhand.papers.trials import estimate_mean
 

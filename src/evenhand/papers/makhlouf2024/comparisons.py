@@ -24,17 +24,6 @@ if TYPE_CHECKING:
 
     Runs = NDArray[np.float64]
 
-__all__ = [
-    "COMPARISONS",
-    "LIMITS",
-    "amount",
-    "chosen",
-    "favoured",
-    "positive_rate",
-    "rate",
-    "setting_of",
-]
-
 LIMITS = {"all": (0.0, np.inf), "strong": (0.0, 2.0), "strict": (0.0, 0.5), "weak": (3.0, np.inf)}
 """Epsilons by how private they are.
 

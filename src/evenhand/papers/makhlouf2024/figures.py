@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from evenhand.study.results.estimates import Estimated
     from evenhand.study.results.results import Results
 
-__all__ = ["disparities_figure", "draw_figures", "groups_figure"]
-
 _NAMES = {"single": "sLDP", "combined": "combLDP", "independent": "indLDP"}
 _RATES = {
     "selection": "Predicted positive",

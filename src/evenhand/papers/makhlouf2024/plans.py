@@ -15,22 +15,6 @@ from evenhand.study.tasks.collect.task import CollectTask
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = [
-    "ADULT",
-    "COMPAS",
-    "DATA",
-    "EPSILONS",
-    "FIGURE_3",
-    "FIGURE_4",
-    "FOLDS",
-    "MEASURES",
-    "REPEATS",
-    "STRATEGIES",
-    "SYNTHETIC",
-    "plan_for",
-    "studies",
-]
-
 EPSILONS = ("16", "8", "5", "4", "3", "2", "1", "0.5", "0.1")
 """The epsilons of the paper's figures, as exact texts. Its text leaves out 4."""
 

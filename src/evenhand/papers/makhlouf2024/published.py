@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from evenhand.papers.claims import Checked, Evidence
     from evenhand.study.results.results import Results
 
-__all__ = ["NAMES", "PRECISION", "build_tables", "load_published", "published_checks"]
-
 _STRATEGIES = {"sLDP": "single", "combsLDP": "combined", "indsLDP": "independent"}
 _RATES = {"selection": "SP", "tpr": "EO", "fpr": "PE", "accuracy": "OA", "precision": "PRP"}
 

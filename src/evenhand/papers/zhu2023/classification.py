@@ -37,18 +37,6 @@ if TYPE_CHECKING:
 
     from evenhand.release.table.histogram import Histogram
 
-__all__ = [
-    "BASELINE",
-    "MAJORITY",
-    "ORIGINALS",
-    "REPETITIONS",
-    "SETTINGS",
-    "SWAPPED",
-    "accuracy",
-    "classification_name",
-    "classification_trials",
-]
-
 BASELINE, MAJORITY = "baseline", "majority"
 """The classifier that is trained on the true table, and the one that says what most people have."""
 

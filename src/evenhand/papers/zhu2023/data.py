@@ -9,26 +9,6 @@ from evenhand import datasets
 from evenhand.papers.stored import read_entries, read_printed
 from evenhand.release.table.histogram import Histogram
 
-__all__ = [
-    "ANONYMITY",
-    "BOUND",
-    "COLUMNS",
-    "DATA",
-    "EPSILONS",
-    "FEATURES",
-    "GAUSSIAN",
-    "LAPLACE",
-    "MECHANISMS",
-    "PRINTED",
-    "QUASI",
-    "SUPPRESSION",
-    "SWAPPING",
-    "THRESHOLD",
-    "Printed",
-    "count_people",
-    "load_people",
-]
-
 EPSILONS = ("0.5", "1", "2", "4")
 """The epsilons of the tables, as exact texts."""
 

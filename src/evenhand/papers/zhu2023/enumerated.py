@@ -21,16 +21,6 @@ if TYPE_CHECKING:
     Cells = tuple[int, ...]
     Outputs = Mapping[Any, float]
 
-__all__ = [
-    "hidden_law",
-    "hockey_stick",
-    "sampling_law",
-    "suppression_law",
-    "swapping_law",
-    "swapping_mean",
-    "worst",
-]
-
 
 def hockey_stick(first: Outputs, second: Outputs, epsilon: float) -> float:
     """Return how much of the first law e^epsilon times the second does not cover.

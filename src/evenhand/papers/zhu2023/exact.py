@@ -31,30 +31,6 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
-__all__ = [
-    "BOUNDS",
-    "anonymity_delta",
-    "anonymity_theorem",
-    "biases",
-    "clipped_bias",
-    "compare_bounds",
-    "gaussian_delta",
-    "keep_probability",
-    "laplace_alpha",
-    "printed_gaussian",
-    "rounded_bias",
-    "suppression_bias",
-    "suppression_delta",
-    "suppression_theorem",
-    "swapping_bias",
-    "swapping_delta",
-    "swapping_theorem",
-    "theorem_7",
-    "theorem_8",
-    "theorem_9",
-    "variance",
-]
-
 _WIDE = 60.0
 
 

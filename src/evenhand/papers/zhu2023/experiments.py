@@ -51,34 +51,6 @@ if TYPE_CHECKING:
     Errors = NDArray[np.float64]
     Numbers = dict[str, float]
 
-__all__ = [
-    "AGAINST_ALL",
-    "BY_THRESHOLD",
-    "CELLS",
-    "DISCREPANT",
-    "EXACT",
-    "FEW",
-    "NEAREST",
-    "ORIGINAL",
-    "READINGS",
-    "REPETITIONS",
-    "SHARES",
-    "SMALLER_NOISE",
-    "THRESHOLDS",
-    "anonymity_errors",
-    "draw_sample",
-    "experiment_trials",
-    "figures_name",
-    "gaussian_errors",
-    "laplace_errors",
-    "release_errors",
-    "shipped_numbers",
-    "summarise_errors",
-    "suppression_errors",
-    "tables_name",
-    "threshold_errors",
-]
-
 REPETITIONS, FEW = 200, 20
 """Repetitions of an experiment, and those of k-anonymity, whose printed numbers are multiples of 1 / 20."""
 

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     Curves = dict[str, list[Estimated]]
 
-__all__ = ["accuracy_figure", "curves_figure", "draw_figures"]
-
 _ROW, _APART = 34.0, 6.0
 
 

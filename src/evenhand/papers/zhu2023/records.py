@@ -23,16 +23,6 @@ if TYPE_CHECKING:
 
     Runs = NDArray[np.float64]
 
-__all__ = [
-    "ALLOWED",
-    "accuracies",
-    "exact_record",
-    "number_of",
-    "of_figure",
-    "of_table",
-    "printed_number",
-]
-
 ALLOWED = 0.05
 """What a bias or an alpha may be off, as a share of the printed one, besides the spread of an experiment."""
 

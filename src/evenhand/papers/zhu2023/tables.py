@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
     Row = dict[str, Any]
 
-__all__ = ["AS_PRINTED", "AS_SHIPPED", "EXACTLY", "build_tables", "side_by_side"]
-
 AS_PRINTED, EXACTLY, AS_SHIPPED = "as in the paper", "exact", "as shipped"
 """What a row's strategy is: the paper's method, without randomness, and evenhand's own mechanism."""
 

@@ -13,16 +13,19 @@ import pytest
 from evenhand.papers.claims import Evidence
 from evenhand.papers.ghoukasian2024_local import PAPER, comparisons
 from evenhand.papers.ghoukasian2024_local.comparisons import correlation, predictions
-from evenhand.papers.ghoukasian2024_local.data import BOTH, DATA, load_experiment, population
 from evenhand.papers.ghoukasian2024_local.mechanisms import MECHANISMS
 from evenhand.papers.ghoukasian2024_local.plans import (
+    BOTH,
     BUDGETED,
+    DATA,
     EPSILONS,
     GRR,
     OPT,
     SS,
     complete_plan,
+    load_experiment,
     plan_for,
+    population,
     setting_of,
     studies,
     way_of,

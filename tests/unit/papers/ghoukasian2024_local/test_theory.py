@@ -7,7 +7,6 @@ from evenhand.measure import data_unfairness
 from evenhand.papers.claims import Evidence
 from evenhand.papers.ghoukasian2024_local import PAPER
 from evenhand.papers.ghoukasian2024_local import theory_checks as theory
-from evenhand.papers.ghoukasian2024_local.data import DATA, Population
 from evenhand.papers.ghoukasian2024_local.mechanisms import (
     MECHANISMS,
     experiment_record,
@@ -15,7 +14,7 @@ from evenhand.papers.ghoukasian2024_local.mechanisms import (
     support,
     unfairness,
 )
-from evenhand.papers.ghoukasian2024_local.plans import BUDGETED, EPSILONS, GRR, OPT, SS
+from evenhand.papers.ghoukasian2024_local.plans import BUDGETED, DATA, EPSILONS, GRR, OPT, SS, Population
 from evenhand.papers.ghoukasian2024_local.theory_checks import printed_mechanism
 from unit.papers._made_up_local import mechanism_records
 
