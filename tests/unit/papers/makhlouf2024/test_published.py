@@ -168,7 +168,7 @@ def test_every_study_has_a_table_and_its_figures(monkeypatch):
         told = {key: words[key] for key in ("name", "alt", "caption")}
         return Chart(wide="", narrow="", data={}, **told)
 
-    monkeypatch.setattr("evenhand.papers.makhlouf2024.figures.measures_chart", chart)
+    monkeypatch.setattr("evenhand.papers.figures.measures_chart", chart)
     evidence = Evidence(
         {name: made(name, rates, repeats=2, epsilons=("4", "1")) for name in (COMPAS[0], COMPAS[1], ADULT[1])}
     )
