@@ -1,4 +1,9 @@
-"""Checks of what zhu2023 proves: Lemma 1 and Theorems 1, 3 and 5 on privacy, the others on bias and alpha."""
+r"""Checks of what zhu2023 proves: Lemma 1 and Theorems 1, 3 and 5 on privacy, the others on bias and alpha.
+
+Formulas for privacy are checked on tables so small that every output can be listed. The exact delta of a
+mechanism is the largest :math:`\sum_o (\Pr[o \mid D] - e^\varepsilon \Pr[o \mid D'])_+` over tables :math:`D`
+and :math:`D'` in which one person differs. Here it is computed by nothing but listing.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +16,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.papers.claims import Checked, agree_if
-from evenhand.papers.zhu2023 import enumerated as listed
 from evenhand.papers.zhu2023 import exact
 from evenhand.papers.zhu2023.data import DATA, EPSILONS, GAUSSIAN, PRINTED, SWAPPING
-from evenhand.papers.zhu2023.exact import laplace_alpha, theorem_7, theorem_8, theorem_9
+from evenhand.papers.zhu2023.exact import keep_probability, laplace_alpha, theorem_7, theorem_8, theorem_9
 from evenhand.papers.zhu2023.experiments import EXACT, SMALLER_NOISE
+from evenhand.privacy.laws import Laplace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from evenhand.papers.claims import Evidence
+
+    Cells = tuple[int, ...]
+    Outputs = Mapping[Any, float]
 
 _CLOSE = 1e-9
 _QUASI = 9
@@ -95,21 +103,21 @@ def lemma_1(_: Evidence) -> Checked:
     epsilon, threshold, most = Fraction(1), 3, 6
     short = 0
     for one, other in _neighbours(most):
-        first = listed.suppression_law(one, epsilon, threshold)
-        second = listed.suppression_law(other, epsilon, threshold)
+        first = suppression_law(one, epsilon, threshold)
+        second = suppression_law(other, epsilon, threshold)
         outside = math.fsum(
             mass
             for out, mass in first.items()
             if mass > math.exp(epsilon) * second.get(out, 0.0) * (1 + _CLOSE)
         )
-        short += listed.hockey_stick(first, second, float(epsilon)) > outside + _CLOSE
+        short += hockey_stick(first, second, float(epsilon)) > outside + _CLOSE
     return agree_if(not short, most=most, short=short)
 
 
 def theorem_1(_: Evidence) -> Checked:
     epsilon, threshold, bound = Fraction(1), 5, 8
-    law = partial(listed.suppression_law, epsilon=epsilon, threshold=threshold)
-    found = listed.worst(law, _neighbours(bound), float(epsilon))
+    law = partial(suppression_law, epsilon=epsilon, threshold=threshold)
+    found = worst_delta(law, _neighbours(bound), float(epsilon))
     formula = exact.suppression_delta(epsilon, threshold, bound)
     theirs = exact.suppression_theorem(epsilon, threshold, bound)
     holds = found <= theirs + _CLOSE and abs(found - formula) < _CLOSE
@@ -118,8 +126,8 @@ def theorem_1(_: Evidence) -> Checked:
 
 def suppression_not_private(_: Evidence) -> Checked:
     threshold, level = 3, 10.0
-    law = partial(listed.hidden_law, threshold=threshold)
-    found = listed.worst(law, _neighbours(threshold + 2), level)
+    law = partial(hidden_law, threshold=threshold)
+    found = worst_delta(law, _neighbours(threshold + 2), level)
     return agree_if(found > 1 - _CLOSE, found=found)
 
 
@@ -142,8 +150,8 @@ def algorithm_2(_: Evidence) -> Checked:
 def theorem_3(_: Evidence) -> Checked:
     cases = {}
     for size, text in product((2, 3), ("0.5", "1")):
-        law = lambda cells, at=Fraction(text): listed.swapping_law((cells,), at)  # noqa: E731 - one line, used once
-        found = max(listed.worst(law, _neighbours(2, size=size), level) for level in (0.0, float(text)))
+        law = lambda cells, at=Fraction(text): swapping_law((cells,), at)  # noqa: E731 - one line, used once
+        found = max(worst_delta(law, _neighbours(2, size=size), level) for level in (0.0, float(text)))
         cases[size, text] = (found, exact.swapping_delta(Fraction(text), size))
     off = max(abs(found - formula) for found, formula in cases.values())
     agrees = all(
@@ -156,8 +164,8 @@ def theorem_3(_: Evidence) -> Checked:
 
 def other_columns(_: Evidence) -> Checked:
     one, other = ((1, 0), (0, 0)), ((0, 0), (1, 0))
-    law = partial(listed.swapping_law, epsilon=Fraction(1))
-    found = listed.hockey_stick(law(one), law(other), 10.0)
+    law = partial(swapping_law, epsilon=Fraction(1))
+    found = hockey_stick(law(one), law(other), 10.0)
     return agree_if(found < 1 - _CLOSE, found=found)
 
 
@@ -180,8 +188,8 @@ def quasi_identifiers(_: Evidence) -> Checked:
 
 def theorem_5(_: Evidence) -> Checked:
     share = exact.anonymity_delta(Fraction(1))
-    law = partial(listed.sampling_law, share=share)
-    found = [listed.worst(law, _neighbours(4), level) for level in (0.0, 1.0, 3.0)]
+    law = partial(sampling_law, share=share)
+    found = [worst_delta(law, _neighbours(4), level) for level in (0.0, 1.0, 3.0)]
     theirs = [exact.anonymity_theorem(Fraction(text))[0] for text in EPSILONS]
     right = [exact.anonymity_delta(Fraction(text)) for text in EPSILONS]
     holds = all(mine <= other + _CLOSE for mine, other in zip(right, theirs, strict=True))
@@ -192,7 +200,7 @@ def theorem_5(_: Evidence) -> Checked:
 def theorem_6(_: Evidence) -> Checked:
     worst = 0.0
     for count, k, share in product(range(1, 15), (2, 6), (0.1, 0.6, 0.9)):
-        kept = listed.sampling_law((count,), share)
+        kept = sampling_law((count,), share)
         true = math.fsum(mass for (left,), mass in kept.items() if left < k) - (count < k)
         lost = range(count - k + 1, count + 1)
         terms = (math.comb(count, j) * share ** (count - j) * (1 - share) ** j for j in lost)
@@ -222,7 +230,7 @@ def bound(evidence: Evidence, theorem: str, what: str, more: str = "", *, equal:
 def proposition_1(_: Evidence) -> Checked:
     worst, number = 0.0, 0
     for row, text in product(product(range(4), repeat=3), ("0.5", "1", "4")):
-        mean = np.array(listed.swapping_mean(row, Fraction(text)))
+        mean = np.array(swapping_mean(row, Fraction(text)))
         formula = exact.swapping_bias(np.array([row]), Fraction(text))[0]
         worst = max(worst, float(np.abs(mean - np.array(row) - formula).max()))
         number += 1
@@ -284,3 +292,89 @@ def condition_of_theorem_10(evidence: Evidence) -> Checked:
     found = {DATA[record["name"]].title: record["smallest"] for record in evidence.trials[EXACT].values()}
     told = [f"{name} {least}" for name, least in found.items()]
     return agree_if(all(least >= 2 for least in found.values()), told=told)
+
+
+# --- every output of a small table ----------------------------------------------------------------
+
+
+def hockey_stick(first: Outputs, second: Outputs, epsilon: float) -> float:
+    """Return how much of the first law e^epsilon times the second does not cover.
+
+    >>> hockey_stick({"a": 0.5, "b": 0.5}, {"a": 1.0}, 0.0)
+    0.5
+    """
+    factor = math.exp(epsilon)
+    return math.fsum(max(mass - factor * second.get(output, 0.0), 0.0) for output, mass in first.items())
+
+
+def worst_delta(
+    law: Callable[[Cells], Outputs], pairs: Iterable[tuple[Cells, Cells]], epsilon: float
+) -> float:
+    """Return the delta of a mechanism over these pairs of tables, in both directions."""
+    found = 0.0
+    for one, other in pairs:
+        first, second = law(one), law(other)
+        found = max(found, hockey_stick(first, second, epsilon), hockey_stick(second, first, epsilon))
+    return found
+
+
+def hidden_law(cells: Cells, threshold: int) -> Outputs:
+    """Return the one output of cell suppression without noise, Algorithm 1.
+
+    >>> hidden_law((2, 7), 6)
+    {(3, 7): 1.0}
+    """
+    return {tuple(count if count >= threshold else threshold // 2 for count in cells): 1.0}
+
+
+def suppression_law(cells: Cells, epsilon: Fraction, threshold: int) -> dict[Any, float]:
+    """Return the outputs of equation (2): each count as it is, or nothing."""
+    noise = Laplace(2 / epsilon)
+    found: dict[Any, float] = {}
+    for hidden in product((False, True), repeat=len(cells)):
+        mass = 1.0
+        for each, count in zip(hidden, cells, strict=True):
+            mass *= float(noise.cdf(threshold - count) if each else noise.sf(threshold - count))
+        found[tuple(None if each else count for each, count in zip(hidden, cells, strict=True))] = mass
+    return found
+
+
+def swapping_law(rows: tuple[Cells, ...], epsilon: Fraction) -> dict[Any, float]:
+    """Return the outputs of swapping whole cells: a row for each combination of the other columns.
+
+    >>> from fractions import Fraction
+    >>> {table: round(mass, 3) for table, mass in swapping_law(((2, 0),), Fraction(0)).items()}
+    {((2, 0),): 0.5, ((0, 2),): 0.5}
+    """
+    size = len(rows[0])
+    stay = keep_probability(epsilon, size)
+    move = (1 - stay) / (size - 1)
+    found: dict[Any, float] = {(): 1.0}
+    for row in rows:
+        row_law: dict[Any, float] = {}
+        for places in product(range(size), repeat=size):
+            out, mass = [0] * size, 1.0
+            for origin, place in enumerate(places):
+                out[place] += row[origin]
+                mass *= stay if place == origin else move
+            row_law[tuple(out)] = row_law.get(tuple(out), 0.0) + mass
+        found = {(*done, out): mass * more for done, mass in found.items() for out, more in row_law.items()}
+    return found
+
+
+def swapping_mean(row: Cells, epsilon: Fraction) -> list[float]:
+    """Return the mean count of every cell after swapping one row."""
+    law = swapping_law((row,), epsilon)
+    return [math.fsum(out[0][place] * mass for out, mass in law.items()) for place in range(len(row))]
+
+
+def sampling_law(cells: Cells, share: float) -> dict[Any, float]:
+    """Return the tables of a sample that everybody is in with the same probability."""
+    found: dict[Any, float] = {(): 1.0}
+    for count in cells:
+        one = {
+            kept: math.comb(count, kept) * share**kept * (1 - share) ** (count - kept)
+            for kept in range(count + 1)
+        }
+        found = {(*done, kept): mass * more for done, mass in found.items() for kept, more in one.items()}
+    return found
