@@ -28,40 +28,31 @@ _GAP, _EDGE, _HEADING, _ROW = 24.0, 16.0, 22.0, 26.0
 _SIZE = re.compile(r'<svg width="([0-9.]+)" height="([0-9.]+)"')
 
 
-def measures_figure(
-    results: Results,
-    measures: Sequence[tuple[str, str]],
-    *,
-    name: str,
-    alt: str,
-    caption: str,
-    spotlight: str = "grr",
-    splits: Sequence[str] = ("uniform", "k-based"),
-) -> Chart:
-    """Return measures against epsilon, a row for each split and a line for each protocol.
+def measures_figure(results: Results, stored: Mapping[str, Any], name: str, **values: Any) -> Chart:
+    """Return measures against epsilon, a row for each split and a line for each protocol, GRR's in ink.
 
     Parameters
     ----------
     results : Results
-    measures : sequence of (measure, title)
-    name, alt, caption : str
+    stored : mapping
+        Measures with their titles, alt and caption, as in ``figures.toml``.
+    name : str
         As in :class:`evenhand.report.Chart`.
-    spotlight : str
-        The protocol in ink.
-    splits : sequence of str
+    **values
+        What alt and caption are filled with.
     """
     panels = []
-    for split in splits:
+    for split in ("uniform", "k-based"):
         settings = [each for each in results.settings if each.option("split") == split]
         protocols = list(dict.fromkeys(each.mechanism for each in settings))
-        for measure, title in measures:
+        for measure, title in stored["measures"].items():
             lines = [
-                _line(results, [each for each in settings if each.mechanism == protocol], measure, spotlight)
+                _line(results, [each for each in settings if each.mechanism == protocol], measure)
                 for protocol in protocols
             ]
             base = shown(estimate(results, Setting(), measure, kind="student"))
             panels.append(Panel(f"{split} split", Axis(title), lines, base))
-    return measures_chart(panels, chosen_epsilon=None, name=name, alt=alt, caption=caption)
+    return draw_measures(stored, panels, name, **values)
 
 
 def draw_measures(
@@ -91,10 +82,10 @@ def epsilon_line(
     return Line(label, epsilons, [shown(each) for each in found], spotlight=spotlight)
 
 
-def _line(results: Results, settings: Sequence[Setting], measure: str, spotlight: str) -> Line:
+def _line(results: Results, settings: Sequence[Setting], measure: str) -> Line:
     found = [estimate(results, setting, measure, kind="student") for setting in settings]
     mechanism = settings[0].mechanism
-    return epsilon_line(mechanism.upper(), settings, found, spotlight=mechanism == spotlight)
+    return epsilon_line(mechanism.upper(), settings, found, spotlight=mechanism == "grr")
 
 
 def svg_file(chart: Chart) -> str:

@@ -9,7 +9,7 @@ from evenhand.papers.arcolezi2023 import checks
 from evenhand.papers.arcolezi2023.plans import DATA, MEASURES, PROTOCOLS, studies
 from evenhand.papers.figures import measures_figure
 from evenhand.papers.published import Published, load_runs
-from evenhand.papers.stored import read_paper
+from evenhand.papers.stored import read_paper, read_toml
 from evenhand.papers.tables import means_table
 from evenhand.study.plan.cells import UNPROTECTED, Setting
 from evenhand.study.tasks.shared.report_settings import report_setting
@@ -30,18 +30,6 @@ _NOTES = {
     "balanced_accuracy": "the paper's auc, which comes from hard predictions",
     "auc": "area under the ranking, which the paper does not have",
 }
-_FAIR = (("di", "DI"), ("spd", "SPD"), ("eod", "EOD"), ("oad", "OAD"))
-_USE = (
-    ("acc", "Accuracy"),
-    ("f1", "F1"),
-    ("balanced_accuracy", "Balanced accuracy"),
-    ("recall", "Recall"),
-)
-_FIGURES = {
-    "adult": ("fig2", "fig5"), "acs_coverage": ("fig3", "fig6"), "lsac": ("fig4", "fig7"),
-    "adult-subsets": ("fig8", "fig11"), "acs_coverage-subsets": ("fig9", "fig12"),
-    "lsac-subsets": ("fig10", "fig13"),
-}  # fmt: skip
 
 
 def load_published() -> Published | None:
@@ -83,20 +71,10 @@ def draw_figures(evidence: Evidence) -> list[Chart]:
         name = study.removesuffix("-searched")
         title = DATA[name.removesuffix("-subsets")].title
         among = ", random subsets of sensitive attributes" if name.endswith("-subsets") else ""
-        for stem, measures, words in zip(_FIGURES[name], (_FAIR, _USE), ("Fairness", "Utility"), strict=True):
-            number = stem.removeprefix("fig")
-            drawn.append(
-                measures_figure(
-                    results,
-                    measures,
-                    name=stem,
-                    alt=f"{words} on {title}{among} against epsilon, for seven protocols and two splits",
-                    caption=(
-                        f"As figure {number} of the paper: {title}{among}, {_repeats(results)}. "
-                        "Bars and band: 95 % t intervals of the mean over repeats."
-                    ),
-                )
-            )
+        for words in read_toml(__name__, "figures.toml").values():
+            number = words["numbers"][name]
+            values = {"title": title, "among": among, "number": number, "repeats": _repeats(results)}
+            drawn.append(measures_figure(results, words, f"fig{number}", **values))
     return drawn
 
 

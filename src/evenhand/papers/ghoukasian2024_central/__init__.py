@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evenhand.papers.ghoukasian2024_central import checks, theory_checks
+from evenhand.papers.ghoukasian2024_central import checks, readings, theory_checks
 from evenhand.papers.ghoukasian2024_central.accounting import accounting_trials
 from evenhand.papers.ghoukasian2024_central.bounds import bound_trials
 from evenhand.papers.ghoukasian2024_central.tables import build_tables
@@ -23,5 +23,5 @@ def _trials(design: str) -> tuple[Trials, ...]:
     return (accounting_trials(), bound_trials(), *training_trials(**sizes))
 
 
-PAPER = read_paper(__name__, checks, theory_checks, tables=build_tables, trials=_trials)
+PAPER = read_paper(__name__, checks, readings, theory_checks, tables=build_tables, trials=_trials)
 """The chapter, ready to run."""

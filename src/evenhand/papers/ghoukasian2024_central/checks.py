@@ -123,17 +123,6 @@ def inputs(evidence: Evidence, dataset: str, paper: int) -> Checked:
     return fact(record["inputs"], paper)
 
 
-# --- numbers --------------------------------------------------------------------------------------
-
-
-def number(evidence: Evidence, name: str, measure: str) -> Checked:
-    return readings.number_of(evidence, name, "", measure)
-
-
-def column(evidence: Evidence, name: str, measure: str) -> Checked:
-    return readings.table_of(evidence, name, measure)
-
-
 # --- findings -------------------------------------------------------------------------------------
 
 

@@ -143,8 +143,8 @@ def combine_readings(found: Mapping[Reading, Checked]) -> Checked:
     return replace(first, verdict=UNCHECKED, why=f"{said} {why}")
 
 
-def number_of(evidence: Evidence, name: str, strength: str, measure: str) -> Checked:
-    """Return a printed number of a table beside ours, in all readings."""
+def number_of(evidence: Evidence, name: str, measure: str, strength: str = "") -> Checked:
+    """Return a printed number of a table beside ours, in all readings; of Algorithm 2 unless told."""
     table = TABLES[name]
     line = table.line(strength)
     every = list_readings(evidence, table)

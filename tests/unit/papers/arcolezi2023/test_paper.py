@@ -15,6 +15,7 @@ from evenhand.papers.claims import Evidence
 from evenhand.papers.comparisons import values
 from evenhand.papers.paper import DESIGNS
 from evenhand.papers.published import Published
+from evenhand.papers.stored import fill
 from evenhand.study.plan.cells import Setting
 from evenhand.study.results.results import Results
 from evenhand.study.tasks.shared.protection import strategy_of
@@ -397,7 +398,7 @@ def test_every_study_has_a_table_and_two_figures(monkeypatch):
     """What was run must be in the documentation, under the paper's numbers."""
     monkeypatch.setattr(
         "evenhand.papers.arcolezi2023.measures_figure",
-        lambda results, measures, **words: (len(measures), words["name"], words["caption"]),
+        lambda _, words, name, **values: (len(words["measures"]), name, fill(words["caption"], **values)),
     )
     small = made(as_in_the_paper("lsac"), epsilons=("0.25", "4"), seeds=2)
     part = Results(small.plan, small.facts, small.outcomes[:30])
