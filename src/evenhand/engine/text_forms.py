@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from evenhand.collect.reports.layouts import Layout
     from evenhand.schema import Column
 
-__all__ = ["TextForm", "escape_formula", "may_be_formula"]
+__all__ = ["TextForm", "escape_formula", "joined_bytes", "may_be_formula"]
 
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _FORMULA = r"^[=+\-@\t\r\x00]"
@@ -54,10 +54,18 @@ class TextForm:
         The column, whose labels are written.
     layout : Layout
         How its reports look in memory.
+
+    Attributes
+    ----------
+    bytes_per_report : int
+        About how many bytes of memory a report takes on its way into text.
+    longest : int
+        Most bytes of a report as text, but for a label.
     """
 
     def __init__(self, column: Column, layout: Layout) -> None:
         self._column, self._layout = column, layout
+        self.bytes_per_report, self.longest, self._must_be = _describe_layout(layout)
         self._labels: Any = None
         if isinstance(layout, IntegerLayout) and column.domain.kind != "integers":
             written = [escape_formula(label) for label in column.labels]
@@ -70,33 +78,6 @@ class TextForm:
                     hint="write a Parquet file, which holds codes.",
                 )
             self._labels = pa.array(written, pa.string())
-
-    @property
-    def name(self) -> str:
-        """The form's name in the record beside the file."""
-        if isinstance(self._layout, BitsLayout):
-            return "bits"
-        if isinstance(self._layout, SetLayout):
-            return "codes"
-        return "hash" if isinstance(self._layout, HashedLayout) else "label"
-
-    @property
-    def bytes_per_report(self) -> int:
-        """About how many bytes of memory a report takes on its way into text."""
-        if isinstance(self._layout, BitsLayout):
-            return 3 * self._layout.k
-        if isinstance(self._layout, SetLayout):
-            return 24 * self._layout.size
-        return 128
-
-    @property
-    def longest(self) -> int:
-        """Most bytes of a report as text, but for a label."""
-        if isinstance(self._layout, BitsLayout):
-            return self._layout.k
-        if isinstance(self._layout, SetLayout):
-            return self._layout.size * (len(str(self._layout.k - 1)) + 1)
-        return 0
 
     # --- to text ----------------------------------------------------------------------------------
 
@@ -152,7 +133,7 @@ class TextForm:
         k = self._column.size
         if pc.any(pc.not_equal(pc.binary_length(text), k)).as_py():
             raise self._refused()
-        letters = np.frombuffer(_joined_bytes(text), np.uint8).reshape(-1, k)
+        letters = np.frombuffer(joined_bytes(text), np.uint8).reshape(-1, k)
         bits = letters - np.uint8(ord("0"))
         if bits.size and int(bits.max()) > 1:
             raise self._refused()
@@ -205,13 +186,21 @@ class TextForm:
         return codes
 
     def _refused(self) -> InvalidParameterError:
-        described = {
-            "bits": f"texts of {self._column.size:,} zeros and ones",
-            "label": "labels of the schema",
-            "codes": "codes with blanks between them, as many as the protocol says",
-            "hash": "three whole numbers with colons between them",
-        }[self.name]
-        return InvalidParameterError("reports", owner="the protocol", must_be=described, got="something else")
+        return InvalidParameterError(
+            "reports", owner="the protocol", must_be=self._must_be, got="something else"
+        )
+
+
+def _describe_layout(layout: Layout) -> tuple[int, int, str]:
+    """Return the bytes of a report on its way into text, most bytes as text, and what the texts are."""
+    if isinstance(layout, BitsLayout):
+        return 3 * layout.k, layout.k, f"texts of {layout.k:,} zeros and ones"
+    if isinstance(layout, SetLayout):
+        longest = layout.size * (len(str(layout.k - 1)) + 1)
+        return 24 * layout.size, longest, "codes with blanks between them, as many as the protocol says"
+    if isinstance(layout, HashedLayout):
+        return 128, 0, "three whole numbers with colons between them"
+    return 128, 0, "labels of the schema"
 
 
 def _text_array(letters: npt.NDArray[np.uint8]) -> Any:
@@ -223,11 +212,8 @@ def _text_array(letters: npt.NDArray[np.uint8]) -> Any:
     )
 
 
-def _joined_bytes(text: Any) -> bytes:
+def joined_bytes(text: Any) -> memoryview:
     """Return the bytes of all texts, one after the other."""
-    if not len(text):
-        return b""
     whole = text.cast(pa.large_binary())
-    offsets = np.frombuffer(whole.buffers()[1], np.int64)[whole.offset : whole.offset + len(whole) + 1]
-    data = whole.buffers()[2]
-    return b"" if data is None else data[int(offsets[0]) : int(offsets[-1])].to_pybytes()
+    offsets = np.frombuffer(whole.buffers()[1] or bytes(8), np.int64)[whole.offset :]
+    return memoryview(whole.buffers()[2] or b"")[int(offsets[0]) : int(offsets[len(whole)])]

@@ -8,14 +8,14 @@ where it is smooth.
 
 from __future__ import annotations
 
-import functools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.decide.exact.cumulants import standard_cumulants
+from evenhand.decide.exact.cumulants import density_reach, standard_cumulants
+from evenhand.decide.exact.points import unit_rule
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, Law
 from evenhand.release.postprocess.noise_bias import clamp_bias, shrink_bias
 from evenhand.release.postprocess.steps import Integral, Nonnegative, Shrink, Step
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.decide.allotment.noisy_total import NoisyShares
-    from evenhand.privacy.laws import Law
 
     Values = NDArray[np.float64]
 
@@ -96,13 +95,6 @@ def floor_step(steps: Sequence[Step], laws: Sequence[Law]) -> FloorStep | None:
     return FloorStep(shrinks[0].T if shrinks else 0.0, least)
 
 
-def reach_of(law: Law) -> float:
-    """Return how far noise goes before its probability is below 1e-26."""
-    if isinstance(law, Laplace | DiscreteLaplace):
-        return _FAR * float(law.scale) + 1
-    return math.sqrt(2 * _FAR * float(law.squared_scale)) + 1  # type: ignore[attr-defined]
-
-
 def outcomes(counts: Values, law: Law, step: FloorStep) -> Iterator[tuple[slice, Values, Values]]:
     """Yield, for blocks of counts, by how much each can change and with which probability.
 
@@ -168,6 +160,11 @@ def clamped_moments(counts: Values, law: Law, step: FloorStep, orders: int) -> V
     return result
 
 
+def reach_of(law: Law) -> float:
+    """Return how far noise goes before its probability is below 1e-26."""
+    return density_reach(law, _FAR) + 1
+
+
 def _real_if_wide(law: Law) -> Law:
     if isinstance(law, DiscreteLaplace) and float(law.scale) > _WIDE:
         return Laplace(law.scale)
@@ -189,7 +186,7 @@ def _reals(counts: Values, law: Law, step: FloorStep) -> tuple[Values, Values]:
     far = reach_of(law)
     centre = np.maximum(counts, step.start)
     ends = (np.maximum(step.start, counts - far), centre, np.maximum(step.start, counts + far))
-    nodes, weights = _rule(_FINE if step.temperature else _PANELS)
+    nodes, weights = unit_rule(_NODES, _FINE if step.temperature else _PANELS)
     changes, masses = [], []
     for low, high in ((ends[0], ends[1]), (ends[1], ends[2])):
         left, right = low[:, np.newaxis] - step.least, high[:, np.newaxis] - step.least
@@ -205,13 +202,6 @@ def _reals(counts: Values, law: Law, step: FloorStep) -> tuple[Values, Values]:
         changes.append(noise - step.taken(place))
         masses.append(law.pdf(noise) * width * weights)  # type: ignore[attr-defined]
     return np.concatenate(changes, axis=1), np.concatenate(masses, axis=1)
-
-
-@functools.lru_cache(maxsize=2)
-def _rule(panels: int) -> tuple[Values, Values]:
-    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
-    inside = (np.arange(panels)[:, np.newaxis] + (nodes + 1) / 2) / panels
-    return inside.ravel(), np.tile(weights / (2 * panels), panels)
 
 
 @dataclass(frozen=True, eq=False)

@@ -221,8 +221,7 @@ def _laplace_slack(noisy: NoisyShares, probability: float, tilt: float) -> float
     scale = float((noisy.reach / math.sqrt(2)).max())
     if scale > 1 - EVENT or tilt * EVENT < 1:
         return math.inf
-    own = float((noisy.weights / noisy.total * _mean_sizes(noisy, tilt)).max())
-    return (_OWN * own + _TOTAL * EVENT) * probability / scale
+    return (_OWN * _largest_own_size(noisy, tilt) + _TOTAL * EVENT) * probability / scale
 
 
 def _gaussian_slack(noisy: NoisyShares, probability: float) -> float:
@@ -238,16 +237,16 @@ def _sizes(noisy: NoisyShares, probability: float, tilt: float) -> float:
     """Bound E[g_i |noise_i| + |t|] outside the event."""
     if tilt * EVENT < 1:
         return math.inf
-    own = float((noisy.weights / noisy.total * _mean_sizes(noisy, tilt)).max())
-    return (own + EVENT) * probability
+    return (_largest_own_size(noisy, tilt) + EVENT) * probability
 
 
-def _mean_sizes(noisy: NoisyShares, tilt: float) -> Values:
+def _largest_own_size(noisy: NoisyShares, tilt: float) -> float:
+    """Return the largest bound of the mean size of the noise in an entity's own part of the total."""
     sizes = np.empty_like(noisy.reach)
     for place, law in enumerate(noisy.laws):
         here = noisy.which == place
         sizes[here] = mean_size_tilted(law, tilt * noisy.weights[here] / noisy.total)
-    return sizes
+    return float((noisy.weights / noisy.total * sizes).max())
 
 
 def _tilts(noisy: NoisyShares, distance: float) -> list[float]:

@@ -20,7 +20,15 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
-__all__ = ["even_moments", "log_mgf", "mean_size_tilted", "most_orders", "standard_cumulants", "tilt_limit"]
+__all__ = [
+    "density_reach",
+    "even_moments",
+    "log_mgf",
+    "mean_size_tilted",
+    "most_orders",
+    "standard_cumulants",
+    "tilt_limit",
+]
 
 _LARGEST_EXPONENT = 690.0
 _BELL = 4.0  # squared scale from which the discrete bell's higher cumulants are below 1e-30 of the Gaussian's
@@ -64,6 +72,13 @@ def most_orders(law: Law) -> int:
     elif isinstance(law, DiscreteGaussian):
         rate = 1 / (2 * float(law.squared_scale))
     return int(_LARGEST_EXPONENT / max(rate, 1.0))
+
+
+def density_reach(law: Law, exponent: float) -> float:
+    """Return the distance at which the density of noise is exp(-exponent) of that at 0."""
+    if isinstance(law, Laplace | DiscreteLaplace):
+        return exponent * float(law.scale)
+    return math.sqrt(2 * exponent * _squared_scale(law))
 
 
 def even_moments(cumulants: Values) -> Values:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,6 @@ from evenhand.privacy.rational import exact
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from fractions import Fraction
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -194,7 +194,7 @@ def cached_law(weights: tuple[Fraction, ...], laws: tuple[Law, ...]) -> LinearLa
 def exact_scale(law: Law) -> Fraction:
     """Return the scale of a law, or its square for the Gaussian ones."""
     value = law.squared_scale if isinstance(law, Gaussian | DiscreteGaussian) else law.scale  # type: ignore[attr-defined]
-    return exact(value, name="scale", owner=type(law).__name__)
+    return Fraction(value)
 
 
 def exact_reach(law: Law) -> float:
@@ -218,7 +218,10 @@ def lattice_points(weights: Sequence[int], laws: Sequence[Law]) -> int:
 
 def _whole_law(weights: tuple[int, ...], laws: tuple[Law, ...]) -> LinearLaw | None:
     if len(laws) == 1 and weights[0] == 1:
-        return _one_whole_law(laws[0])
+        reach = whole_reach(laws[0])
+        if reach > _MOST_TABLED:
+            return _Far(reach=float(reach), width=1.0, law=laws[0])
+        return _table_law(_masses(laws[0]))
     if math.gcd(*weights) != 1 or lattice_points(weights, laws) > MOST_LATTICE:
         return None
     far = lattice_points(weights, laws) // 2
@@ -227,21 +230,15 @@ def _whole_law(weights: tuple[int, ...], laws: tuple[Law, ...]) -> LinearLaw | N
     for weight, law in zip(weights, laws, strict=True):
         places = np.arange(-whole_reach(law), whole_reach(law) + 1)
         spread = np.zeros(size)
-        spread[weight * places % size] = _masses(law, whole_reach(law))
+        spread[weight * places % size] = _masses(law)
         product = product * np.fft.rfft(spread)
     masses = np.maximum(np.fft.irfft(product, size), 0)
     masses = np.concatenate([masses[-far:], masses[: far + 1]])
     return _table_law((masses + masses[::-1]) / 2)
 
 
-def _one_whole_law(law: Law) -> LinearLaw:
+def _masses(law: Law) -> Values:
     far = whole_reach(law)
-    if far > _MOST_TABLED:
-        return _Far(reach=float(far), width=1.0, law=law)
-    return _table_law(_masses(law, far))
-
-
-def _masses(law: Law, far: int) -> Values:
     masses: Values = law.pmf(np.arange(-far, far + 1))  # type: ignore[attr-defined]
     return masses
 

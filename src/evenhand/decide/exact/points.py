@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     Values = NDArray[np.float64]
     Whole = NDArray[np.int64]
 
-__all__ = ["ComparisonSteps", "Kink", "find_kinks", "nodes", "run_starts"]
+__all__ = ["ComparisonSteps", "Kink", "find_kinks", "nodes", "run_starts", "unit_rule"]
 
 ORDER = 16
 LONGEST = 12.0
@@ -165,7 +165,7 @@ def nodes(kinks: Sequence[Kink], low: Values, high: Values) -> tuple[NDArray[np.
         The entity each point belongs to, in order, the point and its weight.
     """
     rows, left, length = _pieces(kinks, low, high)
-    points, weights = _rule()
+    points, weights = unit_rule(ORDER)
     places = left[:, None] + length[:, None] * points
     return np.repeat(rows, ORDER), places.ravel(), (length[:, None] * weights).ravel()
 
@@ -193,10 +193,11 @@ def _pieces(kinks: Sequence[Kink], low: Values, high: Values) -> tuple[NDArray[n
 
 
 @cache
-def _rule() -> tuple[Values, Values]:
-    """Return the points and weights of Gauss and Legendre's rule on the numbers from 0 to 1."""
-    points, weights = np.polynomial.legendre.leggauss(ORDER)
-    return (points + 1) / 2, weights / 2
+def unit_rule(order: int, panels: int = 1) -> tuple[Values, Values]:
+    """Return the points and weights of Gauss and Legendre's rule in equal parts of the line from 0 to 1."""
+    points, weights = np.polynomial.legendre.leggauss(order)
+    inside = (np.arange(panels)[:, np.newaxis] + (points + 1) / 2) / panels
+    return inside.ravel(), np.tile(weights / (2 * panels), panels)
 
 
 @dataclass(frozen=True, eq=False)

@@ -214,11 +214,9 @@ def _decided_comparisons(structure: Structure, state: State) -> tuple[NDArray[np
     sure = np.zeros((reached.shape[0], len(structure.strict)), dtype=np.int8)
     for place, threshold in state.thresholds.items():
         left = threshold.astype(np.float64)
-        low = sum(
-            weight * ends[name][0 if weight > 0 else 1] for name, weight in structure.coefficients[place]
-        )
-        high = sum(
-            weight * ends[name][1 if weight > 0 else 0] for name, weight in structure.coefficients[place]
+        low, high = (
+            sum(weight * ends[name][(weight > 0) == upper] for name, weight in structure.coefficients[place])
+            for upper in (False, True)
         )
         strict = structure.strict[place]
         sure[:, place] = np.where(low > left if strict else low >= left, 1, 0)

@@ -34,7 +34,15 @@ if TYPE_CHECKING:
     Values = NDArray[np.float64]
     Progress = Callable[[int, int], object]
 
-__all__ = ["DRAWS", "MOST_DRAWS", "SampledFigures", "sampled_rule", "sampled_shares", "steps_for_input"]
+__all__ = [
+    "DRAWS",
+    "MOST_DRAWS",
+    "SampledFigures",
+    "apply_steps",
+    "sampled_rule",
+    "sampled_shares",
+    "steps_for_input",
+]
 
 DRAWS = 10_000
 """How many releases are drawn by default."""
@@ -113,18 +121,14 @@ def sampled_rule(
     counts = {name: clip_counts(np.asarray(columns[name])) for name in rule.inputs}
     truth = rule.holds(counts)
     flips = np.zeros(truth.size, dtype=np.int64)
-    done = 0
-    for rows in _chunks(number, truth.size):
+    for rows in _chunks(number, truth.size, progress):
         noisy = {
-            name: _apply_steps(
+            name: apply_steps(
                 laws[name].draw(size=(rows, truth.size), source=source) + counts[name], steps[name], source
             )
             for name in rule.inputs
         }
         flips += (rule.holds(noisy) != truth).sum(axis=0)
-        done += rows
-        if progress is not None:
-            progress(done, number)
     flip, padded = flips / number, (flips + 1) / (number + 2)
     return SampledFigures(
         bias=np.where(truth, -flip, flip),
@@ -167,12 +171,12 @@ def sampled_shares(
     truth = problem.shares(true)
     instead = 0.0 if steps else truth
     total, squares, spread = np.zeros(true.size), np.zeros(true.size), np.zeros(true.size)
-    unpaid = nonpositive = done = 0
-    for rows in _chunks(pairs, 2 * true.size):
+    unpaid = nonpositive = 0
+    for rows in _chunks(pairs, 2 * true.size, progress, draws_per_row=2):
         noise = law.draw(size=(rows, true.size), source=source)
         errors = []
         for draw in (noise, -noise):
-            published = _apply_steps(true + draw, steps, source)
+            published = apply_steps(true + draw, steps, source)
             shares, lost = _shares_of_rows(problem, published, instead)
             errors.append(shares - truth)
             unpaid, nonpositive = unpaid + lost, nonpositive + _nonpositive(problem, published)
@@ -180,9 +184,6 @@ def sampled_shares(
         total += means.sum(axis=0)
         squares += (means**2).sum(axis=0)
         spread += (errors[0] ** 2 + errors[1] ** 2).sum(axis=0)
-        done += rows
-        if progress is not None:
-            progress(2 * done, 2 * pairs)
     bias = total / pairs
     of_pairs = np.maximum(squares / pairs - bias**2, 0.0) * pairs / max(1, pairs - 1)
     variance = np.maximum(spread / (2 * pairs) - bias**2, 0.0)
@@ -218,14 +219,18 @@ def _check_draws(draws: object, rng: Any) -> tuple[int, SeededSource]:
     return number, source
 
 
-def _chunks(number: int, size: int) -> Iterator[int]:
+def _chunks(
+    number: int, size: int, progress: Progress | None = None, *, draws_per_row: int = 1
+) -> Iterator[int]:
     """Yield how many rows to draw at a time; it depends on the sizes alone, so that reruns are the same."""
     rows = max(1, _CELLS // max(1, size))
     for start in range(0, number, rows):
         yield min(rows, number - start)
+        if progress is not None:
+            progress(draws_per_row * min(start + rows, number), draws_per_row * number)
 
 
-def _apply_steps(noisy: NDArray[Any], steps: Sequence[Any], source: SeededSource) -> NDArray[Any]:
+def apply_steps(noisy: NDArray[Any], steps: Sequence[Any], source: SeededSource) -> NDArray[Any]:
     """Apply the steps to each release; those that look at one count at a time take all at once."""
     for step in steps:
         if type(step) in (Nonnegative, Integral, Shrink):

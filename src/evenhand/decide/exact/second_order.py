@@ -185,7 +185,5 @@ def _signs(size: int) -> Values:
 
 
 def _variance(formula: Formula, at: Values, law: Law) -> Values:
-    total = np.zeros(at.size)
-    for place in range(at.size):
-        total += formula.slope(at, place) ** 2
-    return total * law.variance
+    squares = (formula.slope(at, place) ** 2 for place in range(at.size))
+    return sum(squares, np.zeros(at.size)) * law.variance

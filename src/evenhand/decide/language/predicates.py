@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.decide.language.tokens import quote_name, write_number
+from evenhand.decide.language.tokens import write_number, write_sum
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class Predicate:
 
     def __repr__(self) -> str:
         sign = ">" if self.strict else ">="
-        alone = f"{_sum_text(self.terms)} {sign} {write_number(self.bound)}"
+        alone = f"{write_sum(self.terms)} {sign} {write_number(self.bound)}"
         return alone if self.needs_positive is None else f"{alone} and {self.needs_positive!r}"
 
 
@@ -122,19 +122,6 @@ def _to_whole(values: Iterable[Fraction]) -> Fraction:
         return Fraction(1)
     below = math.lcm(*(value.denominator for value in values))
     return Fraction(below, math.gcd(*(int(value * below) for value in values)))
-
-
-def _sum_text(terms: tuple[tuple[str, Fraction], ...]) -> str:
-    pieces: list[str] = []
-    for name, coefficient in terms:
-        size = (
-            quote_name(name)
-            if abs(coefficient) == 1
-            else f"{write_number(abs(coefficient))}*{quote_name(name)}"
-        )
-        sign = ("-" if coefficient < 0 else "") if not pieces else (" - " if coefficient < 0 else " + ")
-        pieces.append(f"{sign}{size}")
-    return "".join(pieces) or "0"
 
 
 def exceeds(

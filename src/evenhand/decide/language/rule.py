@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
@@ -182,12 +182,9 @@ class Rule:
         if self.comparison is not None:
             return self.comparison.linear()
         parts = [part.linear() for part in self.parts]
-        whole = parts[0]
         if self.operation == "not":
-            return ~whole
-        for part in parts[1:]:
-            whole = whole._joined(self.operation, part)  # noqa: SLF001 - its own kind
-        return whole
+            return ~parts[0]
+        return reduce(lambda whole, part: whole._joined(self.operation, part), parts)  # noqa: SLF001 - its own kind
 
     # --- deciding -------------------------------------------------------------------------------
 
@@ -224,16 +221,12 @@ class Rule:
 
     def _decided(self, truths: Mapping[Predicate, Truths]) -> Truths:
         if self.comparison is not None:
-            first, *others = (truths[predicate] for predicate in self.comparison.predicates)
-            return first | others[0] if others else first
+            return reduce(np.logical_or, (truths[predicate] for predicate in self.comparison.predicates))
         parts = [part._decided(truths) for part in self.parts]  # noqa: SLF001 - its own kind
         if self.operation == "not":
             return np.logical_not(parts[0])
         join = {"and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor}[self.operation]
-        whole = parts[0]
-        for part in parts[1:]:
-            whole = join(whole, part)
-        return whole
+        return reduce(join, parts)
 
     # --- showing --------------------------------------------------------------------------------
 

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand._notes import Note
+from evenhand.decide.allotment.allotment import Allotment
 from evenhand.decide.mitigate.mitigation import (
     Mitigation,
     build_mitigation,
     plain_release,
-    require_allotment,
+    require_problem,
     withdraw_guarantee,
 )
 from evenhand.decide.mitigate.registry import MitigationKind
@@ -19,7 +20,6 @@ from evenhand.decide.mitigate.registry import MitigationKind
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from evenhand.decide.allotment.allotment import Allotment
     from evenhand.privacy.guarantees.units import Unit
 
 __all__ = ["cost_of_privacy", "fairness_payment"]
@@ -76,8 +76,7 @@ def fairness_payment(
     >>> str(paid.guarantee.trust)
     'none'
     """
-    owner = "fairness_payment"
-    require_allotment(problem, owner=owner)
+    require_problem(problem, Allotment, owner="fairness_payment")
     plain = plain_release(problem, data, noise, unit=unit, post=post, draws=draws, rng=rng, progress=progress)
     extra = cost_of_privacy(plain.bias)
     money = f"{extra:.3g} of the budget beyond it"

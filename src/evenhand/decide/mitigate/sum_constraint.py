@@ -23,13 +23,11 @@ from evenhand.decide.mitigate.mitigation import (
     add_assumption,
     build_mitigation,
     law_of,
-    plain_guarantee,
     plain_release,
     release_error,
-    seeded_source,
+    start_release,
 )
 from evenhand.decide.mitigate.registry import MitigationKind, MitigationParameter
-from evenhand.decide.result.bias import bias
 from evenhand.release.postprocess.steps import SumTo
 
 if TYPE_CHECKING:
@@ -93,22 +91,21 @@ def sum_constraint(
     >>> [f"{each:.3e}" for each in constrained.bias]
     ['7.170e-05', '-1.024e-04', '3.073e-05']
     """
-    owner = "sum_constraint"
     step = SumTo(total)
     words = (
         f"Noisy counts moved, all by the same, to add up to {step.total:,.15g}, which must be public. "
         "Differences between counts stay as they are."
     )
     if isinstance(problem, Allotment):
-        source, law = seeded_source(rng, owner=owner), law_of(problem, noise)
-        plain = bias(problem, data, noise, draws=draws, rng=source, progress=progress)
+        law, how = law_of(problem, noise), {"draws": draws, "rng": rng, "progress": progress}
+        source, guarantee, plain = start_release(problem, data, noise, unit, owner="sum_constraint", **how)
         figures = constrained_bias(problem, plain.counts[problem.count], law, total=step.total)
         if figures is not None:
             values, error, variance = figures
             return build_mitigation(
                 "sum constraint",
                 words,
-                add_assumption(plain_guarantee(problem, noise, unit, owner=owner), _ASSUMED),
+                add_assumption(guarantee, _ASSUMED),
                 plain,
                 release_error(problem, plain, noise, [step], source),
                 bias=values,

@@ -388,32 +388,31 @@ def group_shares(decided: EntityFigures, *, budget: float | None = None) -> Grou
 
 
 def _money_gain(decided: EntityFigures, group: str, people: Values, part: Values, money: float) -> GroupGain:
-    gain, heads = float(decided.bias @ part) * money, float(people.sum())
-    return GroupGain(
-        group=group,
-        people=heads,
-        due=float(decided.truth @ part) * money,
-        gain=gain,
-        gain_per_head=gain / heads if heads > 0 else float("nan"),
-        standard_error=_spread(decided, part * money),
-        error_bound=_bound(decided, part * money),
-    )
+    gain, due = float(decided.bias @ part) * money, float(decided.truth @ part) * money
+    return _group_gain(decided, group, people, part * money, due=due, gain=gain)
 
 
 def _people_gain(decided: EntityFigures, group: str, people: Values) -> GroupGain:
-    holds, heads = decided.truth, float(people.sum())
+    holds = decided.truth
     refused = float(decided.flip[holds] @ people[holds])
     granted = float(decided.flip[~holds] @ people[~holds])
+    due, wrong = float(people[holds].sum()), {"refused": refused, "granted": granted}
+    return _group_gain(decided, group, people, people, due=due, gain=granted - refused, **wrong)
+
+
+def _group_gain(
+    decided: EntityFigures, group: str, people: Values, weights: Values, *, gain: float, **amounts: float
+) -> GroupGain:
+    """Return the gain of a group, with the errors of a sum of biases with these weights."""
+    heads = float(people.sum())
     return GroupGain(
         group=group,
         people=heads,
-        due=float(people[holds].sum()),
-        gain=granted - refused,
-        gain_per_head=(granted - refused) / heads if heads > 0 else float("nan"),
-        refused=refused,
-        granted=granted,
-        standard_error=_spread(decided, people),
-        error_bound=_bound(decided, people),
+        gain=gain,
+        gain_per_head=gain / heads if heads > 0 else float("nan"),
+        standard_error=_spread(decided, weights),
+        error_bound=_bound(decided, weights),
+        **amounts,
     )
 
 
