@@ -20,7 +20,6 @@ References
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -85,7 +84,8 @@ class ErrorRange:
     def __post_init__(self) -> None:
         for name in ("least", "greatest"):
             value = getattr(self, name)
-            if not _is_number(value) or not 0 <= value <= _HALF:
+            number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+            if not number or not 0 <= value <= _HALF:
                 must_be = "a probability of at most 1/2, as the bounds on compositions need"
                 raise InvalidParameterError(name, owner="ErrorRange", must_be=must_be, got=value)
             object.__setattr__(self, name, float(value))
@@ -398,8 +398,3 @@ def _probabilities(name: str, values: ArrayLike, *, owner: str, most: float = 1.
         must_be = "probabilities" if most == 1 else "probabilities of at most 1/2, as the bounds need"
         raise InvalidParameterError(name, owner=owner, must_be=must_be, got="something else")
     return array.astype(np.float64)
-
-
-def _is_number(value: object) -> bool:
-    plain = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    return plain and math.isfinite(value)  # type: ignore[arg-type]

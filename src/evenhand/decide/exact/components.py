@@ -119,7 +119,8 @@ def simple_form(structure: Structure, component: Component) -> Form | None:
         ratios = {Fraction(row[name]) / Fraction(first[name]) for name in row}
         if len(ratios) > 1:
             return None
-        multiples.append(_plain_number(ratios.pop()))
+        multiple = ratios.pop()
+        multiples.append(int(multiple) if multiple.denominator == 1 else float(multiple))
     floored = [name for name in component.inputs if name in structure.floored]
     if floored and len(component.inputs) > 1:
         return None
@@ -140,10 +141,6 @@ def _primitive(row: dict[int, int | float]) -> dict[int, int | float]:
     )
     sign = -1 if values[0] < 0 else 1
     return {name: sign * (weight // divisor if divisor != 1 else weight) for name, weight in row.items()}
-
-
-def _plain_number(value: Fraction) -> int | float:
-    return int(value) if value.denominator == 1 else float(value)
 
 
 def cost(structure: Structure, component: Component) -> float:

@@ -89,12 +89,11 @@ def find_kinks(
     Every border is a plane among the noises; integrating one noise out leaves the planes without it, and
     the planes that go through where two with it meet.
     """
-    planes = [
-        _Plane(
-            _among(structure.weights(predicate), component.inputs), thresholds[predicate].astype(np.float64)
-        )
-        for predicate in component.predicates
-    ]
+    planes = []
+    for predicate in component.predicates:
+        weights = structure.weights(predicate).items()
+        among = {input_: float(weight) for input_, weight in weights if input_ in component.inputs}
+        planes.append(_Plane(among, thresholds[predicate].astype(np.float64)))
     zero = np.zeros(planes[0].place.shape)
     for other in component.inputs:
         if other != name:
@@ -116,10 +115,6 @@ def spread(structure: Structure, name: int) -> tuple[float, float]:
     """Return how far the noise on an input reaches and over which length it changes."""
     law = cached_law((Fraction(1),), (structure.laws[name],))
     return (0.0, 1.0) if law is None else (law.reach, law.width)
-
-
-def _among(weights: dict[int, int | float], inputs: Sequence[int]) -> dict[int, float]:
-    return {name: float(weight) for name, weight in weights.items() if name in inputs}
 
 
 def _without(planes: list[_Plane], name: int) -> list[_Plane]:

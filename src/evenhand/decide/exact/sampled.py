@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand._validate import integer
+from evenhand.decide.allotment.allotment import Allotment
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.randomness import SeededSource, source_from
 from evenhand.release.mechanisms.noise import clip_counts
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand.decide.allotment.allotment import Allotment, Formula
+    from evenhand.decide.allotment.allotment import Formula
     from evenhand.decide.language.rule import Rule
     from evenhand.privacy.laws import Law
 
@@ -179,7 +180,9 @@ def sampled_shares(
             published = apply_steps(true + draw, steps, source)
             shares, lost = _shares_of_rows(problem, published, instead)
             errors.append(shares - truth)
-            unpaid, nonpositive = unpaid + lost, nonpositive + _nonpositive(problem, published)
+            unpaid += lost
+            if isinstance(problem, Allotment):
+                nonpositive += int((np.asarray(problem.total(published)) <= 0).sum())
         means = (errors[0] + errors[1]) / 2
         total += means.sum(axis=0)
         squares += (means**2).sum(axis=0)
@@ -238,11 +241,6 @@ def apply_steps(noisy: NDArray[Any], steps: Sequence[Any], source: SeededSource)
         else:
             noisy = np.stack([step.apply(row, source=source) for row in noisy])
     return noisy
-
-
-def _nonpositive(problem: Allotment | Formula, rows: NDArray[Any]) -> int:
-    weigh = getattr(problem, "total", None)
-    return 0 if weigh is None else int((np.asarray(weigh(rows)) <= 0).sum())
 
 
 def _shares_of_rows(problem: Allotment | Formula, rows: NDArray[Any], instead: Any) -> tuple[Values, int]:

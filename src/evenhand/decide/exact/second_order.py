@@ -111,7 +111,11 @@ def second_order(formula: Formula, counts: NDArray[Any], law: Law) -> SecondOrde
     at = np.asarray(counts, dtype=np.float64)
     with np.errstate(all="ignore"):
         values, steps = _curvature_bias(formula, at, law)
-        rest = _next_term(formula, at, law) if formula.fourth_derivative is None else _bound(formula, at, law)
+        if formula.fourth_derivative is None:
+            rest = _next_term(formula, at, law)
+        else:
+            norm = at.size * (_fourth_moment(law) + at.size - 1) * law.variance**2
+            rest = formula.limits(at.size) * (norm / 24)
     if not (np.isfinite(values).all() and np.isfinite(rest).all()):
         return "the formula has no finite values around the true counts"
     later = partial(_variance, formula, at, law)
@@ -144,11 +148,6 @@ def _longest(formula: Formula, law: Law, size: float, number: int) -> float:
 def _fourth_moment(law: Law) -> float:
     """Return the fourth moment over the squared variance."""
     return 3.0 + standard_cumulants(law, 2)[1]
-
-
-def _bound(formula: Formula, at: Values, law: Law) -> Values:
-    norm = at.size * (_fourth_moment(law) + at.size - 1) * law.variance**2
-    return formula.limits(at.size) * (norm / 24)
 
 
 def _next_term(formula: Formula, at: Values, law: Law) -> Values:

@@ -12,8 +12,7 @@ from operator import and_, or_
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from evenhand._validate import one_of
-from evenhand.decide.language.predicates import Predicate
-from evenhand.decide.language.rule import Rule
+from evenhand.decide.language.rule import Predicate, Rule
 from evenhand.decide.language.tokens import check_input_name, exact_number, within_limits, write_sum
 from evenhand.errors import InvalidParameterError
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -220,24 +219,17 @@ def _fit_line(features: Values, sides: Values) -> tuple[Values, float]:
 
 
 def _fit_svm(features: Values, sides: Values) -> tuple[Values, float]:
+    from sklearn.svm import LinearSVC  # noqa: PLC0415 - slow to import
+
     if np.ptp(sides) == 0:  # all alike: the model says what all say
         return np.zeros(features.shape[1]), float(sides[0])
     scaled, centre, spread = _standardize(features)
-    model = _linear_svm()
-    with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", category=UserWarning
-        )  # it did not converge: it is a proxy, not a proof
+    model = LinearSVC(dual=False)
+    with warnings.catch_warnings():  # it did not converge: it is a proxy, not a proof
+        warnings.simplefilter("ignore", category=UserWarning)
         model.fit(scaled, sides)
     weights = model.coef_[0] / spread
     return weights, float(model.intercept_[0] - weights @ centre)
-
-
-@functools.lru_cache(maxsize=1)
-def _linear_svm() -> Any:
-    from sklearn.svm import LinearSVC  # noqa: PLC0415 - slow to import
-
-    return LinearSVC(dual=False)
 
 
 def _grouping_input(rule: Rule, by: str | None) -> str:

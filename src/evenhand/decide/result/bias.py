@@ -11,8 +11,12 @@ import numpy as np
 from evenhand._notes import Note
 from evenhand._validate import one_of
 from evenhand.decide.allotment.allotment import Allotment, Formula
-from evenhand.decide.allotment.clamped import sampling_reason
-from evenhand.decide.allotment.moments import allotment_bias, allotment_variance, total_not_positive
+from evenhand.decide.allotment.moments import (
+    allotment_bias,
+    allotment_variance,
+    sampling_reason,
+    total_not_positive,
+)
 from evenhand.decide.allotment.noisy_total import build_noisy_shares
 from evenhand.decide.allotment.principal_values import lattice_variance
 from evenhand.decide.exact.noise import noise_of

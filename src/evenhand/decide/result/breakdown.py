@@ -179,12 +179,9 @@ def _bin_entities(sizes: NDArray[Any], bins: Any) -> tuple[list[str], NDArray[np
     labels = []
     for place in range(len(starts) + 1):
         inside = sizes[places == place]
-        labels.append(_range_text(inside.min(), inside.max()) if inside.size else "")
+        low, high = (f"{end:,}" for end in (inside.min(), inside.max())) if inside.size else ("", "")
+        labels.append(low if low == high else f"{low} to {high}")
     return labels, places
-
-
-def _range_text(low: Any, high: Any) -> str:
-    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def _starts(bins: Any) -> NDArray[np.float64]:
