@@ -159,10 +159,10 @@ def strategy_of(
             hint="protocol=GroupOutcomes.public(weights, rates, source='...'); on the command line "
             "--outcomes FILE, or --weights and --rates.",
         )
-    given = {"split": split} if strategy == "independent" and len(sizes) > 1 else {}
+    shared = {"split": split} if strategy == "independent" and len(sizes) > 1 else {}
     protected = reported[0] if strategy == "single" else None
     return strategy_for(
-        sizes, epsilon=epsilon, protocol=protocol, strategy=strategy, protected=protected, **given
+        sizes, epsilon=epsilon, protocol=protocol, strategy=strategy, protected=protected, **shared
     )
 
 

@@ -75,7 +75,7 @@ class FileEstimates:
     shares : dict of str to Frequencies
         For each column, the estimated share of people with each value.
     rates : dict of str to GroupRates
-        For each column, the outcome's rates in its true groups; nothing if no outcome was named.
+        For each column, the outcome's rates in its true groups; empty if no outcome was named.
     outcome : str, optional
         The column of the outcome.
     level : float

@@ -173,23 +173,23 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> _ = (folder / "people.csv").write_text("sex,hired\nf,1\nm,0\nf,1\n")
     >>> schema = Schema([Column("sex", Domain.categorical(["f", "m"]))], sensitive="sex")
-    >>> made = privatize_file(folder / "people.csv", folder / "reports.csv", schema=schema, epsilon=1)
-    >>> made.rows, made.record.in_clear, sorted(path.name for path in folder.iterdir())
+    >>> written = privatize_file(folder / "people.csv", folder / "reports.csv", schema=schema, epsilon=1)
+    >>> written.rows, written.record.in_clear, sorted(path.name for path in folder.iterdir())
     (3, ('hired',), ['people.csv', 'reports.csv', 'reports.csv.guarantee.json', 'reports.csv.schema.toml'])
     """
     form = file_form(out, owner=_OWNER, parameter="out")
     boolean("keep_order", keep_order, owner=_OWNER)
     names = file_columns(path, limits=limits, owner=_OWNER)
     choice = choose_columns(names, schema, columns=columns, keep=keep, strategy=strategy)
-    given = {"epsilon": epsilon, "protocol": protocol, "split": split, "strategy": strategy}
-    made = strategy_of(schema, choice.reported, **given)
+    options = {"epsilon": epsilon, "protocol": protocol, "split": split, "strategy": strategy}
+    chosen = strategy_of(schema, choice.reported, **options)
     places = Places.of(out, taken_by=path, overwrite=overwrite)
-    for column_protocol in made.protocols.values():
+    for column_protocol in chosen.protocols.values():
         if isinstance(column_protocol, Optimal):
             column_protocol.solve(solving)
     source = SecureSource() if simulate is None else SeededSource(simulate)
-    inferred = tuple(name for name in made.columns if schema[name].inferred)
-    promise = None if source.simulated else _state_guarantee(made, choice, protocol, inferred)
+    inferred = tuple(name for name in chosen.columns if schema[name].inferred)
+    promise = None if source.simulated else _state_guarantee(chosen, choice, protocol, inferred)
     declared = schema.select([name for name in schema.names if name in choice.kept])
     reading = open_batches(
         path,
@@ -203,14 +203,14 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     order = RowOrder(() if keep_order else choice.in_clear)
     with (
         reading as batches,
-        places.opened() as (file, schema_file, record_file),
-        output_kind(file, batches.schema, schema, made, packed=places.packed) as output,
+        places.open_files() as (file, schema_file, record_file),
+        output_kind(file, batches.schema, schema, chosen, packed=places.packed) as output,
         Shuffle(resolve_folder(places.out), source) as shuffle,
     ):
         take = output.append if keep_order else shuffle.add
         rows = 0
         for piece in _follow_pieces(batches, order, progress, output.most_rows, choice.in_clear):
-            ready = _make_reports(piece, output, schema, made, source)
+            ready = _make_reports(piece, output, schema, chosen, source)
             rows += ready.num_rows
             take(ready)
         for group in regroup(shuffle.shuffled(), min(output.most_rows, BATCH_ROWS)):
@@ -218,7 +218,7 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
         order_words = describe_row_order(order.following, is_kept=keep_order)
         clear = (*choice.in_clear, *order_words)
         promise = None if promise is None else _add_in_clear(promise, order_words)
-        record = Record(made, form, rows, clear, declared.fingerprint, source.simulated, promise, inferred)
+        record = Record(chosen, form, rows, clear, declared.fingerprint, source.simulated, promise, inferred)
         text = record.to_json().encode("utf-8")
         digest = hashlib.sha256(text).hexdigest()
         output.close({"format": FORMAT, "rng": source.kind, "guarantee_sha256": digest})
@@ -357,7 +357,7 @@ class Places:
         """Whether the file of reports is to be gzipped."""
         return self.out.name.lower().endswith(".gz")
 
-    def opened(self) -> AbstractContextManager[tuple[Any, ...]]:
+    def open_files(self) -> AbstractContextManager[tuple[Any, ...]]:
         """Open new files for the reports, the schema and the guarantee, which take their places together.
 
         See :func:`evenhand.table.write.replacing_together` for the order.

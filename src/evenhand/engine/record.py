@@ -200,8 +200,8 @@ def _read_fields(fields: Mapping[str, Any], name: str) -> Record:
     record = Record(
         strategy, fields["file"], rows, tuple(clear), fields["schema"], simulated, promise, tuple(read)
     )
-    made = record._as_dict()  # noqa: SLF001 - of this module
-    if any(made[name] != fields[name] for name in ("epsilon", "columns")):
+    computed = record._as_dict()  # noqa: SLF001 - of this module
+    if any(computed[name] != fields[name] for name in ("epsilon", "columns")):
         refuse(name, "its probabilities are not those of its protocols.")
     return record
 

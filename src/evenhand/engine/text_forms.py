@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from evenhand.collect.reports.layouts import Layout
     from evenhand.schema import Column
 
-__all__ = ["TextForm", "escape_formula", "joined_bytes", "may_be_formula"]
+__all__ = ["TextForm", "escape_formula", "join_bytes", "may_be_formula"]
 
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _FORMULA = r"^[=+\-@\t\r\x00]"
@@ -115,14 +115,14 @@ class TextForm:
             If a text is missing or is no report. No text is told.
         """
         if text.null_count:
-            raise self._refused()
+            raise self._refusal()
         layout = self._layout
         if isinstance(layout, BitsLayout):
             return layout.checked(self._bits(text))
         if isinstance(layout, SetLayout):
             words = pc.split_pattern(text, " ")
             if pc.any(pc.not_equal(pc.list_value_length(words), layout.size)).as_py():
-                raise self._refused()
+                raise self._refusal()
             numbers = self._numbers(words.flatten(), layout.k)
             return layout.checked(numbers.astype(layout.dtype).reshape(-1, layout.size))
         if isinstance(layout, HashedLayout):
@@ -132,18 +132,18 @@ class TextForm:
     def _bits(self, text: Any) -> npt.NDArray[np.uint8]:
         k = self._column.size
         if pc.any(pc.not_equal(pc.binary_length(text), k)).as_py():
-            raise self._refused()
-        letters = np.frombuffer(joined_bytes(text), np.uint8).reshape(-1, k)
+            raise self._refusal()
+        letters = np.frombuffer(join_bytes(text), np.uint8).reshape(-1, k)
         bits = letters - np.uint8(ord("0"))
         if bits.size and int(bits.max()) > 1:
-            raise self._refused()
+            raise self._refusal()
         return np.packbits(bits, axis=1, bitorder="little")
 
     def _hashed(self, text: Any, layout: HashedLayout) -> npt.NDArray[Any]:
         words = pc.split_pattern(text, ":")
         names = layout.dtype.names or ()
         if pc.any(pc.not_equal(pc.list_value_length(words), len(names))).as_py():
-            raise self._refused()
+            raise self._refusal()
         parts = words.flatten()
         out = np.empty(len(text), layout.dtype)
         for place, name in enumerate(names):
@@ -156,20 +156,20 @@ class TextForm:
         """Return whole numbers below `most`, written in decimal digits."""
         right = pc.match_substring_regex(words, r"^(0|[1-9][0-9]{0,19})$")
         if len(words) and not pc.all(right).as_py():
-            raise self._refused()
+            raise self._refusal()
         try:
             numbers = words.cast(pa.uint64()).to_numpy(zero_copy_only=False)
         except pa.ArrowInvalid:
-            raise self._refused() from None
+            raise self._refusal() from None
         if len(numbers) and int(numbers.max()) >= most:
-            raise self._refused()
+            raise self._refusal()
         return np.asarray(numbers, np.uint64)
 
     def _codes(self, text: Any) -> npt.NDArray[np.int64]:
         if self._labels is not None:
             places = pc.index_in(text, value_set=self._labels)
             if places.null_count:
-                raise self._refused()
+                raise self._refusal()
             return np.asarray(places.to_numpy(), np.int64)
         domain, other = self._column.domain, self._column.other_code
         is_other = np.zeros(len(text), np.bool_)
@@ -177,15 +177,15 @@ class TextForm:
             is_other = pc.equal(text, self._column.labels[-1]).to_numpy(zero_copy_only=False)
         numbers = converter(domain)(pc.if_else(pa.array(is_other), str(domain.low), text))
         if numbers.null_count or pc.any(pc.equal(numbers, no_whole_number(domain))).as_py():
-            raise self._refused()
+            raise self._refusal()
         values = numbers.to_numpy()
         if len(values) and not domain.low <= int(values.min()) <= int(values.max()) <= domain.high:
-            raise self._refused()
+            raise self._refusal()
         codes = np.asarray(values - domain.low, np.int64)
         codes[is_other] = 0 if other is None else other
         return codes
 
-    def _refused(self) -> InvalidParameterError:
+    def _refusal(self) -> InvalidParameterError:
         return InvalidParameterError(
             "reports", owner="the protocol", must_be=self._must_be, got="something else"
         )
@@ -212,7 +212,7 @@ def _text_array(letters: npt.NDArray[np.uint8]) -> Any:
     )
 
 
-def joined_bytes(text: Any) -> memoryview:
+def join_bytes(text: Any) -> memoryview:
     """Return the bytes of all texts, one after the other."""
     whole = text.cast(pa.large_binary())
     offsets = np.frombuffer(whole.buffers()[1] or bytes(8), np.int64)[whole.offset :]

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from evenhand.collect.privatizer.bare_columns import write_out_views
 from evenhand.collect.reports.layouts import IntegerLayout
-from evenhand.engine.text_forms import TextForm, joined_bytes, may_be_formula
+from evenhand.engine.text_forms import TextForm, join_bytes, may_be_formula
 from evenhand.errors import InvalidParameterError, LimitExceededError
 from evenhand.table.source import DEFAULT_LIMITS
 from evenhand.table.write import inert_text
@@ -100,7 +100,7 @@ class CsvOut(_Out):
 
     def write_lines(self, lines: Any) -> None:
         """Append lines that :meth:`lines_of` made."""
-        self._file.write(joined_bytes(lines))
+        self._file.write(join_bytes(lines))
 
     def close(self, metadata: Mapping[str, str] | None = None) -> None:  # noqa: ARG002 - it has no place for it
         """Finish the file, which stays open."""

@@ -12,13 +12,13 @@ from unit.engine._streams import SCHEMA, people, write
 
 
 def _fill(places):
-    with places.opened() as files:
+    with places.open_files() as files:
         for file, text in zip(files, (b"out", b"schema", b"record"), strict=True):
             file.write(text)
 
 
 def _stop_half_way(places):
-    with places.opened() as (file, _, _):
+    with places.open_files() as (file, _, _):
         file.write(b"half")
         raise KeyboardInterrupt
 
@@ -67,7 +67,7 @@ def test_a_link_is_replaced_and_the_set_that_it_leads_into_stays_whole(tmp_path)
     _fill(Places.of(other / "o.csv", taken_by="in.csv", overwrite=False))
     before = _texts(other)
     (tmp_path / "o.csv").symlink_to(other / "o.csv")
-    with Places.of(tmp_path / "o.csv", taken_by="in.csv", overwrite=True).opened() as (file, _, _):
+    with Places.of(tmp_path / "o.csv", taken_by="in.csv", overwrite=True).open_files() as (file, _, _):
         file.write(b"new")
 
     assert _texts(other) == before

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     Values = npt.NDArray[np.float64]
 
-__all__ = ["Allotment", "Formula", "award_cents", "check_weights", "copy_read_only"]
+__all__ = ["Allotment", "Formula", "award_cents", "check_weights"]
 
 _LARGEST_WEIGHT, _SMALLEST_WEIGHT = 1e50, 1e-50
 _CENTS_OF_ONE, _MOST_CENTS = 100, 1 << 62
@@ -130,14 +130,8 @@ def check_weights(weights: npt.ArrayLike, *, owner: str) -> Values:
     if not (right and fine.all() and (array > 0).any()):
         must_be = "a row of numbers, each 0 or from 1e-50 to 1e50, and one of them above 0"
         raise InvalidParameterError("weights", owner=owner, must_be=must_be, got="others")
-    return copy_read_only(array)
-
-
-def copy_read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return a copy that cannot be written to."""
-    copy = np.array(array)
-    copy.setflags(write=False)
-    return copy
+    array.setflags(write=False)
+    return array
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -267,9 +261,9 @@ class Formula:
         formula is not finite so far away.
         """
         middle, short = 2 * self.value(counts), self.step(counts[place])
-        derivative = self._extrapolated(counts, place, max(short, at_least), middle)
+        derivative = self._extrapolate(counts, place, max(short, at_least), middle)
         if short < at_least and not np.isfinite(derivative).all():
-            return self._extrapolated(counts, place, short, middle)
+            return self._extrapolate(counts, place, short, middle)
         return derivative
 
     @staticmethod
@@ -277,7 +271,7 @@ class Formula:
         """Return the step by which a count is changed unless a longer one is asked for."""
         return max(1.0, abs(float(count))) * _STEP
 
-    def _extrapolated(self, counts: Values, place: int, step: float, middle: Values) -> Values:
+    def _extrapolate(self, counts: Values, place: int, step: float, middle: Values) -> Values:
         coarse, fine = (
             (above - middle + below) / length**2
             for length in (step, step / 2)

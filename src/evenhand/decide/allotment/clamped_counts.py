@@ -71,7 +71,7 @@ class FloorStep:
         """The value up to which everything becomes the least value."""
         return self.least + 2 * self.temperature / (1 + math.sqrt(1 + 4 * self.temperature))
 
-    def taken(self, values: Values) -> Values:
+    def lowered_by(self, values: Values) -> Values:
         """Return what shrinking takes of values beyond the start."""
         lowered: Values = self.temperature / (values + 1 - self.least)
         return lowered
@@ -179,7 +179,7 @@ def _integers(counts: Values, law: Law, step: FloorStep) -> tuple[Values, Values
     values = counts[:, np.newaxis] + noise
     beyond = values > step.start
     masses = np.where(beyond, law.pmf(noise), 0.0)  # type: ignore[attr-defined]
-    return noise - step.taken(np.maximum(values, step.start)), masses
+    return noise - step.lowered_by(np.maximum(values, step.start)), masses
 
 
 def _reals(counts: Values, law: Law, step: FloorStep) -> tuple[Values, Values]:
@@ -199,7 +199,7 @@ def _reals(counts: Values, law: Law, step: FloorStep) -> tuple[Values, Values]:
             place = left + width * nodes
         place += step.least
         noise = place - counts[:, np.newaxis]
-        changes.append(noise - step.taken(place))
+        changes.append(noise - step.lowered_by(place))
         masses.append(law.pdf(noise) * width * weights)  # type: ignore[attr-defined]
     return np.concatenate(changes, axis=1), np.concatenate(masses, axis=1)
 

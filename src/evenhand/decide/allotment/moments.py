@@ -33,22 +33,23 @@ from evenhand.decide.allotment.clamped_counts import (
     moments_of,
     outcomes,
 )
-from evenhand.decide.allotment.noisy_total import EVENT, HasWeights, NoisyShares, build_noisy_shares
-from evenhand.decide.allotment.principal_values import chance_not_positive, value_bias
+from evenhand.decide.allotment.noisy_total import EVENT, NoisyShares, build_noisy_shares
+from evenhand.decide.allotment.principal_values import chance_not_positive, lattice_bias, principal_value
 from evenhand.decide.allotment.series import (
     RELATIVE,
     ShareFigures,
     bias_series,
-    series_words,
     variance_series,
 )
 from evenhand.errors import InvalidParameterError
+from evenhand.privacy.laws import Gaussian, Laplace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
+    from evenhand.decide.allotment.allotment import Allotment
     from evenhand.privacy.laws import Law
     from evenhand.release.postprocess.steps import Step
 
@@ -64,6 +65,8 @@ _LOW, _HIGH, _STEP = -34.0, 46.0, 0.25
 _AT_ONCE = 32  # rates at a time, an even number
 _FALLEN = 1e-26  # part of the largest term from which the others are negligible
 _MOST_WORK = 1 << 30
+_PRINCIPAL_VALUE = Note("estimated error", "principal value by the characteristic function, error estimated")
+_FOURIER_SUM = Note("estimated error", "Fourier sum over all totals, 0 counting as no error, error estimated")
 _UNCERTIFIED = Note("uncertified", "series about the means of the counts after the steps, not certified")
 _BY_TRANSFORMS = Note("estimated error", "integral of transforms, error estimated")
 _WIDE = 500.0
@@ -72,7 +75,7 @@ _NEVER = 1e-25  # chance that any noise is not 0, below which there is no bias
 
 
 def allotment_bias(
-    problem: HasWeights, counts: ArrayLike, law: Law | Sequence[Law], *, post: Sequence[Step] | None = None
+    problem: Allotment, counts: ArrayLike, law: Law | Sequence[Law], *, post: Sequence[Step] | None = None
 ) -> ShareFigures:
     r"""Return the bias of each share: expected share from noisy counts minus the true share.
 
@@ -122,13 +125,17 @@ def allotment_bias(
         return quiet
     series = bias_series(noisy)
     if series.certified:
-        words = f"{series_words(series)}, certified for {series.covers}"
-        return ShareFigures(series.values, series.error_bound, words)
-    return value_bias(noisy, series)
+        return series.to_figures(f"certified for {series.covers}")
+    if {type(law) for law in noisy.laws} <= {Laplace, Gaussian}:
+        return ShareFigures(*principal_value(noisy), _PRINCIPAL_VALUE)
+    on_lattice = lattice_bias(noisy)
+    if on_lattice is not None:
+        return ShareFigures(*on_lattice, _FOURIER_SUM)
+    return series.to_figures("not certified: the bound is above 1e-9")
 
 
 def allotment_variance(
-    problem: HasWeights, counts: ArrayLike, law: Law | Sequence[Law], *, post: Sequence[Step] | None = None
+    problem: Allotment, counts: ArrayLike, law: Law | Sequence[Law], *, post: Sequence[Step] | None = None
 ) -> ShareFigures:
     """Return the variance of each share from noisy counts.
 
@@ -152,8 +159,8 @@ def allotment_variance(
     --------
     >>> from evenhand.decide.allotment.allotment import Allotment
     >>> from evenhand.privacy.laws import Laplace
-    >>> found = allotment_variance(Allotment([1, 2, 1.5]), [300, 500, 800], Laplace(2))
-    >>> (found.values**0.5).round(6).tolist()
+    >>> variance = allotment_variance(Allotment([1, 2, 1.5]), [300, 500, 800], Laplace(2))
+    >>> (variance.values**0.5).round(6).tolist()
     [0.001052, 0.001584, 0.001501]
     """
     noisy = build_noisy_shares(problem, counts, law, owner="allotment_variance")
@@ -161,13 +168,10 @@ def allotment_variance(
         return clamped_variance(noisy, tuple(post))
     series = variance_series(noisy)
     certain = "certified" if series.certified else "with a bound above 1e-9"
-    words = f"{series_words(series)}, {certain} for {series.covers}"
-    return ShareFigures(series.values, series.error_bound, words)
+    return series.to_figures(f"{certain} for {series.covers}")
 
 
-def total_not_positive(
-    problem: HasWeights, counts: ArrayLike, law: Law | Sequence[Law], *, owner: str = "total_not_positive"
-) -> tuple[float, str]:
+def total_not_positive(problem: Allotment, counts: ArrayLike, law: Law | Sequence[Law]) -> tuple[float, str]:
     """Return the probability that the noisy total is 0 or less, where shares have no meaning, and the method.
 
     Where it is below 1e-16, a bound of it.
@@ -180,7 +184,7 @@ def total_not_positive(
     >>> f"{chance:.3e}", method
     ('5.674e-05', 'by a Fourier sum')
     """
-    noisy = build_noisy_shares(problem, counts, law, owner=owner)
+    noisy = build_noisy_shares(problem, counts, law, owner="total_not_positive")
     if _bias_of_rare_noise(noisy) is not None:
         return _NEVER, "at most, because the noise is 0 but for so small a chance"
     return chance_not_positive(noisy)
@@ -207,7 +211,7 @@ def _bias_of_rare_noise(noisy: NoisyShares) -> ShareFigures | None:
 
 
 def sampling_reason(
-    problem: HasWeights, counts: ArrayLike, law: Law | Sequence[Law], post: Sequence[Any] | None
+    problem: Allotment, counts: ArrayLike, law: Law | Sequence[Law], post: Sequence[Any] | None
 ) -> str | None:
     """Return why shares after these steps need sampling, or None where their means are computed."""
     laws = build_noisy_shares(problem, counts, law, owner="solvable").laws

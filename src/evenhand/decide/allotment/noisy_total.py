@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 import operator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -32,11 +32,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from evenhand.decide.allotment.allotment import Allotment
+
     Values = NDArray[np.float64]
 
 __all__ = [
     "EVENT",
-    "HasWeights",
     "NoisyShares",
     "Tail",
     "build_noisy_shares",
@@ -54,14 +55,6 @@ EVENT = 0.9
 _PARTS = (0.02, 0.1, 0.25, 0.5, 0.7, 0.8, 0.87, 0.92, 0.96, 0.98)
 _SHI = 2.1146  # 2 Shi(1)
 _OWN, _TOTAL = 2.7, 4.7
-
-
-class HasWeights(Protocol):
-    """Anything with weights, such as an :class:`~evenhand.decide.Allotment`."""
-
-    @property
-    def weights(self) -> Any:
-        """One weight for each entity."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,10 +103,10 @@ class NoisyShares:
 
 
 def build_noisy_shares(
-    problem: HasWeights, counts: ArrayLike, law: Law | Sequence[Law], *, owner: str = "allotment_bias"
+    problem: Allotment, counts: ArrayLike, law: Law | Sequence[Law], *, owner: str = "allotment_bias"
 ) -> NoisyShares:
     """Check an allotment, its counts and its noise, and put them in units of the total."""
-    weights = np.asarray(problem.weights, dtype=np.float64)
+    weights = problem.weights
     values = _counts(counts, weights.size, owner)
     laws, which = _laws(law, weights.size, owner)
     total = float(weights @ values)

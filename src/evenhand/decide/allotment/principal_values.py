@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from evenhand._notes import Note
+from evenhand.decide.allotment.allotment import Allotment
 from evenhand.decide.allotment.noisy_total import (
     EVENT,
     NoisyShares,
@@ -39,7 +39,6 @@ from evenhand.decide.allotment.noisy_total import (
     outside_event,
     whole_weights,
 )
-from evenhand.decide.allotment.series import SeriesFigures, ShareFigures, series_words
 from evenhand.decide.exact.cumulants import density_reach, even_moments
 from evenhand.decide.exact.points import unit_rule
 from evenhand.errors import InvalidParameterError
@@ -57,11 +56,8 @@ __all__ = [
     "lattice_variance",
     "principal_value",
     "reciprocal_mean",
-    "value_bias",
 ]
 
-_PRINCIPAL_VALUE = Note("estimated error", "principal value by the characteristic function, error estimated")
-_FOURIER_SUM = Note("estimated error", "Fourier sum over all totals, 0 counting as no error, error estimated")
 _FALL = 42.0  # exp(-42) is 6e-19
 _NODES = 16
 _BLOCK = 1 << 20
@@ -75,20 +71,6 @@ _REACH = 46.0
 _SUMMED_AT_ONCE, _MOST_SUMMED = 1 << 20, 1 << 27
 _ASYMPTOTIC = 50.0
 _IMAGES = np.arange(-3, 4)[:, np.newaxis]
-
-
-def value_bias(noisy: NoisyShares, series: SeriesFigures) -> ShareFigures:
-    """Return the bias by whichever integral applies; else the series with its bound, however wide."""
-    kinds = {type(law) for law in noisy.laws}
-    if kinds <= {Laplace, Gaussian}:
-        values, error = principal_value(noisy)
-        return ShareFigures(values, error, _PRINCIPAL_VALUE)
-    on_lattice = lattice_bias(noisy)
-    if on_lattice is not None:
-        values, error = on_lattice
-        return ShareFigures(values, error, _FOURIER_SUM)
-    words = f"{series_words(series)}, not certified: the bound is above 1e-9"
-    return ShareFigures(series.values, series.error_bound, words)
 
 
 def principal_value(noisy: NoisyShares) -> tuple[Values, Values]:
@@ -105,7 +87,7 @@ def lattice_bias(noisy: NoisyShares) -> tuple[Values, Values] | None:
         return None
     totals = grid.totals
     with np.errstate(divide="ignore"):
-        kernel = grid.transformed(np.where(totals == 0, 0.0, 1.0 / totals)).imag
+        kernel = grid.transform(np.where(totals == 0, 0.0, 1.0 / totals)).imag
     kernel = -kernel * np.exp(grid.log_phi) / totals.size  # the real part of i times the transform
     pulled = [float(kernel @ (own * _discrete(law, own * grid.angles)[1])) for own, law in grid.weighted_laws]
     values = np.array(pulled) - noisy.shares * math.fsum(pulled)
@@ -131,9 +113,9 @@ def lattice_variance(noisy: NoisyShares) -> Values | None:
     with np.errstate(divide="ignore"):
         inverse = np.where(totals == 0, 0.0, 1.0 / totals.astype(np.float64) ** 2)
     phi = np.exp(grid.log_phi) / totals.size
-    alone = grid.transformed(inverse).real * phi
-    crossed = -grid.transformed(moved * inverse).imag * phi
-    both = float(grid.transformed(moved**2 * inverse).real @ phi)
+    alone = grid.transform(inverse).real * phi
+    crossed = -grid.transform(moved * inverse).imag * phi
+    both = float(grid.transform(moved**2 * inverse).real @ phi)
     squares = np.empty_like(noisy.shares)
     for place, (own, law) in enumerate(grid.weighted_laws):
         share, angles = noisy.shares[place], own * grid.angles
@@ -161,7 +143,7 @@ def chance_not_positive(noisy: NoisyShares) -> tuple[float, str]:
     grid = _grid(noisy)
     if grid is None:
         return bound, "at most, by Chernoff's bound"
-    kernel = grid.transformed((grid.totals <= 0).astype(np.float64)).real
+    kernel = grid.transform((grid.totals <= 0).astype(np.float64)).real
     chance = float(kernel @ np.exp(grid.log_phi)) / grid.totals.size
     return min(max(chance, 0.0), bound), "by a Fourier sum"
 
@@ -176,7 +158,7 @@ class _Grid:
     pull: Values
     weighted_laws: list[tuple[int, Law]]
 
-    def transformed(self, function: Values) -> Complex:
+    def transform(self, function: Values) -> Complex:
         """Return the transform of a function of the total, so that its product with phi adds up to a mean."""
         transform = np.fft.rfft(np.fft.ifftshift(function)).astype(np.complex128)
         transform[1:-1] *= 2
@@ -333,12 +315,6 @@ class Reciprocal(NamedTuple):
     method: str
 
 
-class _One:
-    """A single entity with weight 1."""
-
-    weights = np.ones(1)
-
-
 def reciprocal_mean(total: float, law: Law) -> Reciprocal:
     """Return how much one over a noisy total exceeds one over the total.
 
@@ -351,14 +327,14 @@ def reciprocal_mean(total: float, law: Law) -> Reciprocal:
 
     Examples
     --------
-    >>> found = reciprocal_mean(100, Laplace(10))
-    >>> f"{(1 + found.excess) / 100:.14f}", found.method
+    >>> mean = reciprocal_mean(100, Laplace(10))
+    >>> f"{(1 + mean.excess) / 100:.14f}", mean.method
     ('0.01023551772066', 'closed form')
     """
     if not (isinstance(total, int | float | np.integer | np.floating) and 0 < total < math.inf):
         must_be = "a finite number > 0"
         raise InvalidParameterError("total", owner="reciprocal_mean", must_be=must_be, got="something else")
-    noisy = build_noisy_shares(_One(), [total], law, owner="reciprocal_mean")
+    noisy = build_noisy_shares(Allotment([1]), [total], law, owner="reciprocal_mean")
     excess, square, error = _reciprocal_series(noisy)
     if error <= _CERTIFIED * excess:
         return Reciprocal(excess, square, error, "series, certified")

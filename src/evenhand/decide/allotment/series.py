@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
-__all__ = ["RELATIVE", "SeriesFigures", "ShareFigures", "bias_series", "series_words", "variance_series"]
+__all__ = ["RELATIVE", "SeriesFigures", "ShareFigures", "bias_series", "variance_series"]
 
 RELATIVE = 1e-9
 """The error, relative to the two effects that a bias is the difference of, up to which it is certified."""
@@ -94,10 +94,10 @@ class SeriesFigures:
     certified: bool
     covers: str
 
-
-def series_words(series: SeriesFigures) -> str:
-    """Return how many orders were added up, in words."""
-    return f"series of {series.orders} even order{'s'[: series.orders != 1]}"
+    def to_figures(self, remark: str) -> ShareFigures:
+        """Return the figures, with how many orders were added up and a remark as their method."""
+        words = f"series of {self.orders} even order{'s'[: self.orders != 1]}, {remark}"
+        return ShareFigures(self.values, self.error_bound, words)
 
 
 def bias_series(noisy: NoisyShares) -> SeriesFigures:

@@ -97,7 +97,7 @@ def rule_probability(
     >>> f"{rule_probability(count('x') >= 10, {'x': 12}, Laplace(2)):.6f}"
     '0.816060'
     """
-    _checked_rule(rule, owner="rule_probability")
+    _check_rule(rule, owner="rule_probability")
     reason = exactly_solvable(rule, laws, post)
     if reason is not None:
         must_be = f"one whose probability is known exactly; {reason}"
@@ -145,7 +145,7 @@ def exactly_solvable(
     >>> exactly_solvable(count("x") > 3, Laplace(2), [SumTo(100)])
     'the step "moved to add up to 100" ties the counts to one another'
     """
-    _checked_rule(rule, owner="exactly_solvable")
+    _check_rule(rule, owner="exactly_solvable")
     linear = rule.linear()
     by_input = laws_of(laws, linear.inputs, owner="exactly_solvable")
     reason = _step_reason(by_input, post)
@@ -191,7 +191,7 @@ def _least(post: Sequence[Step] | None) -> int | None:
     return max(least, default=None)
 
 
-def _checked_rule(rule: object, *, owner: str) -> None:
+def _check_rule(rule: object, *, owner: str) -> None:
     if not isinstance(rule, Rule):
         raise InvalidParameterError("rule", owner=owner, must_be="a rule", got=rule)
 

@@ -113,8 +113,8 @@ def sampled_rule(
     >>> from evenhand.decide.language.terms import threshold
     >>> from evenhand.privacy.laws import DiscreteLaplace
     >>> rule = threshold("x", 10)
-    >>> found = sampled_rule(rule, {"x": np.array([12, 9])}, {"x": DiscreteLaplace(2)}, draws=4_000)
-    >>> bool(abs(found.bias[0] + 0.1389) < 4 * found.standard_error[0])
+    >>> drawn = sampled_rule(rule, {"x": np.array([12, 9])}, {"x": DiscreteLaplace(2)}, draws=4_000)
+    >>> bool(abs(drawn.bias[0] + 0.1389) < 4 * drawn.standard_error[0])
     True
     """
     number, source = _check_draws(draws, rng)
@@ -160,9 +160,9 @@ def sampled_shares(
     >>> from evenhand.decide.allotment.allotment import Allotment
     >>> from evenhand.privacy.laws import Laplace
     >>> shares = Allotment([1, 2, 1.5])
-    >>> found = sampled_shares(shares, np.array([30, 50, 80]), Laplace(2), draws=4_000)
+    >>> drawn = sampled_shares(shares, np.array([30, 50, 80]), Laplace(2), draws=4_000)
     >>> exact = np.array([-1.6604364767317e-05, -1.4155275772298e-04, 1.5815712249151e-04])
-    >>> bool((abs(found.bias - exact) < 4 * found.standard_error).all())
+    >>> bool((abs(drawn.bias - exact) < 4 * drawn.standard_error).all())
     True
     """
     number, source = _check_draws(draws, rng)

@@ -102,10 +102,10 @@ def second_order(formula: Formula, counts: NDArray[Any], law: Law) -> SecondOrde
     --------
     >>> from evenhand.decide.allotment.allotment import Formula
     >>> from evenhand.privacy.laws import Laplace
-    >>> found = second_order(Formula(lambda x: x / x.sum()), np.array([40.0, 60, 900]), Laplace(10))
-    >>> found.bias.round(7) + 0
+    >>> approximation = second_order(Formula(lambda x: x / x.sum()), np.array([40.0, 60, 900]), Laplace(10))
+    >>> approximation.bias.round(7) + 0
     array([-0.000176, -0.000164,  0.00034 ])
-    >>> bool((found.error_bound < 0.05 * abs(found.bias)).all()), found.certified
+    >>> bool((approximation.error_bound < 0.05 * abs(approximation.bias)).all()), approximation.certified
     (True, False)
     """
     at = np.asarray(counts, dtype=np.float64)

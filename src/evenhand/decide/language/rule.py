@@ -114,13 +114,13 @@ class Rule:
     # --- composing ------------------------------------------------------------------------------
 
     def __and__(self, other: Rule) -> Rule:
-        return self._joined("and", other)
+        return self._join("and", other)
 
     def __or__(self, other: Rule) -> Rule:
-        return self._joined("or", other)
+        return self._join("or", other)
 
     def __xor__(self, other: Rule) -> Rule:
-        return self._joined("xor", other)
+        return self._join("xor", other)
 
     def __invert__(self) -> Rule:
         return self.parts[0] if self.operation == "not" else Rule("not", (self,))
@@ -135,7 +135,7 @@ class Rule:
             "ask rule.holds(columns) for decisions.",
         )
 
-    def _joined(self, operation: Operation, other: Rule) -> Rule:
+    def _join(self, operation: Operation, other: Rule) -> Rule:
         if not isinstance(other, Rule):
             return NotImplemented
         parts: list[Rule] = []
@@ -195,7 +195,7 @@ class Rule:
         parts = [part.linear() for part in self.parts]
         if self.operation == "not":
             return ~parts[0]
-        return reduce(lambda whole, part: whole._joined(self.operation, part), parts)  # noqa: SLF001 - its own kind
+        return reduce(lambda whole, part: whole._join(self.operation, part), parts)  # noqa: SLF001 - its own kind
 
     # --- deciding -------------------------------------------------------------------------------
 
@@ -228,12 +228,12 @@ class Rule:
         if not fits:
             must_be = f"{len(self.predicates)} arrays of bool of one shape, one for each predicate"
             raise InvalidParameterError("truths", owner="Rule.evaluate", must_be=must_be, got="others")
-        return self._decided(dict(zip(self.predicates, arrays, strict=True)))
+        return self._decide(dict(zip(self.predicates, arrays, strict=True)))
 
-    def _decided(self, truths: Mapping[Predicate, Truths]) -> Truths:
+    def _decide(self, truths: Mapping[Predicate, Truths]) -> Truths:
         if self.comparison is not None:
             return reduce(np.logical_or, (truths[predicate] for predicate in self.comparison.predicates))
-        parts = [part._decided(truths) for part in self.parts]  # noqa: SLF001 - its own kind
+        parts = [part._decide(truths) for part in self.parts]  # noqa: SLF001 - its own kind
         if self.operation == "not":
             return np.logical_not(parts[0])
         join = {"and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor}[self.operation]

@@ -270,7 +270,7 @@ class Ratio(_Side):
         return over, self.denominator, self.nonpositive == "signed"
 
     def __repr__(self) -> str:
-        text = f"{_bracketed(self.numerator)}/{_bracketed(self.denominator, below=True)}"
+        text = f"{_bracket_term(self.numerator)}/{_bracket_term(self.denominator, below=True)}"
         return f"signed({text})" if self.nonpositive == "signed" else text
 
 
@@ -362,7 +362,7 @@ def _refuse_product(sign: str, must_be: str = "a number") -> NoReturn:
     raise InvalidParameterError("other", owner=f"'{sign}'", must_be=must_be, got="a count", hint=LINEAR)
 
 
-def _bracketed(term: Term, *, below: bool = False) -> str:
+def _bracket_term(term: Term, *, below: bool = False) -> str:
     """Write a term so that it can stand above or below the line of a ratio."""
     alone = len(term.coefficients) + bool(term.constant or not term.coefficients) == 1
     weighted = below and term != Term(((term.inputs[0], Fraction(1)),))

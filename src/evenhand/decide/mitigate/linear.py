@@ -94,7 +94,7 @@ def linear_proxy(
     >>> proxy = linear_proxy(
     ...     Allotment([1, 2, 1.5]), {"x": [30, 50, 80]}, Laplace(2), unit="add or remove one"
     ... )
-    >>> [f"{each:.2e}" for each in proxy.bias]
+    >>> [f"{value:.2e}" for value in proxy.bias]
     ['2.49e-04', '8.30e-04', '9.96e-04']
     """
     owner = "linear_proxy"

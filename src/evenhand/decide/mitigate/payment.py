@@ -68,7 +68,7 @@ def fairness_payment(
     >>> from evenhand.privacy.laws import Laplace
     >>> shares = Allotment([1, 2, 1.5], budget=1_000_000)
     >>> paid = fairness_payment(shares, {"x": [30, 50, 80]}, Laplace(2), unit="add or remove one")
-    >>> [f"{each:.3e}" for each in paid.bias]
+    >>> [f"{value:.3e}" for value in paid.bias]
     ['0.000e+00', '0.000e+00', '1.582e-04']
     >>> print(paid.words)
     Whoever loses on average is paid their loss, from the true counts: 158.16 beyond the budget of 1000000.

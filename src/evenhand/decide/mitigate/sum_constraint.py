@@ -88,7 +88,7 @@ def sum_constraint(
     >>> from evenhand.privacy.laws import Laplace
     >>> shares, counts = Allotment([1, 2, 1.5]), {"x": [30, 50, 80]}
     >>> constrained = sum_constraint(shares, counts, Laplace(2), total=160, unit="add or remove one")
-    >>> [f"{each:.3e}" for each in constrained.bias]
+    >>> [f"{value:.3e}" for value in constrained.bias]
     ['7.170e-05', '-1.024e-04', '3.073e-05']
     """
     step = SumTo(total)

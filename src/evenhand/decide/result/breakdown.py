@@ -194,12 +194,12 @@ def _starts(bins: Any) -> NDArray[np.float64]:
 
 
 def _label_entities(what: Sequence[Any], size: int) -> tuple[list[str], NDArray[np.int64]]:
-    texts = [str(each) for each in what]
+    texts = [str(label) for label in what]
     if len(texts) != size:
         must_be = "one label for each entity"
         raise InvalidParameterError("what", owner="Decided.by", must_be=must_be, got="another number of them")
     order = {text: place for place, text in enumerate(dict.fromkeys(texts))}
-    return [visible(each) for each in order], np.array([order[text] for text in texts], dtype=np.int64)
+    return [visible(text) for text in order], np.array([order[text] for text in texts], dtype=np.int64)
 
 
 def _summarize_class(decided: EntityFigures, label: str, inside: NDArray[np.bool_]) -> EntityClass:
@@ -356,8 +356,8 @@ def group_shares(decided: EntityFigures, *, budget: float | None = None) -> Grou
     ...     bias=[-0.25, 0.1], variance=[0.1875, 0.09], method="made up",
     ...     populations={"young": [40, 100], "old": [60, 20]},
     ... )
-    >>> for each in group_shares(decided).groups:
-    ...     print(each.group, each.refused, each.granted)
+    >>> for gain in group_shares(decided).groups:
+    ...     print(gain.group, gain.refused, gain.granted)
     young 10.0 10.0
     old 15.0 2.0
     """

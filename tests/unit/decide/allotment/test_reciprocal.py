@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from evenhand.decide.allotment import principal_values
+from evenhand.decide.allotment.allotment import Allotment
 from evenhand.decide.allotment.principal_values import reciprocal_mean
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
@@ -40,7 +41,7 @@ class TestMethods:
         """Also across the place where exponential integrals become asymptotic."""
         closed = principal_values._closed_form(total, Laplace(1)) - 1
         excess, _, error = principal_values._reciprocal_series(
-            principal_values.build_noisy_shares(principal_values._One(), [total], Laplace(1), owner="test")
+            principal_values.build_noisy_shares(Allotment([1]), [total], Laplace(1), owner="test")
         )
 
         assert abs(closed - excess) <= error + 1e-14
