@@ -7,7 +7,7 @@ remainders.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational
@@ -134,7 +134,7 @@ def check_weights(weights: npt.ArrayLike, *, owner: str) -> Values:
     return array
 
 
-@dataclass(frozen=True, init=False, repr=False)
+@dataclass(frozen=True, repr=False)
 class Formula:
     r"""A formula that turns counts into shares, twice differentiable in each count.
 
@@ -174,26 +174,19 @@ class Formula:
     """
 
     function: Callable[[Values], Any]
-    hessian_diagonal: Callable[[Values], Any] | None
-    fourth_derivative: float | tuple[float, ...] | None
-    count: str
+    _: KW_ONLY
+    hessian_diagonal: Callable[[Values], Any] | None = None
+    fourth_derivative: npt.ArrayLike | None = None
+    count: str = "x"
 
-    def __init__(
-        self,
-        function: Callable[[Values], Any],
-        *,
-        hessian_diagonal: Callable[[Values], Any] | None = None,
-        fourth_derivative: npt.ArrayLike | None = None,
-        count: str = "x",
-    ) -> None:
-        for name, value in (("function", function), ("hessian_diagonal", hessian_diagonal)):
+    def __post_init__(self) -> None:
+        for name in ("function", "hessian_diagonal"):
+            value = getattr(self, name)
             if not callable(value) and (value is not None or name == "function"):
                 raise InvalidParameterError(name, owner="Formula", must_be="a function", got=value)
-        object.__setattr__(self, "function", function)
-        object.__setattr__(self, "hessian_diagonal", hessian_diagonal)
-        bound = None if fourth_derivative is None else _check_bound(fourth_derivative)
-        object.__setattr__(self, "fourth_derivative", bound)
-        object.__setattr__(self, "count", check_input_name(count, parameter="count", owner="Formula"))
+        if self.fourth_derivative is not None:
+            object.__setattr__(self, "fourth_derivative", _check_bound(self.fourth_derivative))
+        object.__setattr__(self, "count", check_input_name(self.count, parameter="count", owner="Formula"))
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -377,9 +370,11 @@ def _whole_claims(claims: npt.ArrayLike) -> list[int]:
     try:
         array = np.asarray(claims)
         fits = array.ndim == 1 and array.dtype.kind in "iufO"
-        ratios = [_ratio(value) for value in array.tolist()] if fits else []
-        common = math.lcm(*(below for _, below in ratios))
-        whole = [above * (common // below) for above, below in ratios]
+        whole: list[Any] = array.tolist() if fits else []
+        if array.dtype.kind not in "iu":
+            ratios = [_ratio(value) for value in whole]
+            common = math.lcm(*(below for _, below in ratios))
+            whole = [above * (common // below) for above, below in ratios]
     except (TypeError, ValueError, OverflowError):
         whole = []
     if not whole or min(whole) < 0 or not any(whole):
@@ -390,11 +385,10 @@ def _whole_claims(claims: npt.ArrayLike) -> list[int]:
 
 
 def _ratio(value: Any) -> tuple[int, int]:
-    if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
-        return value.as_integer_ratio()
-    if isinstance(value, bool) or not isinstance(value, Rational):
+    if isinstance(value, bool) or not isinstance(value, float | Decimal | Rational):
         raise TypeError
-    return Fraction(value).as_integer_ratio()
+    exactly = value if isinstance(value, int | float | Decimal) else Fraction(value)
+    return exactly.as_integer_ratio()
 
 
 def _cents(budget: Number) -> int:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.decide.exact.cumulants import density_reach, standard_cumulants
+from evenhand.decide.exact.noise_laws import density_reach, standard_cumulants
 from evenhand.decide.exact.points import unit_rule
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, Law
 from evenhand.release.postprocess.noise_bias import clamp_bias, shrink_bias

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.decide.exact.cumulants import log_mgf, mean_size_tilted, standard_cumulants, tilt_limit
+from evenhand.decide.exact.noise_laws import log_mgf, mean_size_tilted, standard_cumulants, tilt_limit
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.laws import Gaussian, Laplace, Law
 

@@ -39,7 +39,7 @@ from evenhand.decide.allotment.noisy_total import (
     outside_event,
     whole_weights,
 )
-from evenhand.decide.exact.cumulants import density_reach, even_moments
+from evenhand.decide.exact.noise_laws import density_reach, even_moments
 from evenhand.decide.exact.points import unit_rule
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.laws import DiscreteLaplace, Gaussian, Laplace, Law

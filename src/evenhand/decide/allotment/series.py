@@ -43,7 +43,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from evenhand.decide.allotment.noisy_total import EVENT, NoisyShares, Tail, outside_event
-from evenhand.decide.exact.cumulants import even_moments, most_orders
+from evenhand.decide.exact.noise_laws import even_moments, most_orders
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from evenhand.decide.exact.linear_law import LinearLaw, cached_law, whole_reach
+from evenhand.decide.exact.noise_laws import LinearLaw, cached_law, whole_reach
 from evenhand.privacy.laws import Gaussian
 
 if TYPE_CHECKING:

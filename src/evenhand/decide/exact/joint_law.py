@@ -23,7 +23,7 @@ from evenhand.decide.exact.components import (
     simple_form,
     split_components,
 )
-from evenhand.decide.exact.linear_law import cached_law
+from evenhand.decide.exact.noise_laws import cached_law
 from evenhand.decide.exact.points import ComparisonSteps, find_kinks, nodes, run_starts
 from evenhand.privacy.laws import Gaussian
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.decide.exact.components import Form
-    from evenhand.decide.exact.linear_law import LinearLaw
+    from evenhand.decide.exact.noise_laws import LinearLaw
 
     Values = NDArray[np.float64]
     Atoms = list[tuple[Any, Values]]

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.decide.exact.linear_law import cached_law
+from evenhand.decide.exact.noise_laws import cached_law
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -24,7 +24,7 @@ import numpy as np
 
 from evenhand.decide.exact.components import Structure, cost, split_components
 from evenhand.decide.exact.joint_law import State, component_atoms, products
-from evenhand.decide.exact.linear_law import exact_reach
+from evenhand.decide.exact.noise_laws import exact_reach
 from evenhand.decide.language.rule import Rule
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError, UnknownNameError
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, Law

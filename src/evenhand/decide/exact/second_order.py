@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand._notes import Note
-from evenhand.decide.exact.cumulants import standard_cumulants
+from evenhand.decide.exact.noise_laws import standard_cumulants
 from evenhand.privacy.randomness import SeededSource
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ import numpy as np
 from evenhand.decide.allotment.allotment import Allotment
 from evenhand.decide.allotment.noisy_total import EVENT
 from evenhand.decide.allotment.series import RELATIVE
-from evenhand.decide.exact.cumulants import even_moments, standard_cumulants
+from evenhand.decide.exact.noise_laws import even_moments, standard_cumulants
 from evenhand.decide.mitigate.mitigation import (
     Mitigation,
     add_assumption,
