@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from evenhand.collect.joint.strategy import Strategy
 
-__all__ = ["Choice", "choose_columns", "strategy_of"]
-
 _OWNER = "privatize_file"
 _OPTIMAL = "optimal"
 

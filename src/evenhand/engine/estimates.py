@@ -53,8 +53,6 @@ if TYPE_CHECKING:
 
     Progress = Callable[[int, float], None]
 
-__all__ = ["FileEstimates", "estimate_file"]
-
 _OWNER = "estimate_file"
 _MOST_NAMED = 3
 _PIECE_BYTES = 32 << 20

@@ -45,8 +45,6 @@ if TYPE_CHECKING:
     Progress = Callable[[int, float], None]
     Solving = Callable[[int, int], object]
 
-__all__ = ["Places", "Privatized", "privatize_file"]
-
 _OWNER = "privatize_file"
 _EXPANDED_BYTES = 32 << 20
 _HELD_BACK = "the true values stay with whoever made the reports from them"

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from evenhand.collect.joint.strategy import Strategy
     from evenhand.collect.protocols.base import Protocol
 
-__all__ = ["FORMAT", "MOST_BYTES", "Record"]
-
 FORMAT_NAME = "evenhand privatized"
 FORMAT = f"{FORMAT_NAME} 2"
 """The form of the record; another number means another form."""

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
     from evenhand.privacy.randomness import Source
 
-__all__ = ["Shuffle", "regroup"]
-
 BUCKETS = 64
 """Buckets that rows go to when they are too many for memory; at most 256."""
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from evenhand.collect.reports.layouts import Layout
     from evenhand.schema import Column
 
-__all__ = ["TextForm", "escape_formula", "join_bytes", "may_be_formula"]
-
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _FORMULA = r"^[=+\-@\t\r\x00]"
 

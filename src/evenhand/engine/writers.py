@@ -26,17 +26,6 @@ if TYPE_CHECKING:
     from evenhand.collect.reports.layouts import Layout
     from evenhand.schema import Schema
 
-__all__ = [
-    "CsvOut",
-    "CsvOutput",
-    "ParquetOut",
-    "ParquetOutput",
-    "as_text",
-    "has_length",
-    "part_names",
-    "plain_values",
-]
-
 _QUOTED = '[",\r\n]|^$|^[ \t]|[ \t]$'
 _PLAIN_TYPES = (
     pa.types.is_integer,

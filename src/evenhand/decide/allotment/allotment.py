@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     Values = npt.NDArray[np.float64]
 
-__all__ = ["Allotment", "Formula", "award_cents", "check_weights"]
-
 _LARGEST_WEIGHT, _SMALLEST_WEIGHT = 1e50, 1e-50
 _CENTS_OF_ONE, _MOST_CENTS = 100, 1 << 62
 

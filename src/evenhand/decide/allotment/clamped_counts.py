@@ -29,19 +29,6 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
-__all__ = [
-    "ORDERS",
-    "Cumulants",
-    "FloorStep",
-    "clamped_moments",
-    "count_cumulants",
-    "floor_step",
-    "mean_shift",
-    "moments_of",
-    "outcomes",
-    "reach_of",
-]
-
 _FAR = 60.0  # exp(-60) is 9e-27, and times the seventh power of the distance still negligible
 _BLOCK = 1 << 21
 _PANELS, _FINE, _NODES = 16, 32, 12

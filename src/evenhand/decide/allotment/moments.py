@@ -56,8 +56,6 @@ if TYPE_CHECKING:
     Values = NDArray[np.float64]
     Transformed = tuple[Values, Values]
 
-__all__ = ["allotment_bias", "allotment_variance", "sampling_reason", "total_not_positive"]
-
 _TERMS = ORDERS - 3
 _ROUNDING = 4096 * np.finfo(np.float64).eps
 _PRECISION = 64 * np.finfo(np.float64).eps  # of the mean of a count, and of what is stuck at the least value

@@ -36,16 +36,6 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
-__all__ = [
-    "EVENT",
-    "NoisyShares",
-    "Tail",
-    "build_noisy_shares",
-    "chernoff",
-    "outside_event",
-    "whole_weights",
-]
-
 _DENOMINATORS = (1, 2, 3, 4, 5, 8, 10, 16, 20, 25, 40, 50, 100, 200, 1000, 10_000)
 _LARGEST_WHOLE = 2.0**52
 

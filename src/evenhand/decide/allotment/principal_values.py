@@ -50,14 +50,6 @@ if TYPE_CHECKING:
     Values = NDArray[np.float64]
     Complex = NDArray[np.complex128]
 
-__all__ = [
-    "chance_not_positive",
-    "lattice_bias",
-    "lattice_variance",
-    "principal_value",
-    "reciprocal_mean",
-]
-
 _FALL = 42.0  # exp(-42) is 6e-19
 _NODES = 16
 _BLOCK = 1 << 20

@@ -50,8 +50,6 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
-__all__ = ["RELATIVE", "SeriesFigures", "ShareFigures", "bias_series", "variance_series"]
-
 RELATIVE = 1e-9
 """The error, relative to the two effects that a bias is the difference of, up to which it is certified."""
 

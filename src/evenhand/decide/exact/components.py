@@ -20,19 +20,6 @@ from evenhand.privacy.laws import Gaussian
 if TYPE_CHECKING:
     from evenhand.privacy.laws import Law
 
-__all__ = [
-    "Component",
-    "Form",
-    "Structure",
-    "best_input",
-    "candidates",
-    "components_given",
-    "cost",
-    "is_rotated",
-    "simple_form",
-    "split_components",
-]
-
 _REAL_NODES = 250  # points of a typical integral over one real input
 _MOST_PLANES = 100  # borders of the integrand among the noises, before a sum is too long
 

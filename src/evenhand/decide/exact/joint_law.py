@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     Atoms = list[tuple[Any, Values]]
     Nodes = tuple[NDArray[np.int64], NDArray[Any], Values]
 
-__all__ = ["State", "component_atoms", "products"]
-
 _MOST_NODES = 1 << 19  # points that are worked on at a time
 _FEW_ROWS = 64
 

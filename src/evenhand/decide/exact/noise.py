@@ -18,8 +18,6 @@ from evenhand.release.mechanisms import noise as mechanisms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-__all__ = ["guarantee_of", "noise_of", "with_terms"]
-
 EVERY: Literal["every input"] = "every input"
 
 _ASSUMPTIONS = (

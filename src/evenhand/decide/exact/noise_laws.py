@@ -38,20 +38,6 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
-__all__ = [
-    "LinearLaw",
-    "density_reach",
-    "even_moments",
-    "laplace_sum_tail",
-    "lattice_points",
-    "linear_law",
-    "log_mgf",
-    "mean_size_tilted",
-    "most_orders",
-    "standard_cumulants",
-    "tilt_limit",
-]
-
 LAPLACE_REACH = 36.0
 """Scales beyond which Laplace noise, and what it does to a probability, is below 3e-16."""
 GAUSSIAN_REACH = 8.5

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     Values = NDArray[np.float64]
     Whole = NDArray[np.int64]
 
-__all__ = ["ComparisonSteps", "Kink", "find_kinks", "nodes", "run_starts", "unit_rule"]
-
 ORDER = 16
 LONGEST = 12.0
 """The most that the length of a piece times the rates at work on it may be."""

@@ -39,16 +39,6 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
-__all__ = [
-    "exactly_solvable",
-    "half_spaces",
-    "laws_of",
-    "rule_probability",
-    "structure_of",
-    "truth_table",
-    "whole_columns",
-]
-
 MOST_PREDICATES = 12
 MOST_EVALUATIONS = 500_000
 """Evaluations for one entity beyond which sampling is left to the caller."""

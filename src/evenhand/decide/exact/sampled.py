@@ -35,16 +35,6 @@ if TYPE_CHECKING:
     Values = NDArray[np.float64]
     Progress = Callable[[int, int], object]
 
-__all__ = [
-    "DRAWS",
-    "MOST_DRAWS",
-    "SampledFigures",
-    "apply_steps",
-    "sampled_rule",
-    "sampled_shares",
-    "steps_for_input",
-]
-
 DRAWS = 10_000
 """How many releases are drawn by default."""
 

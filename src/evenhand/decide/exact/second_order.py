@@ -50,8 +50,6 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
-__all__ = ["SecondOrder", "second_order"]
-
 _DIAGONALS = 64
 _ROUNDING = 96 * np.finfo(np.float64).eps  # of a difference times its squared step, over the share
 

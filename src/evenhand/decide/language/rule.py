@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     Truths = npt.NDArray[np.bool_]
     Terms = Sequence[tuple[str, Fraction]]
 
-__all__ = ["DEEPEST", "MOST_COMPARISONS", "Operation", "Predicate", "Rule", "exceeds"]
-
 Operation = Literal["compare", "not", "and", "xor", "or"]
 
 DEEPEST = 30

@@ -21,21 +21,6 @@ if TYPE_CHECKING:
 
     from evenhand.privacy.rational import Number
 
-__all__ = [
-    "FLIPPED",
-    "LINEAR",
-    "MOST_INPUTS",
-    "CountComparison",
-    "Nonpositive",
-    "Ratio",
-    "Sign",
-    "Term",
-    "compare_sides",
-    "count",
-    "ratio",
-    "threshold",
-]
-
 Nonpositive = Literal["false", "signed"]
 
 MOST_INPUTS = 50

@@ -16,20 +16,6 @@ from evenhand.privacy.rational import exact
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = [
-    "KEYWORDS",
-    "LONGEST_TEXT",
-    "Token",
-    "check_input_name",
-    "exact_number",
-    "quote_name",
-    "refuse_text",
-    "tokenize",
-    "within_limits",
-    "write_number",
-    "write_sum",
-]
-
 KEYWORDS = ("and", "or", "xor", "not", "signed")
 """Words of the language, in small or capital letters; a column of that name stands in backquotes."""
 

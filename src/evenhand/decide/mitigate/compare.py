@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from evenhand.privacy.guarantees.units import Unit
     from evenhand.table.frames import Backend
 
-__all__ = ["Comparison", "compare"]
-
 _ROUNDING = 1e-15  # part of a budget that is left of sums by rounding
 
 

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from evenhand.privacy.guarantees.guarantee import Guarantee
     from evenhand.privacy.randomness import SeededSource
 
-__all__ = ["linear_proxy", "total_sensitivity"]
-
 
 def linear_proxy(
     problem: Allotment,

@@ -32,21 +32,6 @@ if TYPE_CHECKING:
 
 Problem = TypeVar("Problem", Allotment, Rule)
 
-__all__ = [
-    "Mitigation",
-    "add_assumption",
-    "build_mitigation",
-    "draw_error",
-    "law_of",
-    "plain_release",
-    "release_error",
-    "require_problem",
-    "restate_guarantee",
-    "scaled_law",
-    "start_release",
-    "withdraw_guarantee",
-]
-
 _CELLS = 4_000_000  # noisy counts drawn for a mean absolute error
 _FEWEST = 50
 

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-__all__ = ["check_public", "output_perturbation", "share_sensitivity", "share_sensitivity_here"]
-
 _MOST_PAIRED = 3_000
 
 

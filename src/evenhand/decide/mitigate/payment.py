@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from evenhand.privacy.guarantees.units import Unit
 
-__all__ = ["cost_of_privacy", "fairness_payment"]
-
 
 def fairness_payment(
     problem: Allotment,

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
-__all__ = ["alpha_by_group", "piecewise_proxy"]
-
 _MODELS: tuple[Literal["regression"], Literal["svm"]] = ("regression", "svm")
 _MOST_FITS = {"regression": 400, "svm": 40}
 _GROUPS = 9

@@ -40,8 +40,6 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
-__all__ = ["constrained_bias", "sum_constraint"]
-
 _ASSUMED = "the total that counts are moved to add up to is public"
 _MOST_ORDERS = 10
 _AIM = 1e-12

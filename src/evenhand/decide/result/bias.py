@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     Steps = Mapping[str, tuple[Any, ...]]
     Figures = dict[str, Any] | str  # the fields of a result, or why they are not known
 
-__all__ = ["Method", "bias", "law_words", "total_notes"]
-
 Method = Literal["auto", "exact", "second order", "sample"]
 Problem = Rule | Allotment | Formula
 

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
-__all__ = ["Breakdown", "EntityClass", "GroupGain", "GroupShares", "break_down", "group_shares"]
-
 _MOST_BINS = 1_000
 
 

@@ -17,16 +17,6 @@ from evenhand.errors import ColumnNotFoundError, InvalidParameterError
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = [
-    "LARGEST_COUNT",
-    "Entities",
-    "entity_names",
-    "frame_columns",
-    "read_counts",
-    "read_entity_weights",
-    "read_public_numbers",
-]
-
 LARGEST_COUNT = 10**15
 """No entity counts more; below it, whole numbers stored as floats are exact."""
 

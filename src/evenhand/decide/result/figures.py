@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
-__all__ = ["BANNER", "Affected", "EntityFigures", "money_of"]
-
 BANNER = "Computed from the true data: not for publication."
 """What stands above everything that is shown of a result."""
 
