@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.svm import SVC
 
 from evenhand.decide.bounds import composed_error
-from evenhand.decide.exact.linear_law import laplace_sum_tail
+from evenhand.decide.exact.noise_laws import laplace_sum_tail
 from evenhand.decide.exact.rule_probability import rule_probability
 from evenhand.decide.language.terms import count, ratio
 from evenhand.papers.fioretto2021.allotment import round_significant

@@ -1,4 +1,4 @@
-r"""The law of a weighted sum of independent noises: Laplace, Gaussian and whole-numbered ones.
+r"""Laws of noise: that of a weighted sum of independent ones, and the cumulants of one.
 
 A predicate such as ``spe - 0.0131 sp > 0`` holds on noisy counts where :math:`\sum_j c_j \eta_j > w`, with
 :math:`w` the distance of the true counts from its border. This module gives that probability in closed form
@@ -9,6 +9,9 @@ where there is one; the others are conditioned on an input (see
 >>> law = linear_law([1, "-0.05"], [Laplace(10), Laplace(10)])  # 45 of 800: is it more than 5 %?
 >>> f"{law.above(0.05 * 800 - 45):.10f}"
 '0.6959746636'
+
+Cumulants and moment generating functions are in units of the standard deviation :math:`\sigma`,
+:math:`\hat\kappa_{2m} = \kappa_{2m} / \sigma^{2m}`. All laws are symmetric, so only even orders count.
 """
 
 from __future__ import annotations
@@ -16,27 +19,24 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from evenhand.errors import InvalidParameterError
-from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
+from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, Law
 from evenhand.privacy.rational import exact
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from fractions import Fraction
 
     from numpy.typing import ArrayLike, NDArray
 
-    from evenhand.privacy.laws import Law
     from evenhand.privacy.rational import Number
 
     Values = NDArray[np.float64]
-
-__all__ = ["LinearLaw", "laplace_sum_tail", "lattice_points", "linear_law"]
 
 LAPLACE_REACH = 36.0
 """Scales beyond which Laplace noise, and what it does to a probability, is below 3e-16."""
@@ -49,6 +49,9 @@ _GAUSSIAN_WIDTH = 1 / 3  # Gauss and Legendre's rule wants pieces of a Gaussian 
 _MOST_TABLED = 1 << 20
 _CLOSE = 1.4  # squares of scales within this factor are treated together
 _CIRCLE = 64  # points of the contour around squares of scales that are close
+_LARGEST_EXPONENT = 690.0
+_BELL = 4.0  # squared scale from which the discrete bell's higher cumulants are below 1e-30 of the Gaussian's
+_BELL_REACH = 40
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,7 +197,7 @@ def cached_law(weights: tuple[Fraction, ...], laws: tuple[Law, ...]) -> LinearLa
 def exact_scale(law: Law) -> Fraction:
     """Return the scale of a law, or its square for the Gaussian ones."""
     value = law.squared_scale if isinstance(law, Gaussian | DiscreteGaussian) else law.scale  # type: ignore[attr-defined]
-    return exact(value, name="scale", owner=type(law).__name__)
+    return Fraction(value)
 
 
 def exact_reach(law: Law) -> float:
@@ -218,7 +221,10 @@ def lattice_points(weights: Sequence[int], laws: Sequence[Law]) -> int:
 
 def _whole_law(weights: tuple[int, ...], laws: tuple[Law, ...]) -> LinearLaw | None:
     if len(laws) == 1 and weights[0] == 1:
-        return _one_whole_law(laws[0])
+        reach = whole_reach(laws[0])
+        if reach > _MOST_TABLED:
+            return _Far(reach=float(reach), width=1.0, law=laws[0])
+        return _table_law(_masses(laws[0]))
     if math.gcd(*weights) != 1 or lattice_points(weights, laws) > MOST_LATTICE:
         return None
     far = lattice_points(weights, laws) // 2
@@ -227,21 +233,15 @@ def _whole_law(weights: tuple[int, ...], laws: tuple[Law, ...]) -> LinearLaw | N
     for weight, law in zip(weights, laws, strict=True):
         places = np.arange(-whole_reach(law), whole_reach(law) + 1)
         spread = np.zeros(size)
-        spread[weight * places % size] = _masses(law, whole_reach(law))
+        spread[weight * places % size] = _masses(law)
         product = product * np.fft.rfft(spread)
     masses = np.maximum(np.fft.irfft(product, size), 0)
     masses = np.concatenate([masses[-far:], masses[: far + 1]])
     return _table_law((masses + masses[::-1]) / 2)
 
 
-def _one_whole_law(law: Law) -> LinearLaw:
+def _masses(law: Law) -> Values:
     far = whole_reach(law)
-    if far > _MOST_TABLED:
-        return _Far(reach=float(far), width=1.0, law=law)
-    return _table_law(_masses(law, far))
-
-
-def _masses(law: Law, far: int) -> Values:
     masses: Values = law.pmf(np.arange(-far, far + 1))  # type: ignore[attr-defined]
     return masses
 
@@ -317,3 +317,139 @@ def _divided_difference(w: Values, squares: list[float], power: int) -> Values:
         factor = point**power * step / math.prod(point - square for square in squares)
         total += (factor * np.exp(-w / np.sqrt(point))).real
     return total * (2 / _CIRCLE)
+
+
+# --- cumulants --------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=256)
+def standard_cumulants(law: Law, orders: int) -> tuple[float, ...]:
+    r"""Return :math:`\hat\kappa_2, \hat\kappa_4, \dots`, `orders` of them.
+
+    Laplace: :math:`\kappa_{2m} = 2 (2m - 1)!\, b^{2m}`. Discrete Laplace with :math:`a = e^{-1/b}`:
+    :math:`\kappa_{2m} = 2 \sum_k k^{2m - 1} a^k`, a rational function with positive coefficients. Gaussian:
+    none beyond the variance. Discrete Gaussian: from its moments, or none from a squared scale of 4 on.
+
+    >>> from evenhand.privacy.laws import Laplace
+    >>> standard_cumulants(Laplace(7), 3)
+    (1.0, 3.0, 30.0)
+    """
+    if isinstance(law, Laplace):
+        return tuple(2.0 * math.factorial(2 * m - 1) / 2**m for m in range(1, orders + 1))
+    if isinstance(law, DiscreteLaplace):
+        return _discrete_laplace_cumulants(1 / float(law.scale), orders)
+    if isinstance(law, Gaussian) or (isinstance(law, DiscreteGaussian) and float(law.squared_scale) >= _BELL):
+        return (1.0, *(0.0 for _ in range(orders - 1)))
+    if isinstance(law, DiscreteGaussian):
+        return _bell_cumulants(law, orders)
+    must_be = "a law of noise of evenhand.privacy.laws"
+    got = f"a value of type {type(law).__name__}"
+    raise InvalidParameterError("law", owner="allotment_bias", must_be=must_be, got=got)
+
+
+def most_orders(law: Law) -> int:
+    """Return how many standardised cumulants fit floats: those of noise that is nearly always 0 are huge.
+
+    >>> most_orders(DiscreteLaplace("1/60")), most_orders(Laplace(2)) > 100
+    (11, True)
+    """
+    rate = 0.0
+    if isinstance(law, DiscreteLaplace):
+        rate = 1 / float(law.scale)
+    elif isinstance(law, DiscreteGaussian):
+        rate = 1 / (2 * float(law.squared_scale))
+    return int(_LARGEST_EXPONENT / max(rate, 1.0))
+
+
+def density_reach(law: Law, exponent: float) -> float:
+    """Return the distance at which the density of noise is exp(-exponent) of that at 0."""
+    if isinstance(law, Laplace | DiscreteLaplace):
+        return exponent * float(law.scale)
+    return math.sqrt(2 * exponent * _squared_scale(law))
+
+
+def even_moments(cumulants: Values) -> Values:
+    r"""Return :math:`1, \mu_2, \mu_4, \dots` from even cumulants, along the last axis.
+
+    .. math:: \mu_{2m} = \sum_{l = 1}^m \binom{2m - 1}{2l - 1} \kappa_{2l}\, \mu_{2m - 2l}
+
+    >>> even_moments(np.array([1.0, 3.0, 30.0]))
+    array([ 1.,  1.,  6., 90.])
+    """
+    orders = cumulants.shape[-1]
+    moments = np.zeros((*cumulants.shape[:-1], orders + 1))
+    moments[..., 0] = 1
+    for m in range(1, orders + 1):
+        for l in range(1, m + 1):  # noqa: E741 - the index of the formula
+            moments[..., m] += math.comb(2 * m - 1, 2 * l - 1) * cumulants[..., l - 1] * moments[..., m - l]
+    return moments
+
+
+def tilt_limit(law: Law) -> float:
+    """Return the number below which :math:`E e^{y X}` is finite."""
+    return 1 / float(law.scale) if isinstance(law, Laplace | DiscreteLaplace) else math.inf
+
+
+def log_mgf(law: Law, tilt: Values) -> Values:
+    r"""Return an upper bound of :math:`\ln E e^{y X}`, exact but for the discrete Gaussian, for y >= 0.
+
+    A discrete Gaussian is below the Gaussian of the same squared scale.
+    """
+    if isinstance(law, Laplace):
+        return -np.log1p(-((tilt * float(law.scale)) ** 2))
+    if isinstance(law, DiscreteLaplace):
+        rate = 1 / float(law.scale)
+        left = np.expm1(-rate) / np.expm1(tilt - rate)
+        right = np.expm1(-rate) / np.expm1(-tilt - rate)
+        logarithm: Values = np.log(left) + np.log(right)
+        return logarithm
+    with np.errstate(over="ignore"):  # infinity is a bound too
+        squared: Values = _squared_scale(law) * tilt**2 / 2
+    return squared
+
+
+def mean_size_tilted(law: Law, tilt: Values) -> Values:
+    r"""Return an upper bound of :math:`E[|X| e^{y X}] / M(y)`, M the bound of :func:`log_mgf`, y >= 0."""
+    if isinstance(law, Laplace):
+        part = (tilt * float(law.scale)) ** 2
+        return float(law.scale) * (1 + part) / (1 - part)
+    if isinstance(law, DiscreteLaplace):
+        return 2 / np.expm1(1 / float(law.scale) - tilt)
+    squared = _squared_scale(law)
+    bound: Values = math.sqrt(squared) * np.exp(np.minimum(squared * tilt**2 / 2, 700.0))
+    return bound
+
+
+def _squared_scale(law: Law) -> float:
+    return float(law.squared_scale) if isinstance(law, Gaussian | DiscreteGaussian) else law.variance
+
+
+def _discrete_laplace_cumulants(rate: float, orders: int) -> tuple[float, ...]:
+    """Sum k**p a**k by Eulerian numbers: a A_p(a) / (1 - a)**(p + 1), all terms positive."""
+    base = math.exp(-rate)
+    cumulants = []
+    for m in range(1, orders + 1):
+        power = 2 * m - 1
+        polynomial = math.fsum(_eulerian(power, k) * base**k for k in range(power))
+        # kappa / variance**m with variance 2 a / (1 - a)**2: the powers of 1 - a cancel
+        cumulants.append(2 * base * polynomial / (2 * base) ** m)
+    return tuple(cumulants)
+
+
+@lru_cache(maxsize=1024)
+def _eulerian(power: int, k: int) -> int:
+    if k in (0, power - 1):
+        return 1
+    return (power - k) * _eulerian(power - 1, k - 1) + (k + 1) * _eulerian(power - 1, k)
+
+
+def _bell_cumulants(law: DiscreteGaussian, orders: int) -> tuple[float, ...]:
+    places = np.arange(1, _BELL_REACH + 1, dtype=np.float64)
+    masses = 2 * law.pmf(places)
+    deviation = law.standard_deviation
+    moments = [1.0, *(math.fsum(masses * (places / deviation) ** (2 * m)) for m in range(1, orders + 1))]
+    cumulants: list[float] = []
+    for m in range(1, orders + 1):
+        lower = (math.comb(2 * m - 1, 2 * j - 1) * cumulants[j - 1] * moments[m - j] for j in range(1, m))
+        cumulants.append(moments[m] - math.fsum(lower))
+    return tuple(cumulants)
