@@ -132,14 +132,17 @@ class Memo:
         source = stream_for(rng, f"batch {self._batches}")
         if len(unseen):
             drawn = self.protocol.privatize(unseen.to_numpy() % self.protocol.k, rng=source)
-            self._people.add(newcomers)
-            self._pairs.add(unseen)
-            self._values = np.concatenate((self._values, drawn.values))
-            self._simulated = np.concatenate((self._simulated, np.full(len(drawn), drawn.simulated)))
-            self._batches += 1
+            self._keep(newcomers, unseen, drawn)
         return Reports(
             self._values[places], protocol=self.protocol, simulated=bool(self._simulated[places].any())
         )
+
+    def _keep(self, newcomers: pa.Array, unseen: pa.Array, drawn: Reports) -> None:
+        self._people.add(newcomers)
+        self._pairs.add(unseen)
+        self._values = np.concatenate((self._values, drawn.values))
+        self._simulated = np.concatenate((self._simulated, np.full(len(drawn), drawn.simulated)))
+        self._batches += 1
 
     @property
     def guarantee(self) -> Guarantee:

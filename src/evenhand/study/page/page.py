@@ -34,8 +34,8 @@ def answers(results: ResultData, *, chosen: object = None, language: str = "en")
     >>> from evenhand.study.run.whole import run
     >>> data = DataSource(dataset="causal", options={"n": 300})
     >>> plan = Plan(data=data, task=CollectTask("grr", 1, model="logistic"), repeats=1)
-    >>> answers(run(plan, workers=1, progress=False))[2]
-    '**Run more repeats before choosing.** The study has 1 repeat; settings can be compared ...'
+    >>> print(answers(run(plan, workers=1, progress=False))[2])
+    **Run more repeats before choosing.** The study has 1 repeat; settings can be compared from 2 on, ...
     """
     return results.plan.task.read(results, chosen=chosen, language=language).answers()
 
