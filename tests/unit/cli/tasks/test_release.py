@@ -40,7 +40,7 @@ def test_a_table_is_studied_and_what_came_of_it_is_shown(call, file, tmp_path):
     reading = "suppressed cells blank; here they are read as half of the threshold (Suppression)"
     assert reading in " ".join(found.stdout.split())
     assert "Errors are exact." in " ".join(found.stdout.split())
-    assert "1 of 2 mechanisms promises nothing that matters" in " ".join(found.stdout.split())
+    assert "Suppression gives no meaningful guarantee." in " ".join(found.stdout.split())
     assert (tmp_path / "study" / "cells.csv").read_text().startswith('"mechanism"')
 
 
@@ -58,7 +58,8 @@ def test_with_a_target_a_model_is_trained_and_a_plan_runs_again(call, file):
     assert "acc" in told["summary"][1]
     assert set(told["summary"][1]["groups"]) == {"female", "male"}
     assert json.loads(again.stdout)["summary"] == told["summary"]
-    assert [row["epsilon"] for row in json.loads(more.stdout)["summary"]] == [None, "2"]
+    assert [row["epsilon"] for row in json.loads(more.stdout)["summary"]] == [None, "2", "2"]
+    assert [row["setting"] for row in told["summary"]][2] == "Laplace noise, post=none, ε = 1"
 
 
 def test_mechanisms_are_chosen_by_whether_others_know_columns(call, file, fake):
