@@ -1,7 +1,9 @@
 """evenhand audit release: from a file to a report on who is lost, in one command."""
 
 import json
+import shlex
 
+import pyarrow.csv as csv
 import pytest
 
 from evenhand.cli.tasks.release import ReleaseCommand, choose_groups
@@ -62,6 +64,23 @@ def test_with_a_target_a_model_is_trained_and_a_plan_runs_again(call, file):
     assert [row["setting"] for row in told["summary"]][2] == "Laplace noise, post=none, ε = 1"
 
 
+@pytest.mark.usefixtures("no_page")
+@pytest.mark.parametrize(
+    "more", [[], ["--threshold", "3", "--unit", "add or remove one", "--post", "integral"]]
+)
+def test_the_command_that_a_study_ends_with_publishes_the_same_table(call, file, tmp_path, monkeypatch, more):
+    """A command that cannot be typed as it stands helps nobody."""
+    monkeypatch.chdir(tmp_path)
+    words = [*TABLE, *QUICK, "--mechanism", "laplace,thresholded-laplace" if more else "laplace", *more]
+    told = json.loads(call("audit", "release", file.name, *words, "--json").stdout)
+    [typed] = told["next"]
+    done = call(*shlex.split(typed)[1:])
+
+    assert done.exit_code == 0, done.output
+    assert typed.startswith("evenhand release people.csv --infer-schema --columns sex,job,hired")
+    assert csv.read_csv("table.csv").num_rows == 2 * 3 * 2
+
+
 def test_mechanisms_are_chosen_by_whether_others_know_columns(call, file, fake):
     """Without quasi-identifiers nothing that needs them is tried by default."""
     call("audit", "release", file, *TABLE, *QUICK)
@@ -101,6 +120,7 @@ def test_mechanisms_are_chosen_by_whether_others_know_columns(call, file, fake):
         ([*TABLE, "--epsilon", "0"], "--epsilon must be"),
         ([*TABLE, "--unit", "one row"], "--unit must be one of 'replace one', 'add or remove one'"),
         ([*TABLE, "--post", ","], "--post is empty"),
+        ([*TABLE, "--compare-post", "nonnegativ"], "--compare-post must be 'none', or steps of nonnegative"),
         ([*TABLE, "--drop", "job"], "No such option: --drop"),
         ([*TABLE, "--fraction", "0.1"], "None of the chosen mechanisms takes --fraction"),
         ([*TABLE, "--mechanism", "laplace", "--threshold", "4"], "it belongs to suppression, noisy-supp"),

@@ -231,6 +231,10 @@ def _too_few(reading: ReleaseReading) -> str:
     for group in reading.too_few:
         people = reading.group_people(group)
         counted = people + float(np.nanmean(reading.group_runs(reading.chosen, group, name)))
-        slots = {"group": reading.named(group), "people": people, "published": number(counted, 1)}
+        slots = {
+            "group": reading.named(group),
+            "people": people,
+            "published": number(counted, int(not reading.classifies)),
+        }
         groups.append(say("people.too_few_group", **slots))
     return say("people.too_few", groups=groups) if groups else ""

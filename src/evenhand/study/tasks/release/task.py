@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from evenhand._validate import integer, one_of
@@ -224,7 +225,7 @@ class ReleaseTask(Task):
         if data is None or data.options or data.rows is not None or "," in "".join(self.columns):
             return []
         declared = ["--infer-schema"] if schema.inferred else ["--schema", "schema.toml"]
-        words = [data.dataset] if data.dataset else [str(data.path), *declared]
+        words = [data.dataset] if data.dataset else [_shortened(str(data.path)), *declared]
         words += ["--columns", ",".join(self.columns)]
         quasi = ",".join(schema.quasi_identifiers)
         return [*words, "--quasi", quasi] if quasi else words
@@ -275,8 +276,18 @@ class ReleaseTask(Task):
         return getattr(error, "parameter", "mechanisms")
 
 
+def _shortened(path: str) -> str:
+    """Return a path as it is written from here, if it is below."""
+    whole, here = Path(path).resolve(), Path.cwd()
+    return str(whole.relative_to(here)) if whole.is_relative_to(here) else path
+
+
 def _checked_steps(steps: object) -> str:
     """Return steps of post-processing as a setting has them, joined by ``+``; ``none`` for none."""
     if steps == NO_STEPS:
         return NO_STEPS
-    return JOIN.join(checked_step(step) for step in str(steps).split(JOIN))
+    try:
+        return JOIN.join(checked_step(step) for step in str(steps).split(JOIN))
+    except InvalidParameterError as error:
+        must_be = f"'{NO_STEPS}', or {error.must_be} with + between them"
+        raise InvalidParameterError("compare_post", owner=_OWNER, must_be=must_be, got=steps) from None

@@ -23,6 +23,8 @@ __all__ = [
     "share_interval", "share_size", "share_text", "share_value", "short_name", "tone_of",
 ]  # fmt: skip
 
+_MOST_DIGITS = 4
+
 
 def tone_of(delta: float, *, people: int) -> Literal["ok", "warn", "bad"]:
     """Return how a delta is to be taken: it holds, it may publish a random row, or it promises nothing.
@@ -89,7 +91,8 @@ def error_text(reading: ReleaseReading, setting: Setting, error: Estimated) -> s
     """Return an error of cells without its interval, with one more digit where it is exact."""
     if not math.isfinite(error.value):
         return "undefined"
-    return number(error.value, digits_of(error.value) + reading.is_exact(setting, "error"))
+    tiny = not round(error.value, _MOST_DIGITS)
+    return "0" if tiny else number(error.value, digits_of(error.value) + reading.is_exact(setting, "error"))
 
 
 def share_value(found: Estimated) -> str:

@@ -124,7 +124,7 @@ def test_several_promises_are_compared_by_their_error():
         "Publish with Laplace noise at ε = 1; Suppression and Noisy suppression do equally well."
     )
     assert headline(said) == "Publish with Laplace noise at ε = 1; Suppression gives no meaningful guarantee."
-    assert "others with a guarantee: Noisy suppression 9.0." in said.evidence
+    assert "by 9.0 with Noisy suppression." in said.evidence
     assert promise_heading(ReleaseReading.of(best)) == (
         "1 of 3 mechanisms promises nothing that matters at ε = 1"
     )

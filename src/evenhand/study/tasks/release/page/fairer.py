@@ -8,7 +8,12 @@ from evenhand.report.page import Section, Table
 from evenhand.study.page.parts import small_print
 from evenhand.study.page.wording import plain
 from evenhand.study.tasks.release.choice import miscounts_nobody
-from evenhand.study.tasks.release.page.tables import concerned_groups, guarantee_tags, with_interval
+from evenhand.study.tasks.release.page.tables import (
+    concerned_groups,
+    error_cell,
+    guarantee_tags,
+    with_interval,
+)
 from evenhand.study.tasks.release.wording import promise, share_value, short_name
 from evenhand.study.tasks.shared.wording import mechanism_name
 
@@ -32,8 +37,8 @@ def fairer_section(reading: ReleaseReading) -> Section | None:
     for setting in reading.beside:
         losses = [reading.lost(group, setting) for group in groups]
         shown = [with_interval(loss, times=100.0, bold=loss.is_clear, sign=True) for loss in losses]
-        error = with_interval(reading.cell_error(setting))
-        rows.append([mechanism_name(setting), promise(reading, setting), error, *shown])
+        name, said = mechanism_name(setting), promise(reading, setting)
+        rows.append([name, said, error_cell(reading, setting), *shown])
     table = Table(
         header=header,
         rows=rows,

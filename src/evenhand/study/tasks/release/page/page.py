@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from evenhand.report.page import KeyNumber
@@ -77,7 +78,10 @@ class ReleasePage(ReleaseReading):
             numbers.append(self.changed_number(say("numbers.accuracy"), pair, self.change(ACCURACY)))
         for group in concerned_groups(self, most=4 - len(numbers)):
             label, loss = say("numbers.group", group=self.named(group)), self.lost(group)
-            numbers.append(KeyNumber(label, share_value(loss), "", share_interval(loss), self.colour(group)))
+            detail, spread = share_interval(loss), self.varies(group)
+            if not loss.value and math.isfinite(spread):
+                detail = say("numbers.varies", spread=spread)
+            numbers.append(KeyNumber(label, share_value(loss), "", detail, self.colour(group)))
         return numbers
 
     def method(self) -> list[str]:

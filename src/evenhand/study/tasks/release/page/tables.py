@@ -6,6 +6,8 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
 from evenhand.report.page import Note, Section, Table
 from evenhand.report.words import epsilon_of
 from evenhand.study.page.parts import all_cells, cell_text, fold_rows, small_print
@@ -23,7 +25,14 @@ if TYPE_CHECKING:
     from evenhand.study.tasks.release.reading import ReleaseReading
     from evenhand.study.tasks.shared.sizes import Size
 
-__all__ = ["concerned_groups", "guarantee_tags", "numbers_section", "promise_section", "with_interval"]
+__all__ = [
+    "concerned_groups",
+    "error_cell",
+    "guarantee_tags",
+    "numbers_section",
+    "promise_section",
+    "with_interval",
+]
 
 _MOST_GROUPS = 2
 
@@ -178,7 +187,7 @@ def concerned_groups(reading: ReleaseReading, *, most: int) -> list[str]:
     """Return the groups that the page's mechanism is furthest off for, in the schema's order."""
     found = {group: abs(loss.value) for group, loss in reading.losses().items()}
     known = [group for group in reading.judged if math.isfinite(found[group])]
-    kept = sorted(known, key=lambda group: -found[group])[:most]
+    kept = sorted(known, key=lambda group: (-found[group], -np.nan_to_num(reading.varies(group))))[:most]
     return [group for group in reading.groups if group in kept]
 
 
@@ -189,7 +198,7 @@ def _row(reading: ReleaseReading, setting: Setting, groups: Sequence[str]) -> li
         mechanism_name(setting),
         epsilon if setting.is_protected else say("all.infinite"),
         delta_text(reading.delta(setting)),
-        with_interval(reading.cell_error(setting)),
+        error_cell(reading, setting),
         with_interval(reading.value("alpha", setting)),
     ]
     if reading.classifies:
@@ -200,6 +209,13 @@ def _row(reading: ReleaseReading, setting: Setting, groups: Sequence[str]) -> li
         found = reading.lost(group, setting)
         row.append(with_interval(found, times=100.0, bold=found.is_clear, sign=True))
     return row
+
+
+def error_cell(reading: ReleaseReading, setting: Setting) -> str:
+    """Return the error of a cell, with its interval below if it is not exact."""
+    found = reading.cell_error(setting)
+    exact = found.low is not None and found.low == found.high
+    return error_text(reading, setting, found) if exact else with_interval(found)
 
 
 def with_interval(found: Estimated, *, times: float = 1.0, bold: bool = False, sign: bool = False) -> str:

@@ -234,10 +234,10 @@ def test_the_heading_on_groups_follows_the_numbers():
     }
     lost, gained, both, nobody, other = (_groups_heading(ReleaseReading.of(studies[name])) for name in names)
 
-    assert lost == "Laplace noise loses people of women"
-    assert gained == "Laplace noise adds people to women"
-    assert both == "Laplace noise loses people of women and adds people to men"
-    assert nobody.endswith("as far as can be told")
+    assert lost == "Under Laplace noise the count is too low of women"
+    assert gained == "Under Laplace noise the count is too high of women"
+    assert both == "Under Laplace noise the count is too low of women and too high of men"
+    assert nobody == "No group clearly gains or loses people under Laplace noise"
     assert "Suppression (threshold 6) is −39.8% off for women" in other
 
 
@@ -248,7 +248,7 @@ def test_a_mechanism_that_is_furthest_off_is_one_of_many_and_so_must_be_very_cle
     suppressed = next(each for each in reading.beside if each.mechanism == "suppression")
 
     assert reading.lost(WOMEN, suppressed).is_clear
-    assert _groups_heading(reading).endswith("as far as can be told")
+    assert _groups_heading(reading).endswith("people under Laplace noise")
 
 
 def test_that_clipping_adds_people_is_said_only_where_it_does():
