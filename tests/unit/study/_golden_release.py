@@ -1,5 +1,7 @@
 """Made-up studies of releases, one for each thing that a report can have to say."""
 
+import math
+
 from evenhand.study.page.page import answers
 from unit.study._release_studies import by_name, made
 
@@ -20,9 +22,9 @@ def formula(lost=(0.0, 0.0), table=None, **options):
     return drawn(lost, table, otherwise=EXACT, noise=0.0, classify=False, **options)
 
 
-def average(**options):
+def average(spread=0.02, **options):
     """Return a study of noise that errs by chance, and on average not at all."""
-    given = by_name({**EMPTY, "laplace": {**EXACT, "lost": (-0.02, 0.01), "expected": 0.0}})
+    given = by_name({**EMPTY, "laplace": {**EXACT, "lost": (-0.02, 0.01), "expected": 0.0, "spread": spread}})
     return made(given, noise=0.0, classify=False, repeats=10, **options)
 
 
@@ -59,6 +61,7 @@ def situations():
     none = {"laplace": {"delta": 0.2}}
     cases = {
         "Noise is the same everywhere": average(),
+        "How far one release is off is not known": average(spread=math.nan),
         "Noise is the same everywhere, one repeat": made(
             by_name({**EMPTY, "laplace": EXACT}), noise=0.0, classify=False, repeats=1
         ),
@@ -84,6 +87,7 @@ def situations():
         "Both are overcounted": drawn((0.041, 0.02)),
         "The count is right within a percent": formula((0.008, -0.001)),
         "Four groups, two lose": regions((-0.05, -0.03, 0.0, 0.0)),
+        "Four groups, two gain": regions((0.05, 0.03, 0.0, 0.0)),
         "Four groups, all lose": regions((-0.05, -0.03, -0.1, -0.02)),
         "Four groups, all gain": regions((0.05, 0.03, 0.1, 0.02)),
         "Four groups, some lose and some gain": regions((-0.05, 0.03, -0.1, 0.02)),

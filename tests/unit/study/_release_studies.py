@@ -58,7 +58,7 @@ GRID = ("laplace", {"name": "suppression", "threshold": 6}, "noisy-suppression")
 
 def numbers(
     setting, *, lost=(0.0, 0.0), error=2.0, delta=0.0, accuracy=0.8, alpha=1.0, growth=0.0,
-    error_exact=False, expected=None,
+    error_exact=False, expected=None, spread=0.02,
 ):  # fmt: skip
     """Return what one setting is given in every repeat; `growth` makes large cells err more."""
     return {
@@ -70,6 +70,7 @@ def numbers(
         "growth": growth,
         "error_exact": error_exact,
         "expected": expected,
+        "spread": spread,
         "setting": setting,
     }
 
@@ -103,7 +104,7 @@ def outcome(cell, given, *, noise, groups, classify, exact=True, counted=None, s
             "published": there + net,
             "net": net,
             "expected_net": given["expected"] * there if given["expected"] is not None else net,
-            "net_spread": 0.02 * there,
+            "net_spread": given["spread"] * there,
             "cell_error": error,
             "person_error": 6 * error / there,
         }

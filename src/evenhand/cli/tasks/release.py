@@ -238,11 +238,11 @@ def _report_roles(terminal: Terminal, schema: Schema, task: ReleaseTask) -> None
 
 
 def choose_groups(terminal: Terminal, reading: ReleaseReading) -> list[str]:
-    """Return the groups that fit beside the numbers; none if not all do."""
+    """Return the groups of enough people that fit beside the numbers; none if not all do."""
     room = min(terminal.results.width, WIDEST) - _NUMBERS
-    widths = [max(len(group), _GROUP) + 2 for group in reading.groups]
-    fits = sum(widths) <= room and max(map(len, reading.groups)) <= _LONGEST
-    return list(reading.groups) if fits else []
+    widths = [max(len(group), _GROUP) + 2 for group in reading.judged]
+    fits = sum(widths) <= room and max(map(len, reading.judged), default=0) <= _LONGEST
+    return list(reading.judged) if fits else []
 
 
 def _title(reading: ReleaseReading, groups: list[str]) -> str:

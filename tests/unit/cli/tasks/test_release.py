@@ -225,3 +225,13 @@ def test_a_target_that_was_typed_must_be_in_the_table(call, file):
 
     assert done.exit_code == 2
     assert "--target names hired, which is not in --columns" in " ".join(done.stderr.split())
+
+
+def test_a_group_of_few_people_has_no_column(capsys):
+    """Its percentages would be read like those of the others."""
+    terminal = Terminal()
+    results = made(by_name({}, lost=(-0.1, 0.9)), counted=(900.0, 6.0))
+    ReleaseCommand().show_table(terminal, results)
+
+    assert choose_groups(terminal, ReleaseReading.of(results)) == ["women"]
+    assert " men" not in capsys.readouterr().out

@@ -1,6 +1,8 @@
 """The three answers of a study of releases: who suffers, who is miscounted, and what to publish with."""
 
+import re
 import shlex
+from pathlib import Path
 
 import pytest
 
@@ -159,3 +161,15 @@ def test_steps_after_the_release_are_compared_on_the_same_rows():
     assert ReleaseReading.of(results).chosen == Setting("laplace", ONE)
     assert [row[0] for row in rows] == ["Laplace noise", "Laplace noise (negatives set to 0)"]
     assert [row[3] for row in rows] == ["0.0", "**+20.0**"]
+
+
+def test_every_finding_of_the_catalogue_can_be_read_in_the_golden_file():
+    """A sentence that nobody reads is stiff or wrong."""
+    sentences = ReleaseReading.of(made(by_name({}))).sentences.templates
+    text = (Path(__file__).parents[4] / "golden" / "answers_release.md").read_text(encoding="utf-8")
+    findings = {key: each for key, each in sentences.items() if key.endswith(".finding")}
+    own = {key: each for key, each in findings.items() if key.split(".")[0] in {"error", "lost", "choice"}}
+    patterns = {key: re.sub(r"\\{.*?\\}", ".+", re.escape(each)) for key, each in own.items()}
+
+    assert len(own) > 30
+    assert [key for key, pattern in patterns.items() if not re.search(pattern, text, re.IGNORECASE)] == []
