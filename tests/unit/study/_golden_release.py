@@ -102,7 +102,15 @@ def situations():
         ),
         "No mechanism gives a guarantee": drawn(table=none),
         "One mechanism gives a guarantee, three do not": drawn(table=bad, grid=swapping),
-        "Two give a guarantee, three do not": drawn(table=bad, grid=[*swapping, "thresholded-laplace"]),
+        "Suppression with two thresholds": drawn(
+            grid=["laplace", *({"name": "suppression", "threshold": most} for most in (5, 10))]
+        ),
+        "One mechanism gives a guarantee, four do not": drawn(
+            table={**bad, "random-swapping": {"delta": 1.0}}, grid=[*swapping, "random-swapping"]
+        ),
+        "Two give a guarantee, four do not": drawn(
+            table=bad, grid=[*swapping, "thresholded-laplace", "noisy-suppression"]
+        ),
         "Every mechanism gives a guarantee": drawn(table=every),
         "A weak guarantee": drawn(table={"laplace": {"delta": 0.002}}),
         "One mechanism was tested": drawn(grid=["laplace"]),

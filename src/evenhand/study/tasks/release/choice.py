@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from evenhand.report.page import Answer
 from evenhand.study.page.wording import delta_text
 from evenhand.study.tasks.release.wording import error_text, off_text, release_name, short_name, tone_of
+from evenhand.study.tasks.shared.table_mechanisms import title_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["choice_answer", "miscounts_nobody"]
 
-_MOST_NAMED = 2
+_MOST_NAMED = 3
 
 
 def choice_answer(reading: ReleaseReading) -> Answer:
@@ -87,8 +88,9 @@ def _among(
 ) -> tuple[str, dict[str, Any]]:
     """Return why the best mechanism is taken: others promise nothing, err more, or do as well."""
     bad = [setting for setting in reading.beside if setting not in reading.promising]
-    names = list(dict.fromkeys(short_name(reading, setting) for setting in bad))
-    if bad and len(names) <= _MOST_NAMED:
+    names = list(dict.fromkeys(title_of(setting.mechanism) for setting in bad))
+    mixed = {setting.mechanism for setting in bad} & {setting.mechanism for setting in reading.promising}
+    if bad and len(names) <= _MOST_NAMED and not mixed:
         give = "gives" if len(names) == 1 else "give"
         return "guarantee", slots | {"bad_names": names, "give": give}
     if bad:

@@ -84,7 +84,7 @@ def test_what_to_publish_with_and_what_gives_no_guarantee():
         "Publish with Laplace noise at ε = 1; Noisy suppression and Suppression give no meaningful guarantee."
     )
     assert said.evidence.endswith(
-        "Without a guarantee: Noisy suppression (δ = 0.600) and Suppression (δ = 1.000)."
+        "Without a guarantee: Noisy suppression with δ = 0.600 and Suppression with δ = 1.000."
     )
     assert said.action.startswith("evenhand release people.csv ")
 

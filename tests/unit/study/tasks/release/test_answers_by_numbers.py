@@ -111,7 +111,7 @@ def test_the_promise_counts_mechanisms_and_names_those_without_one():
     assert headline(said) == (
         "Publish with Laplace noise at ε = 1; Noisy suppression and Suppression give no meaningful guarantee."
     )
-    assert "Suppression (δ = 1.000)" in said.evidence
+    assert "Suppression with δ = 1.000" in said.evidence
 
 
 def test_several_promises_are_compared_by_their_error():
