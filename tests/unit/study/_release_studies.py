@@ -58,7 +58,7 @@ GRID = ("laplace", {"name": "suppression", "threshold": 6}, "noisy-suppression")
 
 def numbers(
     setting, *, lost=(0.0, 0.0), error=2.0, delta=0.0, accuracy=0.8, alpha=1.0, growth=0.0,
-    error_exact=False, expected=None,
+    error_exact=False, expected=None, spread=0.02,
 ):  # fmt: skip
     """Return what one setting is given in every repeat; `growth` makes large cells err more."""
     return {
@@ -70,11 +70,12 @@ def numbers(
         "growth": growth,
         "error_exact": error_exact,
         "expected": expected,
+        "spread": spread,
         "setting": setting,
     }
 
 
-def outcome(cell, given, *, noise, groups, classify, exact=True):
+def outcome(cell, given, *, noise, groups, classify, exact=True, counted=None, sizes=range(1, 6)):
     """Return an outcome with these numbers and a little noise of its own."""
 
     def near(name, value, scale=noise):
@@ -96,20 +97,20 @@ def outcome(cell, given, *, noise, groups, classify, exact=True):
     }
     told = {}
     for place, (group, lost) in enumerate(zip(groups, given["lost"], strict=True)):
-        there = 900.0 if place else 100.0
+        there = counted[place] if counted else 900.0 if place else 100.0
         net = there * near(f"lost {group}", lost, noise / 20)
         told[group] = {
             "counted": there,
             "published": there + net,
             "net": net,
             "expected_net": given["expected"] * there if given["expected"] is not None else net,
-            "net_spread": 0.02 * there,
+            "net_spread": given["spread"] * there,
             "cell_error": error,
             "person_error": 6 * error / there,
         }
     data = {}
     for place, size in enumerate(SIZES):
-        known = 0 < place < 6
+        known = place in sizes
         data[f"cells_{size.key}"] = 2.0 if known else 0.0
         data[f"size_{size.key}"] = 1.5 * size.least if known else np.nan
         data[f"error_{size.key}"] = (
@@ -125,7 +126,7 @@ def outcome(cell, given, *, noise, groups, classify, exact=True):
 
 def made(
     given=None, *, grid=GRID, epsilons=(1, 4), repeats=5, noise=0.1, groups=(WOMEN, MEN), classify=True,
-    failures=(), exact=True, notes=(), **task,
+    failures=(), exact=True, notes=(), counted=None, sizes=range(1, 6), **task,
 ):  # fmt: skip
     """Return results; `given` maps a setting to its numbers."""
     plan = Plan(
@@ -155,9 +156,9 @@ def made(
             outcomes.append(Outcome(cell, failure=Failure("ValueError", "Raised at some.py:1.")))
             continue
         calm = noise if cell.setting.is_protected else 0.0
-        outcomes.append(
-            outcome(cell, of(cell.setting), noise=calm, groups=groups, classify=classify, exact=exact)
-        )
+        options = {"noise": calm, "groups": groups, "classify": classify, "exact": exact}
+        options |= {"counted": counted, "sizes": sizes}
+        outcomes.append(outcome(cell, of(cell.setting), **options))
     return Results(plan, facts, outcomes)
 
 
@@ -171,3 +172,10 @@ def by_name(table, **otherwise):
 
 
 ONE = Fraction(1)
+PROMISES = {"suppression": {"delta": 1.0}, "noisy-suppression": {"delta": 0.6}}
+
+
+def study(table=None, **options):
+    """Return results of noise that keeps a promise beside two mechanisms that keep none."""
+    otherwise = {"lost": options.pop("lost", (0.0, 0.0)), "growth": options.pop("growth", 0.0)}
+    return made(by_name({**PROMISES, **(table or {})}, **otherwise), **options)

@@ -21,7 +21,7 @@ from evenhand.cli.tasks.base import TaskCommand, defaults_of, hundredths, number
 from evenhand.cli.terminal.console import WIDEST, Column, Terminal, quote_names, wrong_use
 from evenhand.errors import SchemaError
 from evenhand.release.mechanisms.registry import MECHANISMS
-from evenhand.report.words import epsilon_words, number
+from evenhand.report.words import number
 from evenhand.study.intake.setup import Setup, column_named, set_up
 from evenhand.study.page.wording import delta_text, digits_of
 from evenhand.study.tasks.release.reading import ReleaseReading
@@ -54,6 +54,12 @@ Fill = Annotated[
 ]
 
 
+ComparePost = Annotated[
+    list[str] | None,
+    protection_option("LIST", "Tried as well for noise: steps joined by +, or none. [{default}]"),
+]
+
+
 class ReleaseCommand(TaskCommand):
     """Who is lost in a table of counts that is published.
 
@@ -75,7 +81,7 @@ class ReleaseCommand(TaskCommand):
         **{role: shared.ROLE_OPTIONS[role] for role in _ROLES}, "quasi": shared.Quasi,
         "mechanisms": Mechanisms, "epsilons": shared.Epsilons, "unit": shared.Unit, **PARAMETER_OPTIONS,
         "fill": Fill,
-        "bound": shared.Bound, "post": shared.Post, "repeats": shared.Repeats,
+        "bound": shared.Bound, "post": shared.Post, "compare_post": ComparePost, "repeats": shared.Repeats,
     }  # fmt: skip
     applied = ("mechanisms", *PARAMETER_OPTIONS, "epsilons", "unit")
 
@@ -86,6 +92,7 @@ class ReleaseCommand(TaskCommand):
             **defaults_of(ReleaseTask("column"), self.options),
             "mechanisms": f"{', '.join(ReleaseTask.audit_mechanisms)}; {more}",
             "epsilons": ",".join(ReleaseTask.audit_epsilons),
+            "compare_post": "nonnegative; none with --post",
         }
 
     def new_plan(self, terminal: Terminal, typed: dict[str, Any]) -> tuple[Plan, Any]:
@@ -129,10 +136,11 @@ class ReleaseCommand(TaskCommand):
         groups = choose_groups(terminal, reading)
         terminal.show()
         terminal.sentence(_title(reading, groups))
-        terminal.sentence(f"{errors_text(reading)} {blanks_text(reading.beside)}".rstrip())
-        columns = [Column("δ", numeric=True), Column("Mechanism", wraps=True)]
-        titles = ("Error", "α", *(["Accuracy"] if reading.classifies else []), *groups)
-        columns += [Column(title, numeric=True) for title in titles]
+        terminal.sentence(f"{errors_text(reading)} {blanks_text(reading, reading.beside)}".rstrip())
+        say = reading.sentences.say
+        columns = [Column(say("closing.delta"), numeric=True), Column(say("closing.mechanism"), wraps=True)]
+        names = ("error", "alpha", *(["accuracy_column"] if reading.classifies else []))
+        columns += [Column(title, numeric=True) for title in (*(say(f"closing.{n}") for n in names), *groups)]
         terminal.table(columns, [_cells(reading, setting, groups) for setting in reading.beside])
 
 
@@ -201,6 +209,7 @@ def _build_task(schema: Schema, typed: dict[str, Any], columns: tuple[str, ...])
         **unit,
         bound=typed["bound"],
         post=split_list(typed["post"]),
+        compare_post=split_list(typed["compare_post"]) or ("none" if typed["post"] else "nonnegative"),
         classify=trains,
     )
     _refuse_unused_epsilon(task, typed)
@@ -229,19 +238,18 @@ def _report_roles(terminal: Terminal, schema: Schema, task: ReleaseTask) -> None
 
 
 def choose_groups(terminal: Terminal, reading: ReleaseReading) -> list[str]:
-    """Return the groups that fit beside the numbers; none if not all do."""
+    """Return the groups of enough people that fit beside the numbers; none if not all do."""
     room = min(terminal.results.width, WIDEST) - _NUMBERS
-    widths = [max(len(group), _GROUP) + 2 for group in reading.groups]
-    fits = sum(widths) <= room and max(map(len, reading.groups)) <= _LONGEST
-    return list(reading.groups) if fits else []
+    widths = [max(len(group), _GROUP) + 2 for group in reading.judged]
+    fits = sum(widths) <= room and max(map(len, reading.judged), default=0) <= _LONGEST
+    return list(reading.judged) if fits else []
 
 
 def _title(reading: ReleaseReading, groups: list[str]) -> str:
-    at = "" if reading.epsilon is None else f" at {epsilon_words(reading.epsilon)}"
-    title = f"Mechanisms by their δ{at}; error and α in people of a cell"
-    title += "; accuracy as its change against the true table, in points" if reading.classifies else ""
-    title += "; last, for each group: people published minus those there are, in % of these" if groups else ""
-    return title
+    say = reading.sentences.say
+    at = "" if reading.epsilon is None else say("closing.at", epsilon=reading.epsilon)
+    more = say("closing.accuracy") if reading.classifies else ""
+    return say("closing.title", at=at, more=f"{more}{say('closing.groups') if groups else ''}")
 
 
 def _cells(reading: ReleaseReading, setting: Setting, groups: list[str]) -> list[tuple[str, str]]:
@@ -250,7 +258,8 @@ def _cells(reading: ReleaseReading, setting: Setting, groups: list[str]) -> list
     cells = [(delta_text(delta), "bold red" if bad else ""), (mechanism_name(setting), "")]
     cells.append((error_text(reading, setting, reading.cell_error(setting)), ""))
     alpha = reading.value("alpha", setting).value
-    cells.append((number(alpha, digits_of(alpha)) if math.isfinite(alpha) else "undefined", ""))
+    shown = number(alpha, digits_of(alpha)) if math.isfinite(alpha) else reading.sentences.say("name.unknown")
+    cells.append((shown, ""))
     changes = [reading.change("acc", setting)] if reading.classifies else []
     changes += [reading.lost(group, setting) for group in groups]
     return cells + [

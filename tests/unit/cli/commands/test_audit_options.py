@@ -23,10 +23,10 @@ TYPED = {
     "one-hot", "missing_group": None, "repeats": "3", "columns": "sex", "quasi": "sex",
     "mechanisms": "suppression", "unit":
     None, "threshold": "0", "fill": "zero", "k": "0", "fraction": "0", "delta": "1e-7", "rho": "0.5",
-    "bound": "0", "post": "integral", "methods": "fermi", "gap": "0.5", "strength": "3",
-    "group_as_input": None, "rule": "age > 3", "allot": "age", "count": "age", "weight": "age", "budget": "0",
-    "name": "job", "groups": "age", "touches": "one input", "mitigations": "shrink", "draws": "500",
-    "currency": "EUR",
+    "bound": "0", "post": "integral", "compare_post": "shrink=2", "methods": "fermi", "gap": "0.5",
+    "strength": "3", "group_as_input": None, "rule": "age > 3", "allot": "age", "count": "age",
+    "weight": "age", "budget": "0", "name": "job", "groups": "age", "touches": "one input",
+    "mitigations": "shrink", "draws": "500", "currency": "EUR",
 }  # fmt: skip
 """A value of every option that a plan says otherwise, zeros among them; None is a flag or a unit."""
 

@@ -1,7 +1,9 @@
 """evenhand audit release: from a file to a report on who is lost, in one command."""
 
 import json
+import shlex
 
+import pyarrow.csv as csv
 import pytest
 
 from evenhand.cli.tasks.release import ReleaseCommand, choose_groups
@@ -40,7 +42,7 @@ def test_a_table_is_studied_and_what_came_of_it_is_shown(call, file, tmp_path):
     reading = "suppressed cells blank; here they are read as half of the threshold (Suppression)"
     assert reading in " ".join(found.stdout.split())
     assert "Errors are exact." in " ".join(found.stdout.split())
-    assert "1 of 2 mechanisms promises nothing that matters" in " ".join(found.stdout.split())
+    assert "Suppression gives no meaningful guarantee." in " ".join(found.stdout.split())
     assert (tmp_path / "study" / "cells.csv").read_text().startswith('"mechanism"')
 
 
@@ -58,7 +60,25 @@ def test_with_a_target_a_model_is_trained_and_a_plan_runs_again(call, file):
     assert "acc" in told["summary"][1]
     assert set(told["summary"][1]["groups"]) == {"female", "male"}
     assert json.loads(again.stdout)["summary"] == told["summary"]
-    assert [row["epsilon"] for row in json.loads(more.stdout)["summary"]] == [None, "2"]
+    assert [row["epsilon"] for row in json.loads(more.stdout)["summary"]] == [None, "2", "2"]
+    assert [row["setting"] for row in told["summary"]][2] == "Laplace noise, post=none, ε = 1"
+
+
+@pytest.mark.usefixtures("no_page")
+@pytest.mark.parametrize(
+    "more", [[], ["--threshold", "3", "--unit", "add or remove one", "--post", "integral"]]
+)
+def test_the_command_that_a_study_ends_with_publishes_the_same_table(call, file, tmp_path, monkeypatch, more):
+    """A command that cannot be typed as it stands helps nobody."""
+    monkeypatch.chdir(tmp_path)
+    words = [*TABLE, *QUICK, "--mechanism", "laplace,thresholded-laplace" if more else "laplace", *more]
+    told = json.loads(call("audit", "release", file.name, *words, "--json").stdout)
+    [typed] = told["next"]
+    done = call(*shlex.split(typed)[1:])
+
+    assert done.exit_code == 0, done.output
+    assert typed.startswith("evenhand release people.csv --infer-schema --columns sex,job,hired")
+    assert csv.read_csv("table.csv").num_rows == 2 * 3 * 2
 
 
 def test_mechanisms_are_chosen_by_whether_others_know_columns(call, file, fake):
@@ -100,6 +120,7 @@ def test_mechanisms_are_chosen_by_whether_others_know_columns(call, file, fake):
         ([*TABLE, "--epsilon", "0"], "--epsilon must be"),
         ([*TABLE, "--unit", "one row"], "--unit must be one of 'replace one', 'add or remove one'"),
         ([*TABLE, "--post", ","], "--post is empty"),
+        ([*TABLE, "--compare-post", "nonnegativ"], "--compare-post must be 'none', or steps of nonnegative"),
         ([*TABLE, "--drop", "job"], "No such option: --drop"),
         ([*TABLE, "--fraction", "0.1"], "None of the chosen mechanisms takes --fraction"),
         ([*TABLE, "--mechanism", "laplace", "--threshold", "4"], "it belongs to suppression, noisy-supp"),
@@ -204,3 +225,13 @@ def test_a_target_that_was_typed_must_be_in_the_table(call, file):
 
     assert done.exit_code == 2
     assert "--target names hired, which is not in --columns" in " ".join(done.stderr.split())
+
+
+def test_a_group_of_few_people_has_no_column(capsys):
+    """Its percentages would be read like those of the others."""
+    terminal = Terminal()
+    results = made(by_name({}, lost=(-0.1, 0.9)), counted=(900.0, 6.0))
+    ReleaseCommand().show_table(terminal, results)
+
+    assert choose_groups(terminal, ReleaseReading.of(results)) == ["women"]
+    assert " men" not in capsys.readouterr().out

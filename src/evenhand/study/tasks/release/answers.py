@@ -1,261 +1,240 @@
-"""The three sentences of a study of releases: who is lost, where the error falls, and what is promised.
+"""The first two answers of a study of releases: which cells suffer, and which groups are miscounted.
 
-Each number is computed from the results and each comparative word rests on an interval: where it leaves room
-for no difference, the sentence is another one.
+Here is decided which sentence is true; the words stand in the catalogue beside this module. Each comparative
+word rests on an interval: where it leaves room for no difference, the sentence is another one.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.report.words import epsilon_words, number
-from evenhand.study.page.comparing import clearly, groups_by_sign, strict
-from evenhand.study.page.wording import counted, digits_of, listed
-from evenhand.study.tasks.release.reading import ANY
-from evenhand.study.tasks.release.wording import amount_text, release_name, share_text, way_text
+from evenhand.release.mechanisms.registry import MECHANISMS
+from evenhand.report.page import Answer
+from evenhand.report.words import number
+from evenhand.study.page.comparing import strict
+from evenhand.study.page.reading import mean_of
+from evenhand.study.tasks.release.reading import PERCENT, TENTH
+from evenhand.study.tasks.release.wording import (
+    error_text,
+    fill_of,
+    off_text,
+    release_name,
+    share_interval,
+    share_size,
+    share_text,
+    share_value,
+)
 from evenhand.study.tasks.shared.wording import mechanism_name
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
-    from evenhand.study.plan.cells import Setting
     from evenhand.study.results.estimates import Estimated
     from evenhand.study.tasks.release.reading import ReleaseReading
     from evenhand.study.tasks.shared.sizes import Size
 
-__all__ = ["error_answer", "lost_answer", "promise_answer"]
+__all__ = ["error_answer", "error_finding", "lost_answer"]
+
+_MORE, _MANY = 1.5, 10
+_EQUAL = 1e-6
+"""Exact errors that differ by less are the same: sums of floating-point numbers are rounded."""
 
 
-# --- who is lost ----------------------------------------------------------------------------------
+def _basis(reading: ReleaseReading, *, exact: bool) -> str:
+    """Return what numbers rest on: formulas or repeats, of which mechanism."""
+    how = release_name(reading, reading.chosen)
+    return reading.sentences.say(f"basis.{'exact' if exact else 'sampled'}", how=how, repeats=reading.repeats)
 
 
-def lost_answer(reading: ReleaseReading) -> str:
-    """Say which groups the published table loses or gains people of."""
-    lost, gained = lost_groups(reading), gained_groups(reading)
-    how = release_name(reading.chosen)
-    if _exact(reading) and any(_moved(reading)):
-        typical = _one_release(reading)
-        return f"**No group gains or loses people on average** under {how}, which is exact{typical}."
-    if _exact(reading):
-        said = f"{how} publishes, in every repeat, as many people of each group as there are"
-        return f"**No group gains or loses people**: {said}."
-    if not lost and not gained:
-        return f"**{_nobody(reading)}**: under {how}, {_widest(reading)}."
-    if lost and gained:
-        head = f"{reading.names(lost)} {_verb(lost, 'lose')} people in the published table"
-        rest = f"{_shares(reading, lost)}, and {_shares(reading, gained)},"
-    elif lost:
-        head = f"{_all_or_names(reading, lost)} {_verb_all(reading, lost, 'lose')} people"
-        rest = _shares(reading, lost)
-    else:
-        head = (
-            f"{_all_or_names(reading, gained)} {_verb_all(reading, gained, 'gain')} people who do not exist"
-        )
-        rest = _shares(reading, gained)
-    return f"**{head}**: {how} publishes {rest} than there are."
+def _with_asides(answer: Answer, *asides: str) -> Answer:
+    return Answer(answer.finding, " ".join(filter(None, (answer.evidence, *asides))))
 
 
-def lost_groups(reading: ReleaseReading) -> list[str]:
-    """Return the groups that are clearly counted too low, the worst first."""
-    losses = reading.losses()
-    return sorted(groups_by_sign(losses)[1], key=lambda group: losses[group].value)
+def _missing(reading: ReleaseReading) -> str:
+    missing = reading.missing_cells()
+    return reading.sentences.say("people.missing", missing=missing) if missing else ""
 
 
-def gained_groups(reading: ReleaseReading) -> list[str]:
-    """Return the groups that are clearly counted too high, the most first."""
-    losses = reading.losses()
-    return sorted(groups_by_sign(losses)[0], key=lambda group: -losses[group].value)
+# --- which cells suffer ---------------------------------------------------------------------------
 
 
-def _exact(reading: ReleaseReading) -> bool:
-    """Return whether every group has as many people in the published table as there are, in all repeats."""
-    known = [found for found in reading.losses().values() if math.isfinite(found.value)]
-    return bool(known) and all(found.value == found.low == found.high == 0 for found in known)
+def error_answer(reading: ReleaseReading) -> Answer:
+    """Return which cells are far off for their size, and which group bears most of it per person."""
+    key, sentences = error_finding(reading), reading.sentences
+    slots: dict[str, Any] = {}
+    if key not in {"unknown", "empty"}:
+        exact = reading.is_exact(reading.chosen, "error")
+        slots = {"basis": _basis(reading, exact=exact), "persons": _per_person(reading), **_off(reading)}
+        told = key in {"small", "large"}  # whose finding has the shares
+        slots["sizes"] = sentences.say(f"error.parts.sizes{'_bare' * told}", **slots)
+    return _with_asides(sentences.answer(f"error.{key}", **slots), _missing(reading))
 
 
-def _moved(reading: ReleaseReading) -> list[bool]:
-    """Return for each group whether a repeat published another number of its people than there are."""
-    return [
-        bool(np.nan_to_num(reading.group_runs(reading.chosen, group, "net")).any())
-        for group in reading.groups
-    ]
-
-
-def _one_release(reading: ReleaseReading) -> str:
-    """Say how far one release is typically off for the group that this is most for, if it is known."""
-    known = {group: share for group in reading.groups if math.isfinite(share := reading.varies(group))}
-    if not known:
-        return ""
-    worst = max(known, key=known.__getitem__)
-    return f"; one release is typically off by {number(100 * known[worst], 1)}% for {reading.named(worst)}"
-
-
-def _nobody(reading: ReleaseReading) -> str:
-    if reading.repeats < 2:
-        return "One repeat cannot tell who is lost"
-    return "No group clearly gains or loses people"
-
-
-def _widest(reading: ReleaseReading) -> str:
-    found = reading.losses()
-    known = [group for group, each in found.items() if math.isfinite(each.value)]
-    if not known:
-        return "no cell is done"
-    worst = max(known, key=lambda group: abs(found[group].value))
-    return f"{reading.named(worst)} is furthest off, by {share_text(found[worst])}"
-
-
-def _all_or_names(reading: ReleaseReading, groups: list[str]) -> str:
-    if len(groups) == len(reading.groups) > 1:
-        return "Every group"
-    return reading.names(groups)
-
-
-def _verb(groups: list[str], verb: str) -> str:
-    return f"{verb}s" if len(groups) == 1 else verb
-
-
-def _verb_all(reading: ReleaseReading, groups: list[str], verb: str) -> str:
-    return f"{verb}s" if len(groups) == len(reading.groups) > 1 else _verb(groups, verb)
-
-
-def _shares(reading: ReleaseReading, groups: list[str]) -> str:
-    shown = [f"{way_text(reading.lost(group))} of {reading.named(group)}" for group in groups[:2]]
-    way = "fewer" if reading.lost(groups[0]).value < 0 else "more"
-    rest = [f"{way} of {counted(len(groups) - 2, 'other group')}"] if len(groups) > 2 else []
-    return listed([*shown, *rest])
-
-
-# --- where the error falls ------------------------------------------------------------------------
-
-
-def error_answer(reading: ReleaseReading) -> str:
-    """Say what small and large cells are off by, and which group bears most of it per person."""
-    sizes = reading.sizes
-    if not sizes:
-        return "**No cell has anybody in it**, so nothing can be said of errors."
-    small, large = sizes[0], sizes[-1]
-    first, last = (reading.of_size("error", size) for size in (small, large))
-    parts = [_off(reading, small, first)] + ([_off(reading, large, last)] if large != small else [])
-    head = error_heading(reading)
-    exact = " These errors are exact." if reading.is_exact(reading.chosen, "error") else ""
-    return f"**{head}**: {', and '.join(parts)}{_per_person(reading)}.{exact}"
-
-
-def error_heading(reading: ReleaseReading) -> str:
-    """Return what small and large cells have to do with the error, as far as it is clear."""
+def error_finding(reading: ReleaseReading) -> str:
+    """Return which sentence on small and large cells is true, as far as it is clear."""
+    if not math.isfinite(reading.cell_error().value):
+        return "unknown"
+    if len(reading.sizes) < 2:
+        return "one_size" if reading.sizes else "empty"
+    errors = [reading.of_size("error", size).value for size in reading.sizes]
+    noise = MECHANISMS[reading.chosen.mechanism].may_be_negative
+    if noise and reading.is_exact(reading.chosen, "error") and max(errors) - min(errors) < _EQUAL:
+        return "same"
     small, large = reading.sizes[0], reading.sizes[-1]
-    if small == large:
-        return "All cells are of about one size"
-    errors = [reading.size_runs("error", size) for size in (small, large)]
+    runs = [reading.size_runs("error", size) for size in (small, large)]
     people = [reading.size_runs("size", size) for size in (small, large)]
     with np.errstate(divide="ignore", invalid="ignore"):
-        shares = reading.tested(errors[0] / people[0] - errors[1] / people[1], within=ANY)
-    larger = reading.tested(errors[1] - errors[0], within=ANY)
-    if not shares.is_clear:
-        return "Small and large cells do not differ clearly in their share of error"
-    if shares.value < 0:
-        return "Large cells carry the error"
-    if larger.is_clear:
-        return "Small cells carry the error, for their size"
-    return "Large cells do not err clearly more, so small cells carry the error"
+        means = [mean_of(error / size) for error, size in zip(runs, people, strict=True)]
+        shares = reading.compared(runs[0] / people[0] - runs[1] / people[1])
+    if not shares.is_clear or abs(means[0] - means[1]) < TENTH * max(means):
+        return "even" if shares.is_clear else "unclear"
+    apart = reading.compared(runs[1] - runs[0]).is_clear
+    return "large" if shares.value < 0 else "small" if apart else "alike"
 
 
-def _off(reading: ReleaseReading, size: Size, found: Estimated) -> str:
-    mean, label = reading.of_size("size", size).value, size.label
-    if not math.isfinite(found.value):
-        return f"a cell of {label} people has no error that is known"
-    share = 100 * found.value / mean
-    return (
-        f"a cell of {label} people is off by {number(found.value, digits_of(found.value))}, or "
-        f"{number(share, 0 if share >= 10 else 1)}% of its size"
-    )
+def _off(reading: ReleaseReading) -> dict[str, str]:
+    """Return what the smallest and the largest cells are off by, in people and for their size."""
+    slots: dict[str, str] = {}
+    for name, size in (("small", reading.sizes[0]), ("large", reading.sizes[-1])):
+        error, share = _error_of(reading, size)
+        slots |= {name: size.label, f"{name}_error": error, f"{name}_share": share}
+    return slots | {"size": slots["small"], "error": slots["small_error"], "share": slots["small_share"]}
+
+
+def _error_of(reading: ReleaseReading, size: Size) -> tuple[str, str]:
+    error = reading.of_size("error", size)
+    share = 100 * error.value / reading.of_size("size", size).value
+    return error_text(reading, reading.chosen, error), f"{number(share, int(share < _MANY))}%"
 
 
 def _per_person(reading: ReleaseReading) -> str:
-    """Say which groups differ most in errors per person, if that is clear among all pairs of groups."""
-    means = {group: float(np.nanmean(runs)) for group, runs in _person_runs(reading).items()}
+    """Return which groups differ most in errors per person, if that is clear among all pairs of groups."""
+    runs = _person_runs(reading)
+    means = {group: float(np.nanmean(values)) for group, values in runs.items()}
     if len(means) < 2:
         return ""
     high, low = max(means, key=means.__getitem__), min(means, key=means.__getitem__)
-    runs = _person_runs(reading)
-    apart = reading.tested(runs[high] - runs[low], within=ANY, level=strict(math.comb(len(runs), 2)))
-    digits = max(digits_of(means[low]), digits_of(means[high]))
-    both = (
-        f"errors per person are {number(means[high], digits)} for {reading.named(high)} and "
-        f"{number(means[low], digits)} for {reading.named(low)}"
-    )
-    return f"; {both}" if apart.is_clear else "; per person the groups do not differ clearly"
+    apart = reading.compared(runs[high] - runs[low], level=strict(math.comb(len(runs), 2)))
+    if not apart.has_interval:
+        return ""
+    if not apart.is_clear or not means[low]:
+        return reading.sentences.say("error.parts.unclear")
+    times = means[high] / means[low]
+    slots = {
+        "high": reading.named(high),
+        "low": reading.named(low),
+        "times": number(times, int(times < _MANY)),
+    }
+    return reading.sentences.say(f"error.parts.{'apart' if round(times, 1) > 1 else 'alike'}", **slots)
 
 
 def _person_runs(reading: ReleaseReading) -> dict[str, NDArray[np.float64]]:
-    found = {group: reading.group_runs(reading.chosen, group, "person_error") for group in reading.groups}
+    found = {group: reading.group_runs(reading.chosen, group, "person_error") for group in reading.judged}
     return {group: runs for group, runs in found.items() if np.isfinite(runs).any()}
 
 
-# --- what is promised -----------------------------------------------------------------------------
+# --- who is miscounted ----------------------------------------------------------------------------
 
 
-def promise_answer(reading: ReleaseReading) -> str:
-    """Say how many mechanisms promise anything, and which of them errs least."""
-    return f"**{promise_heading(reading)}**{_without(reading)}. {_least(reading)}"
+def lost_answer(reading: ReleaseReading) -> Answer:
+    """Return which groups the published table counts too low or too high."""
+    key, slots = _lost(reading)
+    settled = all(loss.low is not None and loss.low == loss.high for loss in reading.losses().values())
+    basis = _basis(reading, exact=reading.is_exact(reading.chosen) and settled)
+    said = reading.sentences.answer(f"lost.{key}", basis=basis, worst=_worst(reading), **slots)
+    if key.endswith(("low", "high", "both")) and fill_of(reading.chosen) == "half-threshold":
+        finding = f"{said.finding[0].lower()}{said.finding[1:]}"
+        said = Answer(reading.sentences.say("lost.parts.read_as", finding=finding), said.evidence)
+    return _with_asides(said, _too_few(reading))
 
 
-def promise_heading(reading: ReleaseReading) -> str:
-    """Return how many mechanisms promise something, as a sentence without its full stop."""
-    all_of, good = len(reading.beside), len(reading.promising)
-    at = "" if reading.epsilon is None else f" at {epsilon_words(reading.epsilon)}"
-    if good == all_of:
-        return (
-            f"All {all_of} mechanisms keep a promise{at}"
-            if all_of > 1
-            else f"The mechanism keeps a promise{at}"
-        )
-    if not good:
-        which = (
-            f"None of the {all_of} mechanisms promises" if all_of > 1 else "The mechanism promises nothing"
-        )
-        return f"{which}{' anything' if all_of > 1 else ''} that matters{at}"
-    verb = "promises" if all_of - good == 1 else "promise"
-    return f"{all_of - good} of {all_of} mechanisms {verb} nothing that matters{at}"
+def _lost(reading: ReleaseReading) -> tuple[str, dict[str, Any]]:
+    known = {group: loss for group, loss in reading.losses().items() if math.isfinite(loss.value)}
+    if not known:
+        return "too_few" if reading.too_few else "unknown", {}
+    if all(loss.value == loss.low == loss.high == 0 for loss in known.values()):
+        return _nobody(reading)
+    low, high = (reading.miscounted(sign=sign) for sign in (-1, 1))
+    if not low and not high:
+        return _little(reading, known)
+    first = (low or high)[0]
+    told = [first, *(high[:1] if low else [])]
+    slots = {"group": reading.named(first), "loss": share_size(known[first])}
+    slots |= {"limits": _limits(reading, [known[group] for group in told])}
+    slots |= {"others": _others(reading, [group for group in known if group not in told])}
+    if low and high:
+        return "both", slots | {"other": reading.named(high[0]), "gain": share_size(known[high[0]])}
+    way, count = ("low", len(low)) if low else ("high", len(high))
+    if count == 1:
+        return way, slots
+    return f"{'every' if count == len(reading.groups) else 'several'}_{way}", slots
 
 
-def _without(reading: ReleaseReading) -> str:
-    bad = [setting for setting in reading.beside if setting not in reading.promising]
-    if not bad:
-        return ""
-    names = listed([mechanism_name(setting) for setting in bad], most=4)
-    return f": {names} {'has' if len(bad) == 1 else 'have'} a δ of 0.01 or more"
+def _little(reading: ReleaseReading, known: dict[str, Estimated]) -> tuple[str, dict[str, Any]]:
+    """Return that no group is clearly off, or only by little, with the one that is furthest off."""
+    furthest = max(known, key=lambda group: abs(known[group].value))
+    slots = {"group": reading.named(furthest), "change": share_value(known[furthest])}
+    slots["limits"] = _limits(reading, [known[furthest]], sign=True)
+    if not known[furthest].has_interval:
+        return "one_repeat", slots
+    ends = [abs(end) for loss in known.values() for end in (loss.low, loss.high) if end is not None]
+    return ("little" if max(ends) <= PERCENT else "unclear"), slots
 
 
-def _least(reading: ReleaseReading) -> str:
-    """Say which mechanism with a promise has the smallest error, if that is clear."""
-    field = [setting for setting in reading.promising if math.isfinite(reading.cell_error(setting).value)]
-    if not field:
-        return "Nothing here can be recommended."
-    left_out = len(reading.promising) < len(reading.beside)
-    if len(field) == 1:
-        only, off = field[0], amount_text(reading.cell_error(field[0]))
-        return (
-            f"Only {release_name(only)} is left, off by {off} a cell."
-            if left_out
-            else f"It is off by {off} a cell."
-        )
-    best = min(field, key=lambda each: reading.cell_error(each).value)
-    near = [
-        setting
-        for setting in field
-        if setting != best and not _clearly_more(reading, setting, best, comparisons=len(field) - 1)
+def _nobody(reading: ReleaseReading) -> tuple[str, dict[str, Any]]:
+    """Return that nobody is lost: in any repeat, or on average, and then how far one release is off."""
+    chosen = reading.chosen
+    moved = any(np.nan_to_num(reading.group_runs(chosen, group, "net")).any() for group in reading.groups)
+    spreads = {group: share for group in reading.judged if math.isfinite(share := reading.varies(group))}
+    if not moved:
+        return "none", {}
+    if not spreads:
+        return "average_bare", {}
+    worst = max(spreads, key=spreads.__getitem__)
+    return "average", {"group": reading.named(worst), "spread": f"{number(100 * spreads[worst], 1)}%"}
+
+
+def _limits(reading: ReleaseReading, losses: Sequence[Estimated], *, sign: bool = False) -> str:
+    shown = [text for loss in losses if (text := share_interval(loss, sign=sign).strip("()"))]
+    return reading.sentences.say("lost.parts.limits", limits=shown) if shown else ""
+
+
+def _others(reading: ReleaseReading, groups: Sequence[str]) -> str:
+    say, losses = reading.sentences.say, reading.losses()
+    order = sorted(groups, key=lambda group: losses[group].value)
+    parts = [
+        say("lost.parts.other", group=reading.named(each), change=share_text(losses[each])) for each in order
     ]
-    shown, of_whom = amount_text(reading.cell_error(best)), "Of the others, " if left_out else ""
-    if near:
-        names = listed([mechanism_name(each) for each in (best, *near)], most=4)
-        return f"{of_whom}{names} have the smallest errors and cannot be told apart."
-    return f"{of_whom}{mechanism_name(best)} errs least: {shown} a cell."
+    return say("lost.parts.others", groups=parts) if parts else ""
 
 
-def _clearly_more(reading: ReleaseReading, other: Setting, best: Setting, *, comparisons: int) -> bool:
-    return clearly(reading.less_error(best, other, comparisons=comparisons), -1)
+def _worst(reading: ReleaseReading) -> str:
+    """Return which other mechanism is off by more, half as much again, and for whom, if that is clear."""
+    worst = reading.worst(reading.beside)
+    if worst is None or worst[0] == reading.chosen:
+        return ""
+    setting, group = worst
+    own = [abs(loss.value) for loss in reading.losses().values()]
+    more = abs(reading.lost(group, setting).value) > _MORE * max(own)
+    return off_text(reading, setting, group, name=mechanism_name(setting)) if more else ""
+
+
+def _too_few(reading: ReleaseReading) -> str:
+    """Return which groups are too small for a percentage, and as how many people they are counted."""
+    say, groups = reading.sentences.say, []
+    name = "expected_net" if reading.is_exact(reading.chosen) else "net"
+    for group in reading.too_few:
+        people = reading.group_people(group)
+        counted = people + float(np.nanmean(reading.group_runs(reading.chosen, group, name)))
+        slots = {
+            "group": reading.named(group),
+            "people": people,
+            "published": number(counted, int(not reading.classifies)),
+        }
+        groups.append(say("people.too_few_group", **slots))
+    return say("people.too_few", groups=groups) if groups else ""

@@ -134,7 +134,7 @@ def _published(
         claim = {"delta": 1.0, "claimed_epsilon": math.nan, "delta_tight": 1.0, "bias_exact": 1.0}
         zeros = np.zeros(true.shape)
         return _Table(true, None, zeros, zeros, zeros, claim)
-    mechanism, post = build_mechanism(setting, unit=task.unit), steps_of(task.post)
+    mechanism, post = build_mechanism(setting, unit=task.unit), steps_of(task.post_of(setting))
     histogram = Histogram.of(true, prepared.facts.schema, bound=task.bound)
     weighing = [mechanism.weighted()] if hasattr(mechanism, "weighted") else []  # a sample stands for all
     with timed(seconds, "release"):
@@ -161,8 +161,9 @@ def _lasting(setting: Setting, task: ReleaseTask) -> tuple[str, ...]:
     To round up or down by chance does not, unless a step that bends follows, and to set negative counts to
     zero does not where none is published; without such steps the bias has a formula more often.
     """
-    straight = all(step in _STRAIGHT or step.startswith("sum_to=") for step in task.post)
-    steps = tuple(step for step in task.post if step != "integral" or not straight)
+    post = task.post_of(setting)
+    straight = all(step in _STRAIGHT or step.startswith("sum_to=") for step in post)
+    steps = tuple(step for step in post if step != "integral" or not straight)
     if not MECHANISMS[setting.mechanism].may_be_negative and set(steps) <= {"nonnegative"}:
         return ()
     return steps

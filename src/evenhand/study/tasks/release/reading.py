@@ -5,10 +5,12 @@ Unless it is told, the mechanism is found by a rule that chance does not drive:
 1. Epsilon is the one nearest to 1 among those tested, by ratio; of two as near, the smaller. Mechanisms
    without an epsilon stand beside those at this epsilon.
 2. Among those whose delta is below 0.01, or among all if there is none, the first of the plan is taken. A
-   later one takes its place only if the error of its table is clearly smaller.
+   later one takes its place only if it miscounts no group that the first does not, and the error of its table
+   is clearly smaller, and by enough to matter: half a person a cell, and a tenth of the error.
 
 *Clearly* means that the paired interval leaves out no difference, at a level that is raised for how many
-mechanisms are compared.
+mechanisms are compared. A group is miscounted if it is clearly off, by one percent or more. Groups of which
+the table has fewer than 30 people are not judged: no sentence at the head rests on them.
 """
 
 from __future__ import annotations
@@ -20,12 +22,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from evenhand.study.page.comparing import clearly, strict
+from evenhand.study.page.comparing import LEVEL, clearly, strict
 from evenhand.study.page.reading import BASELINE, COUNT, Reading, mean_of
 from evenhand.study.tasks.release.names import SIZES
+from evenhand.study.tasks.shared.classifier import FEWEST_PEOPLE
 from evenhand.study.tasks.shared.table_mechanisms import NO_GUARANTEE
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from evenhand.study.plan.cells import Setting
@@ -36,7 +41,10 @@ __all__ = ["ReleaseReading"]
 
 ANY = (-math.inf, math.inf)
 LEAST = 0.5
-"""Fewer people than this are nobody, where what is expected of a group is known exactly."""
+"""Fewer people than this are nobody: of a group, where what is expected of it is exact, and of a cell."""
+TENTH, PERCENT = 0.1, 0.01
+"""Errors that differ by a smaller share than the first do not choose a mechanism; a group whose count is off
+by less than the second is not called miscounted."""
 LOSS = (-1.0, math.inf)
 """Between which limits the people lie whom a table gains or loses, as a share of those there are."""
 
@@ -52,11 +60,29 @@ class ReleaseReading(Reading):
         """Return the setting that the rule at the head of the module finds."""
         beside = self.at_epsilon(self.nearest_epsilon)
         field = [setting for setting in beside if self.delta(setting) < NO_GUARANTEE] or list(beside)
+        return self.preferred(field)
+
+    def preferred(self, field: Sequence[Setting]) -> Setting:
+        """Return the first of several settings, or a later one by the second part of the rule."""
         best = field[0]
         for later in field[1:]:
-            less = self.less_error(later, best, comparisons=len(field) - 1)
-            best = later if clearly(less, -1) else best
+            fair = set(self.miscounted(later)) <= set(self.miscounted(best))
+            if fair and self.errs_less(later, best, comparisons=len(field) - 1):
+                best = later
         return best
+
+    def errs_less(self, setting: Setting, than: Setting, *, comparisons: int) -> bool:
+        """Return whether the error of a setting is clearly smaller than that of another, and matters."""
+        less = self.less_error(setting, than, comparisons=comparisons)
+        return clearly(less, -1) and self.matters(-less.value, than)
+
+    def matters(self, difference: float, setting: Setting) -> bool:
+        """Return whether errors of a cell that are smaller by so much than a setting's are worth a choice."""
+        return difference >= max(LEAST, TENTH * self.cell_error(setting).value)
+
+    def next_command(self, setting: Setting) -> str:
+        """Return the command that publishes the table as a setting did; an empty text if there is none."""
+        return str(self.task.release_command(setting, self.results.facts.schema, data=self.results.plan.data))
 
     @cached_property
     def beside(self) -> tuple[Setting, ...]:
@@ -67,6 +93,20 @@ class ReleaseReading(Reading):
     def promising(self) -> tuple[Setting, ...]:
         """Those of them whose delta is below 0.01."""
         return tuple(setting for setting in self.beside if self.delta(setting) < NO_GUARANTEE)
+
+    @cached_property
+    def too_few(self) -> tuple[str, ...]:
+        """The groups of which the table has too few people to say anything."""
+        return tuple(group for group in self.groups if self.group_people(group) < FEWEST_PEOPLE)
+
+    @cached_property
+    def judged(self) -> tuple[str, ...]:
+        """The groups that are large enough; where no run is done, all."""
+        return tuple(group for group in self.groups if group not in self.too_few)
+
+    def group_people(self, group: str) -> float:
+        """Return how many people of a group are in a table."""
+        return mean_of(self.group_runs(BASELINE, group, "counted"))
 
     @cached_property
     def classifies(self) -> bool:
@@ -106,6 +146,11 @@ class ReleaseReading(Reading):
         """Return the estimate from one number per repeat, in billionths: sums of exact numbers err below."""
         return super().tested(np.round(runs, 9), **asked)
 
+    def compared(self, runs: NDArray[np.float64], *, level: float = LEVEL) -> Estimated:
+        """Return a difference of errors of the chosen setting, from one number per repeat."""
+        found = self.tested(runs, within=ANY, level=level)
+        return self._settled(found, exact=self.is_exact(self.chosen, "error"))
+
     def _settled(self, found: Estimated, *, exact: bool) -> Estimated:
         """Return an exact number as its own interval where every repeat is about the same table."""
         if not exact or self.classifies:
@@ -115,14 +160,15 @@ class ReleaseReading(Reading):
     def less_error(self, setting: Setting, than: Setting, *, comparisons: int) -> Estimated:
         """Return the error of one setting minus that of another, within repeats."""
         runs = self.runs(setting, "l1_error") - self.runs(than, "l1_error")
-        return self.tested(runs / self.cells, within=ANY, level=strict(comparisons))
+        found = self.tested(runs / self.cells, within=ANY, level=strict(comparisons))
+        return self._settled(found, exact=self.is_exact(setting, "error") and self.is_exact(than, "error"))
 
     def lost(self, group: str, setting: Setting | None = None, *, settings: int = 1) -> Estimated:
         """Return the people whom a table gains or loses of a group, as a share of those there are.
 
         It is what is expected where the bias is exact, half a person or more, else what the repeats
-        published. The intervals of all
-        groups hold together; those of so many settings too, if they are compared.
+        published. The intervals of all groups hold together; those of so many settings too, if they are
+        compared.
         """
         exact = self.is_exact(setting or self.chosen)
         runs = self._shares_of("expected_net" if exact else "net", group, setting, least=LEAST * exact)
@@ -141,9 +187,31 @@ class ReleaseReading(Reading):
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(counted > 0, np.where(np.abs(net) < least, 0.0, net) / counted, np.nan)
 
-    def losses(self) -> dict[str, Estimated]:
-        """Return the same of every group, for the chosen setting."""
-        return {group: self.lost(group) for group in self.groups}
+    def losses(self, setting: Setting | None = None) -> dict[str, Estimated]:
+        """Return the same of every group that is judged."""
+        return {group: self.lost(group, setting) for group in self.judged}
+
+    def miscounted(self, setting: Setting | None = None, *, sign: int = 0) -> list[str]:
+        """Return the judged groups that are clearly off by a percent or more, the worst first.
+
+        With a sign only those that are counted too high (1), or too low (-1).
+        """
+        off = {
+            group: loss
+            for group, loss in self.losses(setting).items()
+            if loss.is_clear and abs(loss.value) >= PERCENT and loss.value * sign >= 0
+        }
+        return sorted(off, key=lambda group: -abs(off[group].value))
+
+    def worst(self, settings: Sequence[Setting]) -> tuple[Setting, str] | None:
+        """Return the setting and the group that are furthest off, if that is clear among all of both."""
+        found = [
+            (abs(lost.value), -place, setting, group)
+            for place, setting in enumerate(settings)
+            for group in self.judged
+            if (lost := self.lost(group, setting, settings=len(settings))).is_clear
+        ]
+        return max(found, key=lambda each: each[:2])[2:] if found else None
 
     def of_size(self, part: str, size: Size, setting: Setting | None = None) -> Estimated:
         """Return the mean of ``"error"``, ``"bias"``, ``"size"`` or ``"cells"`` of a class of cells."""

@@ -2,32 +2,38 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from evenhand._validate import integer, one_of
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.rational import as_text
-from evenhand.release.mechanisms.registry import TableMechanism
+from evenhand.release.mechanisms.registry import MECHANISMS, TableMechanism
 from evenhand.release.postprocess.registry import checked_step
 from evenhand.study.tasks.base import Task, refuse_field
 from evenhand.study.tasks.measure import CLASSIFIER_MEASURES, CLASSIFIER_RATES
 from evenhand.study.tasks.release.names import GROUP_NUMBERS, RELEASE_MEASURES, SIZE_NUMBERS, SIZES
 from evenhand.study.tasks.shared.fields import distinct, epsilons_of, several, share
 from evenhand.study.tasks.shared.parts import overlap_of
-from evenhand.study.tasks.shared.table_mechanisms import UNITS, table_setting
+from evenhand.study.tasks.shared.table_mechanisms import JOIN, NO_STEPS, UNITS, table_setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from fractions import Fraction
 
+    from evenhand.schema import Schema
     from evenhand.study.plan.cells import Setting
+    from evenhand.study.plan.source import DataSource
     from evenhand.study.tasks.base import Reading
     from evenhand.study.tasks.measure import Measure
 
 __all__ = ["ReleaseTask"]
 
 _OWNER = "ReleaseTask"
+_TYPED = ("threshold", "k", "fraction", "delta", "rho", "fill")
+"""The parameters of mechanisms that `evenhand release` has an option for."""
 
 
 @dataclass(frozen=True, init=False)
@@ -49,6 +55,9 @@ class ReleaseTask(Task):
     post : name or list of names, default ()
         Steps of post-processing in order, such as ``"nonnegative"`` or ``"sum_to=5000"``; see
         :mod:`evenhand.release.postprocess.registry`.
+    compare_post : name or list of names, default ()
+        Other post-processing, tried as well where noise may make counts negative: steps joined by ``+``, such
+        as ``"nonnegative"``, or ``"none"``.
     classify : bool, default True
         Whether to train logistic regression on the rows that the published counts stand for, and test it on
         true rows. Then the table is that of the training rows, otherwise that of all.
@@ -73,6 +82,7 @@ class ReleaseTask(Task):
     unit: str
     bound: int | None
     post: tuple[str, ...]
+    compare_post: tuple[str, ...]
     classify: bool
     test: float
     draws: int
@@ -93,6 +103,7 @@ class ReleaseTask(Task):
         unit: str = "replace one",
         bound: int | None = None,
         post: Any = (),
+        compare_post: Any = (),
         classify: bool = True,
         test: float = 0.2,
         draws: int = 100,
@@ -104,7 +115,9 @@ class ReleaseTask(Task):
         wanted = [TableMechanism.of(each) for each in several(mechanisms, "mechanisms", owner=_OWNER)]
         amounts = epsilons_of(epsilons, owner=_OWNER)
         unit = one_of("unit", unit, UNITS, owner=_OWNER)
-        steps = tuple(post) if isinstance(post, list | tuple) else (post,)
+        steps, others = (
+            tuple(each) if isinstance(each, list | tuple) else (each,) for each in (post, compare_post)
+        )
         switch: object = classify
         if not isinstance(switch, bool):
             raise InvalidParameterError("classify", owner=_OWNER, must_be="true or false", got=switch)
@@ -115,6 +128,7 @@ class ReleaseTask(Task):
             "unit": unit,
             "bound": None if bound is None else integer("bound", bound, owner=_OWNER, low=1, high=2**40),
             "post": tuple(checked_step(each) for each in steps),
+            "compare_post": distinct("compare_post", [_checked_steps(each) for each in others], owner=_OWNER),
             "classify": classify,
             "test": share("test", test, owner=_OWNER),
             "draws": integer("draws", draws, owner=_OWNER, low=2, high=1_000_000),
@@ -127,8 +141,16 @@ class ReleaseTask(Task):
     def settings(self) -> Iterator[Setting]:
         """Yield every setting once: each mechanism with each epsilon, and without one where it has none."""
         for mechanism in self.mechanisms:
-            for epsilon in self.epsilons if mechanism.takes_epsilon else (None,):
-                yield table_setting(mechanism, epsilon)
+            noisy = MECHANISMS[mechanism.name].may_be_negative
+            for post in (None, *(self.compare_post if noisy else ())):
+                for epsilon in self.epsilons if mechanism.takes_epsilon else (None,):
+                    yield table_setting(mechanism, epsilon, post=post)
+
+    def post_of(self, setting: Setting) -> tuple[str, ...]:
+        """Return the steps of post-processing of a setting, in order."""
+        if "post" not in setting.options:
+            return self.post
+        return tuple(step for step in str(setting.option("post")).split(JOIN) if step != NO_STEPS)
 
     @property
     def measures(self) -> Mapping[str, Measure]:
@@ -169,6 +191,44 @@ class ReleaseTask(Task):
 
         return ReleasePage.of(results, chosen=chosen, language=language)
 
+    def release_command(self, setting: Setting, schema: Schema, *, data: DataSource | None) -> str:
+        """Return the command that publishes the table as a setting did; an empty text if none can."""
+        typed = {name: value for name, value in setting.options.items() if name in _TYPED}
+        usual = TableMechanism(setting.mechanism).parameters
+        fixed = {name: value for name, value in setting.options.items() if name not in (*_TYPED, "post")}
+        words = self._source_words(schema, data)
+        if not words or any(usual.get(name) != value for name, value in fixed.items()):
+            return ""
+        words += ["--mechanism", setting.mechanism]
+        words += [] if setting.epsilon is None else ["--epsilon", as_text(setting.epsilon)]
+        words += [word for name, value in typed.items() for word in (f"--{name}", str(value))]
+        has_unit = "unit" in MECHANISMS[setting.mechanism].parameter_names()
+        words += ["--unit", self.unit] if has_unit and self.unit != UNITS[0] else []
+        words += [] if self.bound is None else ["--bound", str(self.bound)]
+        words += ["--post", ",".join(self.post_of(setting))] if self.post_of(setting) else []
+        return shlex.join(["evenhand", "release", *words, "--out", "table.csv"])
+
+    def audit_command(self, schema: Schema, *, data: DataSource | None) -> str:
+        """Return the command that tests mechanisms with a guarantee on the same table."""
+        words = self._source_words(schema, data)
+        if not words:
+            return ""
+        words = [word for word in words if word != "--infer-schema"]
+        protected = ["--protected", str(schema.protected)]
+        return shlex.join(
+            ["evenhand", "audit", "release", *words, *protected, "--mechanism", "laplace,thresholded-laplace"]
+        )
+
+    def _source_words(self, schema: Schema, data: DataSource | None) -> list[str]:
+        """Return the rows and the columns as they are typed; nothing where they cannot be."""
+        if data is None or data.options or data.rows is not None or "," in "".join(self.columns):
+            return []
+        declared = ["--infer-schema"] if schema.inferred else ["--schema", "schema.toml"]
+        words = [data.dataset] if data.dataset else [_shortened(str(data.path)), *declared]
+        words += ["--columns", ",".join(self.columns)]
+        quasi = ",".join(schema.quasi_identifiers)
+        return [*words, "--quasi", quasi] if quasi else words
+
     # --- files ------------------------------------------------------------------------------------
 
     @property
@@ -196,6 +256,7 @@ class ReleaseTask(Task):
             "unit": self.unit,
             **bound,
             "post": list(self.post),
+            **({"compare_post": list(self.compare_post)} if self.compare_post else {}),
             "classify": self.classify,
             "test": self.test,
             "draws": self.draws,
@@ -212,3 +273,20 @@ class ReleaseTask(Task):
     def field_of(cls, error: Exception) -> str:
         """Return the field that an error of the constructor is about."""
         return getattr(error, "parameter", "mechanisms")
+
+
+def _shortened(path: str) -> str:
+    """Return a path as it is written from here, if it is below."""
+    whole, here = Path(path).resolve(), Path.cwd()
+    return str(whole.relative_to(here)) if whole.is_relative_to(here) else path
+
+
+def _checked_steps(steps: object) -> str:
+    """Return steps of post-processing as a setting has them, joined by ``+``; ``none`` for none."""
+    if steps == NO_STEPS:
+        return NO_STEPS
+    try:
+        return JOIN.join(checked_step(step) for step in str(steps).split(JOIN))
+    except InvalidParameterError as error:
+        must_be = f"'{NO_STEPS}', or {error.must_be} with + between them"
+        raise InvalidParameterError("compare_post", owner=_OWNER, must_be=must_be, got=steps) from None

@@ -1,4 +1,4 @@
-"""How a report on releases words things: delta, what it means, mechanisms with their parameters, counts."""
+"""How a report on releases words things: what delta means, mechanisms, how blanks are read, shares."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import math
 from typing import TYPE_CHECKING, Literal
 
 from evenhand.release.mechanisms.registry import MECHANISMS
-from evenhand.report.words import epsilon_words, interval_of, number
-from evenhand.study.page.wording import digits_of, listed
-from evenhand.study.tasks.shared.table_mechanisms import BLANKS_READ_AS, NO_GUARANTEE
+from evenhand.report.words import interval_of, number
+from evenhand.study.page.wording import digits_of
+from evenhand.study.tasks.shared.table_mechanisms import BLANKS_READ_AS, NO_GUARANTEE, title_of
 from evenhand.study.tasks.shared.wording import FILL_WORDS, mechanism_name
 
 if TYPE_CHECKING:
@@ -19,18 +19,11 @@ if TYPE_CHECKING:
     from evenhand.study.tasks.release.reading import ReleaseReading
 
 __all__ = [
-    "amount_text",
-    "blanks_text",
-    "error_text",
-    "errors_text",
-    "promise",
-    "release_name",
-    "share_interval",
-    "share_text",
-    "share_value",
-    "tone_of",
-    "way_text",
-]
+    "blanks_text", "error_text", "errors_text", "fill_of", "off_text", "promise", "release_name",
+    "share_interval", "share_size", "share_text", "share_value", "short_name", "tone_of",
+]  # fmt: skip
+
+_MOST_DIGITS = 4
 
 
 def tone_of(delta: float, *, people: int) -> Literal["ok", "warn", "bad"]:
@@ -44,72 +37,62 @@ def tone_of(delta: float, *, people: int) -> Literal["ok", "warn", "bad"]:
     return "warn" if people and delta >= 1 / people else "ok"
 
 
-def promise(delta: float, *, people: int) -> str:
-    """Return what a delta promises, in a few words."""
-    words = {"ok": "holds", "warn": "weak: δ ≥ 1/people", "bad": "no meaningful guarantee"}
-    return words[tone_of(delta, people=people)]
+def promise(reading: ReleaseReading, setting: Setting) -> str:
+    """Return what the delta of a setting promises, in a few words."""
+    return reading.sentences.say(f"promise.{tone_of(reading.delta(setting), people=reading.people)}")
 
 
-def release_name(setting: Setting) -> str:
+def release_name(reading: ReleaseReading, setting: Setting, *, name: str = "") -> str:
     """Return a setting in words, with its epsilon if it has one."""
-    name = mechanism_name(setting)
+    name = name or mechanism_name(setting)
     if setting.epsilon is None:
         return name
-    return f"{name} at {epsilon_words(setting.epsilon)}"
+    return reading.sentences.say("name.at", name=name, epsilon=setting.epsilon)
 
 
-def blanks_text(settings: Iterable[Setting]) -> str:
-    """Say how the suppressed cells of these settings are read; an empty text if they suppress none.
+def short_name(reading: ReleaseReading, setting: Setting) -> str:
+    """Return a mechanism without its parameters, where no other of the same kind stands beside it."""
+    same = [each for each in reading.beside if each.mechanism == setting.mechanism]
+    return title_of(setting.mechanism) if len(same) < 2 else mechanism_name(setting)
+
+
+def fill_of(setting: Setting) -> str:
+    """Return how suppressed cells of a setting are read; an empty text if it suppresses none.
 
     >>> from evenhand.study.plan.cells import Setting
-    >>> blanks_text([Setting("laplace"), Setting("suppression", options={"threshold": 6})])
-    'A release leaves suppressed cells blank; here they are read as half of the threshold (Suppression).'
+    >>> fill_of(Setting("suppression")), fill_of(Setting("thresholded-laplace")), fill_of(Setting("laplace"))
+    ('half-threshold', 'blank', '')
     """
+    mechanism = MECHANISMS[setting.mechanism]
+    usual = BLANKS_READ_AS if "fill" in mechanism.parameter_names() else "blank"
+    return str(setting.options.get("fill", usual)) if mechanism.suppresses else ""
+
+
+def blanks_text(reading: ReleaseReading, settings: Iterable[Setting]) -> str:
+    """Return how the suppressed cells of these settings are read; an empty text if they suppress none."""
     readings: dict[str, list[str]] = {}
     for setting in settings:
-        mechanism = MECHANISMS[setting.mechanism]
-        if mechanism.suppresses:
-            usual = BLANKS_READ_AS if "fill" in mechanism.parameter_names() else "blank"
-            names = readings.setdefault(FILL_WORDS[setting.options.get("fill", usual)], [])
-            names += [mechanism.label] if mechanism.label not in names else []
-    if not readings:
-        return ""
-    shown = " and ".join(f"as {reading} ({', '.join(names)})" for reading, names in readings.items())
-    return f"A release leaves suppressed cells blank; here they are read {shown}."
+        if fill := fill_of(setting):
+            names = readings.setdefault(FILL_WORDS[fill], [])
+            names += [title] if (title := title_of(setting.mechanism)) not in names else []
+    say = reading.sentences.say
+    shown = [say("blanks.reading", reading=each, names=", ".join(names)) for each, names in readings.items()]
+    return say("blanks.sentence", readings=shown) if shown else ""
 
 
 def errors_text(reading: ReleaseReading) -> str:
-    """Say which mechanisms' errors are exact, and what those of the others are."""
-    exact = [setting for setting in reading.beside if reading.is_exact(setting, "error")]
-    if not exact:
-        return f"Errors are means over {reading.repeats_words}."
-    if len(exact) == len(reading.beside):
-        return "Errors are exact."
-    names = listed([mechanism_name(setting) for setting in exact], most=4)
-    return f"Errors are exact for {names}, and means over {reading.repeats_words} for the others."
+    """Return which mechanisms' errors are exact, and what those of the others are."""
+    exact = [mechanism_name(each) for each in reading.beside if reading.is_exact(each, "error")]
+    key = "sampled" if not exact else "exact" if len(exact) == len(reading.beside) else "some"
+    return reading.sentences.say(f"errors.{key}", names=exact, repeats=reading.repeats_words)
 
 
 def error_text(reading: ReleaseReading, setting: Setting, error: Estimated) -> str:
     """Return an error of cells without its interval, with one more digit where it is exact."""
     if not math.isfinite(error.value):
         return "undefined"
-    return number(error.value, digits_of(error.value) + reading.is_exact(setting, "error"))
-
-
-def amount_text(found: Estimated, *, sign: bool = False) -> str:
-    """Return a number of people with its interval, with as many digits as its size asks for.
-
-    >>> from evenhand.study.results.estimates import Estimated
-    >>> amount_text(Estimated(2.412, 2.3, 2.5)), amount_text(Estimated(1184.9))
-    ('2.4 (2.3 to 2.5)', '1,185')
-    """
-    if not math.isfinite(found.value):
-        return "undefined"
-    digits = digits_of(found.value)
-    shown = number(found.value, digits, sign=sign)
-    if found.low is None or found.high is None or found.low == found.high:
-        return shown
-    return f"{shown} {interval_of(found.low, found.high, digits, sign=sign)}"
+    tiny = not round(error.value, _MOST_DIGITS)
+    return "0" if tiny else number(error.value, digits_of(error.value) + reading.is_exact(setting, "error"))
 
 
 def share_value(found: Estimated) -> str:
@@ -119,11 +102,18 @@ def share_value(found: Estimated) -> str:
     return f"{number(100 * found.value, _share_digits(found), sign=True)}%"
 
 
-def share_interval(found: Estimated) -> str:
-    """Return the interval of a share in percent; an empty text if there is none."""
+def share_interval(found: Estimated, *, sign: bool = True) -> str:
+    """Return the interval of a share in percent; an empty text if there is none.
+
+    >>> from evenhand.study.results.estimates import Estimated
+    >>> share_interval(Estimated(-0.031, -0.034, -0.028), sign=False)
+    '(2.8 to 3.4)'
+    """
     if not math.isfinite(found.value) or found.low is None or found.high in (None, found.low):
         return ""
-    return interval_of(100 * found.low, 100 * found.high, _share_digits(found), sign=True)
+    limits = (found.low, found.high or 0.0)
+    low, high = limits if sign else sorted(map(abs, limits))
+    return interval_of(100 * low, 100 * high, _share_digits(found), sign=sign)
 
 
 def share_text(found: Estimated) -> str:
@@ -136,20 +126,21 @@ def share_text(found: Estimated) -> str:
     return f"{share_value(found)} {share_interval(found)}".rstrip()
 
 
-def way_text(found: Estimated) -> str:
-    """Return how many people are too few or too many, as a share in percent and in words.
+def share_size(found: Estimated) -> str:
+    """Return a share in percent without its sign.
 
     >>> from evenhand.study.results.estimates import Estimated
-    >>> way_text(Estimated(-0.031, -0.034, -0.028)), way_text(Estimated(20.04))
-    ('3.1% (2.8 to 3.4) fewer', '2,004% more')
+    >>> share_size(Estimated(-0.031, -0.034, -0.028)), share_size(Estimated(20.04))
+    ('3.1%', '2,004%')
     """
-    digits = _share_digits(found)
-    word = "fewer" if found.value < 0 else "more"
-    shown = f"{number(100 * abs(found.value), digits)}%"
-    if found.low is None or found.high is None or found.low == found.high:
-        return f"{shown} {word}"
-    ends = sorted((abs(found.low), abs(found.high))) if found.is_clear else (0.0, 0.0)
-    return f"{shown} {interval_of(100 * ends[0], 100 * ends[1], digits)} {word}"
+    return f"{number(100 * abs(found.value), _share_digits(found))}%"
+
+
+def off_text(reading: ReleaseReading, setting: Setting, group: str, *, name: str) -> str:
+    """Return by how much the count of a group is off with a setting, as a sentence."""
+    say, change = reading.sentences.say, share_text(reading.lost(group, setting))
+    read = say("lost.parts.worst_read") if fill_of(setting) == BLANKS_READ_AS else ""
+    return say("lost.parts.worst", name=name, read=read, group=reading.named(group), change=change)
 
 
 def _share_digits(found: Estimated) -> int:

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BLANKS_READ_AS",
+    "JOIN",
     "NO_GUARANTEE",
+    "NO_STEPS",
     "UNITS",
     "build_mechanism",
     "parameter_words",
@@ -29,6 +31,8 @@ UNITS = ("replace one", "add or remove one")
 NO_GUARANTEE = 0.01
 """From this delta on a release has no meaningful guarantee, whatever its epsilon."""
 
+JOIN, NO_STEPS = "+", "none"
+"""Between steps of post-processing in a setting, and where a setting has none."""
 
 BLANKS_READ_AS = "half-threshold"
 """The fill with which a study reads suppressed cells of a mechanism that can fill them, unless a plan names
@@ -44,14 +48,17 @@ def title_of(name: str) -> str:
     return MECHANISMS[name].label if name in MECHANISMS else name.upper()
 
 
-def table_setting(mechanism: TableMechanism, epsilon: Fraction | None = None) -> Setting:
-    """Return the setting of a mechanism.
+def table_setting(
+    mechanism: TableMechanism, epsilon: Fraction | None = None, *, post: str | None = None
+) -> Setting:
+    """Return the setting of a mechanism, with post-processing of its own if there is any.
 
     >>> str(table_setting(TableMechanism("suppression")))
     'Suppression, threshold=6'
     """
-    words = [title_of(mechanism.name), *parameter_words(mechanism.parameters)]
-    return Setting(mechanism.name, epsilon, mechanism.parameters, label=", ".join(words))
+    options = {**mechanism.parameters, **({} if post is None else {"post": post})}
+    words = [title_of(mechanism.name), *parameter_words(options)]
+    return Setting(mechanism.name, epsilon, options, label=", ".join(words))
 
 
 def parameter_words(parameters: Mapping[str, Any]) -> list[str]:
@@ -61,7 +68,7 @@ def parameter_words(parameters: Mapping[str, Any]) -> list[str]:
 
 def build_mechanism(setting: Setting, *, unit: str) -> ReleaseMechanism:
     """Return the mechanism of a setting, with numbers in its suppressed cells where it can fill them."""
-    options = dict(setting.options)
+    options = {name: value for name, value in setting.options.items() if name != "post"}
     if "fill" in MECHANISMS[setting.mechanism].parameter_names():
         options.setdefault("fill", BLANKS_READ_AS)
     return TableMechanism(setting.mechanism, options).build(epsilon=setting.epsilon, unit=unit)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evenhand.release.postprocess.registry import steps_of
 from evenhand.study.page.wording import delta_text, plain
-from evenhand.study.tasks.shared.table_mechanisms import title_of
+from evenhand.study.tasks.shared.table_mechanisms import JOIN, NO_STEPS, title_of
 
 if TYPE_CHECKING:
     from evenhand.study.plan.cells import Setting
@@ -39,6 +40,9 @@ def mechanism_name(setting: Setting) -> str:
             said.append(f"δ = {delta_text(float(value))}")
         elif name == "fill":
             said.append(f"blanks read as {FILL_WORDS[value]}")
+        elif name == "post":
+            labels = [step.label for step in steps_of(value.split(JOIN) if value != NO_STEPS else ())]
+            said.append(", ".join(labels) or "no post-processing")
         elif isinstance(value, bool):
             said.append(name.replace("_", " ") if value else f"no {name.replace('_', ' ')}")
         else:

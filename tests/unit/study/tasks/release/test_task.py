@@ -11,12 +11,14 @@ from evenhand.release.postprocess.registry import checked_step, steps_of
 from evenhand.study.plan.cells import Cell, Setting
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.spec import Spec
+from evenhand.study.run.prepare import prepare
 from evenhand.study.tasks.collect.task import CollectTask
+from evenhand.study.tasks.release.execute import execute
 from evenhand.study.tasks.release.names import RELEASE_MEASURES, SIZES, size_of
 from evenhand.study.tasks.release.task import ReleaseTask
 from evenhand.study.tasks.shared.report_settings import report_setting
 from evenhand.study.tasks.shared.table_mechanisms import build_mechanism, title_of
-from unit.study._release_studies import plan, schema
+from unit.study._release_studies import people, plan, schema
 
 
 def task(**parts):
@@ -249,3 +251,47 @@ def test_sizes_hold_every_count_once():
 
         assert [SIZES[int(size_of(count))]] == fitting
     assert len({size.key for size in SIZES}) == len(SIZES)
+
+
+# --- post-processing that is compared -----------------------------------------------------------------
+
+
+def test_other_post_processing_is_tried_where_counts_may_be_negative():
+    """Without noise no count is below 0, and the same table would be run twice."""
+    compared = task(compare_post=["nonnegative + integral", "none"], post="nonnegative")
+    settings = list(compared.settings())
+
+    assert [each.options.get("post") for each in settings] == [
+        None, None, "nonnegative+integral", "nonnegative+integral", "none", "none", None,
+    ]  # fmt: skip
+    assert [compared.post_of(each) for each in settings[::2]] == [
+        ("nonnegative",), ("nonnegative", "integral"), (), ("nonnegative",),
+    ]  # fmt: skip
+    assert len({str(each) for each in settings}) == len(settings)
+
+
+def test_post_processing_that_is_compared_survives_a_plan_file():
+    compared = plan(task(compare_post="nonnegative"))
+
+    assert Plan.from_toml(compared.to_toml()) == compared
+    assert "compare_post" not in plan(task()).to_toml()
+
+
+def test_post_processing_that_is_compared_reaches_the_table():
+    """A setting that is called after a step it did not take would be compared with itself."""
+    steps = [
+        execute(compared, Cell(setting, 0), seed=7, prepared=prepared)
+        for compared, prepared in [_compared()]
+        for setting in compared.settings()
+    ]
+    plain, clipped = (outcome.measures for outcome in steps)
+
+    assert plain["alpha"] == 0
+    assert clipped["alpha"] > 0
+    assert clipped["l1_error"] < plain["l1_error"]
+
+
+def _compared():
+    compared = ReleaseTask(["sex", "job"], "laplace", 1, compare_post="nonnegative", classify=False)
+    columns = plan(compared).with_(schema=schema().select(["sex", "job"]))
+    return compared, prepare(columns, frame=people(40))

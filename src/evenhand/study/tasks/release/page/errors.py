@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from evenhand.report.charts import levels_chart, sizes_chart
 from evenhand.report.marks import Axis, Level, Sized, SizePanel
 from evenhand.report.page import Section
-from evenhand.report.words import epsilon_words, number
+from evenhand.report.words import number
 from evenhand.study.page.wording import delta_text, digits_of, mark
-from evenhand.study.tasks.release.answers import error_heading
+from evenhand.study.tasks.release.answers import error_finding
 from evenhand.study.tasks.release.names import SIZES
 from evenhand.study.tasks.release.wording import errors_text, promise, tone_of
 from evenhand.study.tasks.shared.table_mechanisms import NO_GUARANTEE
@@ -27,58 +27,53 @@ def sizes_section(reading: ReleaseReading) -> Section | None:
     """Return one panel for each mechanism: error and bias of cells against their size."""
     if not reading.sizes:
         return None
-    panels = [_panel(reading, setting) for setting in reading.beside]
-    small = reading.sizes[0]
+    say, small = reading.sentences.say, reading.sizes[0]
     numbers = "; ".join(
-        f"{mechanism_name(setting)} {_shown(reading.of_size('error', small, setting).value)}"
+        say(
+            "sizes.number",
+            name=mechanism_name(setting),
+            error=_shown(reading, reading.of_size("error", small, setting).value),
+        )
         for setting in reading.beside
     )
-    heading = error_heading(reading)
-    if reading.classifies:
-        table = "Each repeat counts other rows, so that cells differ a little in size."
-    else:
-        table = "Every repeat counts the same rows."
+    heading = say(f"sizes.heading_{error_finding(reading)}")
     chart = sizes_chart(
-        panels,
+        [_panel(reading, setting) for setting in reading.beside],
         name="error-by-cell-size",
-        alt=f"{heading}. Mean error of cells of {small.label} people: {numbers}.",
-        caption=(
-            f"**Means over cells of about one size and {reading.repeats_words}; "
-            f"bars: 95% interval over repeats.** Both axes are logarithmic and the same in every panel"
-            f"{_at(reading)}. {errors_text(reading)} {table} Smaller errors stand on the lowest "
-            "line; empty cells are in the CSV alone."
+        alt=say("sizes.alt", heading=heading, size=small.label, numbers=numbers),
+        caption=say(
+            "sizes.caption",
+            repeats=reading.repeats_words,
+            where=_where(reading),
+            errors=errors_text(reading),
+            rows=say(f"sizes.rows_{'other' if reading.classifies else 'same'}"),
         ),
     )
-    return Section(
-        heading=heading,
-        lead=f"One dot for each class of cells by how many people are in them, "
-        f"{mechanism_name(reading.chosen)} is what the heading is about. Above the dashed line the error is "
-        "larger than the cell itself.",
-        charts=(chart,),
-        anchor="sizes",
-    )
+    lead = say("sizes.lead", name=mechanism_name(reading.chosen))
+    return Section(heading=heading, lead=lead, charts=(chart,), anchor="sizes")
 
 
 def _panel(reading: ReleaseReading, setting: Setting) -> SizePanel:
-    delta = reading.delta(setting)
+    delta, say = reading.delta(setting), reading.sentences.say
     tone = tone_of(delta, people=reading.people)
-    said = promise(delta, people=reading.people)
-    tag = "guarantee holds" if tone == "ok" else said
+    said = say("promise.tag_ok") if tone == "ok" else promise(reading, setting)
+    tag = say("promise.tag", promise=said, delta=delta_text(delta))
     sizes = []
     for size in SIZES:
         found = {part: reading.of_size(part, size, setting) for part in ("cells", "size", "error", "bias")}
         if found["cells"].value > 0:
             error, bias = mark(found["error"]), mark(found["bias"])
             sizes.append(Sized(size.label, found["size"].value, error, bias, found["cells"].value))
-    return SizePanel(mechanism_name(setting), f"{tag}, δ = {delta_text(delta)}", tone, sizes)
+    return SizePanel(mechanism_name(setting), tag, tone, sizes)
 
 
-def _at(reading: ReleaseReading) -> str:
-    return "" if reading.epsilon is None else f"; {epsilon_words(reading.epsilon)} where there is one"
+def _where(reading: ReleaseReading) -> str:
+    epsilon = reading.epsilon
+    return "" if epsilon is None else reading.sentences.say("name.where", epsilon=epsilon)
 
 
-def _shown(value: float) -> str:
-    return number(value, digits_of(value)) if math.isfinite(value) else "undefined"
+def _shown(reading: ReleaseReading, value: float) -> str:
+    return number(value, digits_of(value)) if math.isfinite(value) else reading.sentences.say("name.unknown")
 
 
 # --- alpha ----------------------------------------------------------------------------------------
@@ -89,30 +84,24 @@ def alpha_section(reading: ReleaseReading) -> Section | None:
     levels = _levels(reading)
     if not levels:
         return None
-    heading = _alpha_heading(reading)
+    say, heading = reading.sentences.say, _alpha_heading(reading)
     numbers = "; ".join(
-        f"{mechanism_name(setting)} {_shown(reading.value('alpha', setting).value)}"
+        say(
+            "alpha.number",
+            name=mechanism_name(setting),
+            alpha=_shown(reading, reading.value("alpha", setting).value),
+        )
         for setting in reading.beside
     )
     chart = levels_chart(
-        Axis("α", "people, largest minus smallest bias of a cell"),
+        Axis(say("alpha.axis"), say("alpha.unit")),
         levels,
         chosen_epsilon=None if reading.epsilon is None else float(reading.epsilon),
         name="alpha",
-        alt=f"{heading}. α{_at(reading)}: {numbers}.",
-        caption=(
-            f"**{_alpha_source(reading)}** Means over "
-            f"{reading.repeats_words}. A mechanism without ε is a level line; both "
-            "axes are logarithmic."
-        ),
+        alt=say("alpha.alt", heading=heading, where=_where(reading), numbers=numbers),
+        caption=say("alpha.caption", source=_alpha_source(reading), repeats=reading.repeats_words),
     )
-    return Section(
-        heading=heading,
-        lead="α is 0 where all cells are off by the same on average, so that no cell is favoured. It says "
-        "nothing of the noise itself: without post-processing, noise alone has no bias.",
-        charts=(chart,),
-        anchor="alpha",
-    )
+    return Section(heading=heading, lead=say("alpha.lead"), charts=(chart,), anchor="alpha")
 
 
 def _levels(reading: ReleaseReading) -> list[Level]:
@@ -138,29 +127,22 @@ def _levels(reading: ReleaseReading) -> list[Level]:
 
 def _alpha_heading(reading: ReleaseReading) -> str:
     """Return whose bias is most uneven, and of those with a promise, as far as there are any."""
+    say = reading.sentences.say
     alphas = {setting: reading.value("alpha", setting).value for setting in reading.beside}
     known = {setting: value for setting, value in alphas.items() if math.isfinite(value)}
     if not known:
-        return "No α is known"
+        return say("alpha.heading_unknown")
     most = max(known, key=known.__getitem__)
     if known[most] == 0:
-        return "No mechanism favours any cell on average"
-    shown = _shown(known[most])
+        return say("alpha.heading_none")
     even = [setting for setting, value in known.items() if value < 1]
+    slots = {"name": mechanism_name(most), "alpha": _shown(reading, known[most])}
     if len(known) > 1 and even and most not in even:
-        return (
-            f"{mechanism_name(most)} favours some cells over others by up to {shown} people on average; "
-            f"{len(even)} of {len(known)} mechanisms by less than one"
-        )
-    return f"The bias of cells differs by up to {shown} people, under {mechanism_name(most)}"
+        return say("alpha.heading_some", even=len(even), known=len(known), **slots)
+    return say("alpha.heading", **slots)
 
 
 def _alpha_source(reading: ReleaseReading) -> str:
     exact = [setting for setting in reading.beside if reading.is_exact(setting)]
-    if len(exact) == len(reading.beside):
-        return "Exact from formulas for each table, no sampling."
-    if not exact:
-        return "Sampled: means of further releases of each table."
-    return (
-        f"Exact from formulas for {len(exact)} of {len(reading.beside)} mechanisms, sampled for the others."
-    )
+    key = "sampled" if not exact else "exact" if len(exact) == len(reading.beside) else "some"
+    return reading.sentences.say(f"alpha.source_{key}", exact=len(exact), all=len(reading.beside))

@@ -9,11 +9,13 @@ from evenhand.report.page import KeyNumber
 from evenhand.report.words import interval_of
 from evenhand.study.page.reading import ACCURACY
 from evenhand.study.page.wording import delta_text, digits_of, listed, outcome_name, plain
-from evenhand.study.tasks.release.answers import error_answer, lost_answer, promise_answer
+from evenhand.study.tasks.release.answers import error_answer, lost_answer
+from evenhand.study.tasks.release.choice import choice_answer
 from evenhand.study.tasks.release.names import STATED
 from evenhand.study.tasks.release.page.errors import alpha_section, sizes_section
+from evenhand.study.tasks.release.page.fairer import fairer_section
 from evenhand.study.tasks.release.page.groups import accuracy_section, groups_section
-from evenhand.study.tasks.release.page.tables import numbers_section, promise_section
+from evenhand.study.tasks.release.page.tables import concerned_groups, numbers_section, promise_section
 from evenhand.study.tasks.release.reading import ReleaseReading
 from evenhand.study.tasks.release.wording import blanks_text, error_text, promise, share_interval, share_value
 
@@ -36,16 +38,21 @@ class ReleasePage(ReleaseReading):
         """Return the question that the page answers."""
         columns = [plain(name) for name in self.results.facts.schema.names]
         shown = " × ".join(columns) if len(columns) <= 4 else listed(columns, most=5, rest="other columns")
-        return f"If we publish a protected table of {shown}, who loses people?"
+        return self.sentences.say("question", columns=shown)
 
     def answers(self) -> tuple[str, str, str]:
-        """Return who is lost, where the error falls, and what is promised."""
-        return lost_answer(self), error_answer(self), promise_answer(self)
+        """Return which cells suffer, who is miscounted, and what to publish with.
+
+        Where the page's mechanism gives no guarantee, what to publish with comes first.
+        """
+        errors, lost, choice = error_answer(self), lost_answer(self), choice_answer(self)
+        return (errors, lost, choice) if self.chosen in self.promising else (choice, errors, lost)
 
     def sections(self) -> tuple[Section | None, ...]:
         """Return a finding for each part of the evidence."""
         return (
             promise_section(self),
+            fairer_section(self),
             sizes_section(self),
             alpha_section(self),
             groups_section(self),
@@ -55,82 +62,69 @@ class ReleasePage(ReleaseReading):
 
     def key_numbers(self) -> list[KeyNumber]:
         """Return delta, error, the model's accuracy, and who is lost most."""
-        error, delta = self.cell_error(), self.delta(self.chosen)
-        promised = promise(delta, people=self.people)
-        promised += "" if self.chosen.epsilon is None else f", at {self.at}"
-        interval = "exact" if self.is_exact(self.chosen, "error") else "no interval"
+        say, error, delta = self.sentences.say, self.cell_error(), self.delta(self.chosen)
+        promised = promise(self, self.chosen)
+        if self.chosen.epsilon is not None:
+            promised = say("numbers.promised", promise=promised, epsilon=self.chosen.epsilon)
+        interval = say(f"numbers.{'exact' if self.is_exact(self.chosen, 'error') else 'no_interval'}")
         if error.low is not None and error.high is not None and error.low < error.high:
             interval = interval_of(error.low, error.high, digits_of(error.high))
         numbers = [
-            KeyNumber("δ, chance that the promise fails", delta_text(delta), detail=promised),
-            KeyNumber("Error of a cell, people", error_text(self, self.chosen, error), "0", interval),
+            KeyNumber(say("numbers.delta"), delta_text(delta), detail=promised),
+            KeyNumber(say("numbers.error"), error_text(self, self.chosen, error), "0", interval),
         ]
         if self.classifies:
             pair = self.before(ACCURACY), self.value(ACCURACY)
-            numbers.append(self.changed_number("Accuracy, %", pair, self.change(ACCURACY)))
-        losses = {group: loss for group, loss in self.losses().items() if math.isfinite(loss.value)}
-        most = sorted(losses, key=lambda group: -abs(losses[group].value))[: 4 - len(numbers)]
-        for group in sorted(most, key=self.groups.index):
-            label, loss = f"{self.named(group)}, people published", losses[group]
-            numbers.append(KeyNumber(label, share_value(loss), "", share_interval(loss), self.colour(group)))
+            numbers.append(self.changed_number(say("numbers.accuracy"), pair, self.change(ACCURACY)))
+        for group in concerned_groups(self, most=4 - len(numbers)):
+            label, loss = say("numbers.group", group=self.named(group)), self.lost(group)
+            detail, spread = share_interval(loss), self.varies(group)
+            if not loss.value and math.isfinite(spread):
+                detail = say("numbers.varies", spread=spread)
+            numbers.append(KeyNumber(label, share_value(loss), "", detail, self.colour(group)))
         return numbers
 
     def method(self) -> list[str]:
         """Return how the study was done."""
-        task, schema = self.task, self.results.facts.schema
-        columns = listed([plain(name) for name in schema.names], most=8)
-        known = schema.quasi_identifiers
-        quasi = f" Quasi-identifiers: {listed([plain(name) for name in known])}." if known else ""
-        bound = f" Counts are bounded by {task.bound:,}, a public number." if task.bound else ""
-        post = listed([plain(step) for step in task.post]) if task.post else "none"
-        model = "Every row is counted in the table; no model was trained."
-        if task.classify:
-            model = (
-                f"{task.validation[:1].upper()}{task.validation[1:]}, stratified by the outcome. The model, "
-                f"logistic regression with one feature for each value, learns {outcome_name(schema)} from "
-                "the people that a table stands for; counts below 0 stand for nobody."
-            )
+        task, schema, say = self.task, self.results.facts.schema, self.sentences.say
+        columns, known = ([plain(name) for name in each] for each in (schema.names, schema.quasi_identifiers))
+        steps = [plain(step) for step in task.post]
         said = [
             self.rows_line(),
-            f"The table: {columns}, every declared cell, empty ones too.{quasi}{bound}",
-            f"Unit of privacy: {task.unit}, where a mechanism has a choice. Post-processing: {post}.",
-            model,
-            self.repeats_line(
-                ". What is drawn depends on the seed, the setting and the repeat; these draws are simulated "
-                "and publish nothing."
+            say(
+                "done.table",
+                columns=columns,
+                quasi=say("done.quasi", columns=known) if known else "",
+                bound=say("done.bound", bound=task.bound) if task.bound else "",
             ),
-            (
-                "δ is claimed, by the mechanism's proof at the setting's ε; where a mechanism has no ε, at "
-                f"ε = {STATED}. Where nothing is promised δ is 1. The largest over repeats is shown."
+            say(
+                "done.unit",
+                unit=task.unit,
+                post=say("done.post", steps=steps) if steps else say("done.no_post"),
             ),
+            self._model_line(),
+            self.repeats_line(say("done.draws")),
+            say("done.delta", stated=STATED),
         ]
         if any(setting.mechanism == "generalized-sampling" for setting in self.protected):
-            said.append("Counts of a sample are divided by its rate, as whoever reads them would do.")
-        said += [blanks] if (blanks := blanks_text(self.protected)) else []
-        said.append(
-            "Bias and α are exact where the "
-            f"mechanism has a formula, otherwise means of {task.draws:,} releases of the same table. "
-            "Errors of cells are expected ones, exact, where the law of a cell's error is known, otherwise "
-            "those of the tables that were drawn."
+            said.append(say("done.sampling"))
+        said += [blanks] if (blanks := blanks_text(self, self.protected)) else []
+        return [*said, say("done.bias", draws=task.draws), say("done.choice")]
+
+    def _model_line(self) -> str:
+        if not self.task.classify:
+            return self.sentences.say("done.no_model")
+        validation = self.task.validation
+        return self.sentences.say(
+            "done.model",
+            validation=f"{validation[:1].upper()}{validation[1:]}",
+            target=outcome_name(self.results.facts.schema),
         )
-        return said
 
     def limits(self) -> list[str]:
         """Return what the numbers do not cover."""
-        cover = "which rows are counted and what is drawn" if self.classifies else "what is drawn"
-        said = self.intervals_lines(
-            f"They cover {cover}; they do not cover which people are in the data.",
-            "Each interval holds on its own, except that groups and comparisons between mechanisms are "
-            "widened for how many there are.",
-        )
-        said += [
-            self.scope_line("one table"),
-            self.UNCLEAR,
-            (
-                "Choosing a mechanism by this page uses the true data, which the guarantee of the release "
-                "does not cover: use public or pilot data where you can."
-            ),
-        ]
-        if min(self.results.facts.sizes, default=0) < 100:
-            said.append("A group has fewer than 100 people, so that its shares vary much.")
-        return said
+        say = self.sentences.say
+        cover = say(f"covered.cover_{'rows' if self.classifies else 'drawn'}")
+        said = self.intervals_lines(cover, say("covered.together"))
+        said += [self.scope_line(say("covered.scope")), self.UNCLEAR, say("covered.choice")]
+        return [*said, say("covered.small")] if min(self.results.facts.sizes, default=0) < 100 else said

@@ -2,11 +2,12 @@
 
 from evenhand.study.page.page import answers, page_of
 from evenhand.study.plan.cells import Setting
-from evenhand.study.tasks.release.answers import error_heading
+from evenhand.study.tasks.release.answers import error_finding
 from evenhand.study.tasks.release.page.groups import _moved
 from evenhand.study.tasks.release.reading import ReleaseReading
 from evenhand.study.tasks.release.wording import errors_text
 from evenhand.study.tasks.shared.wording import mechanism_name
+from unit.study._page_studies import section
 from unit.study._release_studies import by_name, made
 
 
@@ -37,11 +38,11 @@ def test_the_page_says_which_errors_are_exact():
 
     assert page.numbers[1].detail == "exact"
     assert words in page.sections[0].tables[0].caption
-    assert words in page.sections[1].charts[0].caption
-    assert page.answers[1].endswith("These errors are exact.")
+    assert words in section(page, "sizes").charts[0].caption
+    assert "(Laplace noise at ε = 1, exact)" in page.answers[0]
     assert errors_text(alone) == "Errors are exact."
     assert errors_text(ReleaseReading.of(made(by_name({})))) == "Errors are means over 5 repeats."
-    assert "exact" not in answers(made(by_name({})))[1]
+    assert "xact" not in answers(made(by_name({})))[0]
 
 
 def test_exact_numbers_need_one_repeat_where_every_repeat_has_the_same_table():
@@ -58,32 +59,34 @@ def test_who_is_lost_is_what_is_expected_where_that_is_exact():
     """A group that one draw happened to lose is not lost on average."""
     drawn = made(by_name({}, lost=(-0.2, 0.1), expected=0.0), noise=0.0)
     sampled = made(by_name({}, lost=(-0.2, 0.1), expected=0.0), noise=0.0, exact=False)
-    said = answers(drawn)[0]
+    said = answers(drawn)[1]
 
-    assert said.startswith("**No group gains or loses people on average** under Laplace noise at ε = 1")
-    assert "one release is typically off by 2.0% for" in said
+    assert said.startswith(
+        "**No group gains or loses people on average; one release is typically off by 2.0% "
+    )
+    assert said.evidence == "(Laplace noise at ε = 1, exact.)"
     reading = ReleaseReading.of(drawn)
     assert [moved.change.low for moved in _moved(reading, reading.chosen)] == [None, None]
-    assert "women" in answers(sampled)[0]
-    assert "on average" not in answers(sampled)[0]
+    assert "women" in answers(sampled)[1]
+    assert "on average" not in answers(sampled)[1]
 
 
 def test_exact_errors_that_are_equal_do_not_differ_by_what_a_computer_rounds():
     """Sums of equal numbers differ in their sixteenth digit, and nothing else would hide that."""
     same = {
-        "laplace": {"error_exact": True},
-        "thresholded-laplace": {"error_exact": True, "error": 2.0 + 1e-15},
+        "laplace": {"error_exact": True, "error": 2.0 + 1e-15},
+        "thresholded-laplace": {"error_exact": True},
     }
-    reading = ReleaseReading.of(made(by_name(same), grid=["thresholded-laplace", "laplace"], noise=0.0))
+    reading = ReleaseReading.of(made(by_name(same), grid=["laplace", "thresholded-laplace"], noise=0.0))
 
     assert not reading.less_error(*reading.beside, comparisons=1).is_clear
-    assert error_heading(reading) == "Large cells do not err clearly more, so small cells carry the error"
+    assert error_finding(reading) == "same"
 
 
 def test_less_than_half_a_person_is_nobody():
     """Noise that is set to 0 adds a billionth of a person to large cells."""
-    tiny = answers(made(by_name({}, lost=(0.01, 0.01), expected=1e-4), noise=0.0))[0]
-    some = answers(made(by_name({}, lost=(0.01, 0.01), expected=0.01), noise=0.0))[0]
+    tiny = answers(made(by_name({}, lost=(0.01, 0.01), expected=1e-4), noise=0.0))[1]
+    some = answers(made(by_name({}, lost=(0.01, 0.01), expected=0.01), noise=0.0))[1]
 
-    assert tiny.startswith("**No group gains or loses people on average**")
-    assert some.startswith("**Every group gains people who do not exist**")
+    assert tiny.startswith("**No group gains or loses people on average; ")
+    assert some.startswith("**Every group is overcounted, ")
