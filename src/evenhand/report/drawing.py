@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from evenhand.errors import MissingExtraError
+from evenhand.report.language import fixed_word
 from evenhand.report.scales import Linear, Log
 from evenhand.report.svg import rebuilt
 from evenhand.report.theme import colour
@@ -219,7 +220,7 @@ class Drawing:
                 "right": margins.right,
                 "bottom": margins.bottom,
             },
-            "config": _CONFIG,
+            "config": {**_CONFIG, "locale": {"number": _number_locale()}},
             "datasets": self._rows,
             "layer": layers,
         }
@@ -316,6 +317,12 @@ def _converter() -> Any:
     except ImportError:
         raise MissingExtraError("vl-convert-python", feature="A chart", extra="report") from None
     return vl_convert
+
+
+def _number_locale() -> dict[str, Any]:
+    """Return how the ticks of axes are written."""
+    marks = {name: fixed_word(f"form.{name}") for name in ("decimal", "thousands")}
+    return {**marks, "grouping": [3], "currency": ["", ""]}
 
 
 def _corners(segment: Segment) -> dict[str, Any]:

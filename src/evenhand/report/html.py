@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from evenhand.errors import MissingExtraError
 from evenhand.report.figures import figure_files, file_names
+from evenhand.report.language import fixed_word, written_in
 from evenhand.report.svg import rebuilt_each
 from evenhand.report.theme import DARK, GROUPS, LIGHT, MONO, SANS, SHAPES, css_tokens, group_look
 from evenhand.report.words import clean, unbroken
@@ -29,7 +30,7 @@ _TEMPLATES = Path(__file__).parent / "templates"
 _MOST_ORDERS = 6
 _BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*", re.DOTALL)
 _NUMBER = r"[+\u2212-]?[0-9][0-9.,]*%?"
-_INTERVAL = re.compile(rf"\({_NUMBER} to {_NUMBER}\)")
+_INTERVAL = re.compile(rf"\({_NUMBER} (?:to|bis) {_NUMBER}\)")
 _MARKS = frozenset({*SHAPES, "line", "dashed", "band", "upright", "none"})
 
 
@@ -64,11 +65,9 @@ def render(page: Page, *, figures: str | None = None) -> str:
     """
     folder = None if figures is None else f"{quote(clean(figures), safe='')}/"
     names = {} if folder is None else {place: f"{folder}{name}" for place, name in file_names(page).items()}
-    return str(
-        _environment()
-        .get_template("page.html.j2")
-        .render(page=page, sections=list(_sections(page, names)), **_styles())
-    )
+    with written_in(page.language):
+        template = _environment().get_template("page.html.j2")
+        return str(template.render(page=page, sections=list(_sections(page, names)), **_styles()))
 
 
 def write(page: Page, path: str | os.PathLike[str]) -> None:
@@ -139,6 +138,7 @@ def _environment() -> Any:
     )
     environment.filters |= {"sentence": sentence, "unbroken": unbroken}
     environment.globals |= {"SHAPES": SHAPES, "look": _look, "mark_of": _mark_of, "token": _token}
+    environment.globals["fixed_word"] = fixed_word
     return environment
 
 

@@ -239,6 +239,8 @@ class Page:
         The foot of the page.
     command : str
         The command that makes this page again.
+    language : str
+        In which its fixed words are written; the rest is text already.
     """
 
     question: str
@@ -252,3 +254,4 @@ class Page:
     limits: Sequence[str] = ()
     sources: Sequence[str] = ()
     command: str = ""
+    language: str = "en"

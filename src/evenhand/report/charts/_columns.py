@@ -6,6 +6,9 @@ import math
 import re
 from typing import TYPE_CHECKING
 
+from evenhand.report.language import fixed_word
+from evenhand.report.words import number
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -47,8 +50,8 @@ def left_out(caption: str, count: int, *, what: str) -> str:
     if not count:
         return caption
     one = f"{what.removesuffix('ies')}y" if what.endswith("ies") else what.removesuffix("s")
-    words = one if count == 1 else what
-    return f"{caption} Not drawn for want of a value: {count:,} {words}.".strip()
+    said = fixed_word("chart.left_out", count=number(count, 0), what=one if count == 1 else what)
+    return f"{caption} {said}".strip()
 
 
 def finite(estimates: Iterable[Estimate]) -> bool:

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from evenhand.report.drawing import Segment, Word
+from evenhand.report.language import fixed_word
 from evenhand.report.scales import Linear, Log, labelled_ticks, tick_text
 from evenhand.report.words import epsilon_of, shortened, width_of
 
@@ -47,7 +48,7 @@ def panel_width(columns: int) -> float:
 def title_words(drawing: Drawing, axis: Axis, *, cut: bool) -> tuple[Word, Word]:
     """Return the title of a panel and the line below it: unit, and whether the axis is cut."""
     left, top = -drawing.margins.left, -drawing.margins.top
-    said = ", axis cut" if cut and axis.unit else "axis cut" if cut else ""
+    said = f"{', ' if axis.unit else ''}{fixed_word('chart.axis_cut')}" if cut else ""
     below = f"{shortened(axis.unit, drawing.width - width_of(said))}{said}"
     title = _capital(shortened(axis.title, drawing.width, 14, bold=True))
     return (
@@ -81,8 +82,8 @@ def epsilon_axis(drawing: Drawing, scale: Log, *, chosen: float | None) -> None:
                 )
             )
     if len(scale.ticks) > 1:
-        drawing.words(Word(0, height + 36, "← more private", colour="ink2", halo=False))
-        drawing.words(Word(width, height + 36, "ε, log scale", "right", "ink3", halo=False))
+        drawing.words(Word(0, height + 36, fixed_word("chart.more_private"), colour="ink2", halo=False))
+        drawing.words(Word(width, height + 36, fixed_word("chart.log_scale"), "right", "ink3", halo=False))
     else:
         drawing.words(Word(width, height + 36, "ε", "right", "ink3", halo=False))
 
@@ -91,7 +92,7 @@ def draw_no_values(drawing: Drawing) -> None:
     """Say that there is nothing to draw."""
     width, height = drawing.plot
     drawing.rules([Segment(0, height, width, height)], stroke="ghost", width=1, pixels=True)
-    drawing.words(Word(width / 2, height / 2, "no values", "center", "ink3", halo=False))
+    drawing.words(Word(width / 2, height / 2, fixed_word("chart.no_values"), "center", "ink3", halo=False))
 
 
 def most_ticks(scale_pixels: float, *, apart: float) -> int:
@@ -114,7 +115,7 @@ def possible(axis: Axis) -> tuple[float, float]:
     >>> possible(Axis("accuracy", "%", 100.0)), possible(Axis("loss"))
     ((-100.0, 100.0), (-inf, inf))
     """
-    is_share = axis.times == 100 and axis.unit.startswith(("%", "points"))
+    is_share = axis.times == 100 and axis.unit.startswith(("%", fixed_word("form.points")))
     return (-100.0, 100.0) if is_share else (-math.inf, math.inf)
 
 

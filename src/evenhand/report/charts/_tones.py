@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from evenhand.report.language import fixed_word
 from evenhand.report.page import LegendKey
 from evenhand.report.words import epsilon_of
 
@@ -44,9 +45,9 @@ def tier_keys(tones: dict[float, str]) -> list[LegendKey]:
     keys = []
     for place, (tone, inside) in enumerate(tiers.items()):
         low, high = epsilon_of(inside[0]), epsilon_of(inside[-1])
-        values = low if len(inside) == 1 else f"{low} to {high}"
+        values = low if len(inside) == 1 else fixed_word("form.interval", low=low, high=high)
         start = ("ε = " if len(inside) == 1 else "ε ") if place == 0 else ""
-        end = ", most private" if place == 0 and len(tiers) > 1 else ""
+        end = fixed_word("chart.most_private") if place == 0 and len(tiers) > 1 else ""
         keys.append(LegendKey(f"{start}{values}{end}", "circle", tone))
     return keys
 

@@ -9,6 +9,7 @@ from evenhand.report.charts._columns import column_name, ends, estimate_columns,
 from evenhand.report.charts._panels import axis_title, possible
 from evenhand.report.charts._tones import SHAPE_ORDER, shapes_by, tier_keys, tones_by
 from evenhand.report.drawing import Dot, Drawing, Margins, Segment, Word
+from evenhand.report.language import fixed_word
 from evenhand.report.page import Chart, LegendKey
 from evenhand.report.placing import Box, box_around, leader_to, room_near
 from evenhand.report.scales import Linear, digits_between
@@ -75,11 +76,11 @@ def frontier_chart(
     )
     keys = [*tier_keys(tones), *_shape_keys(shapes)]
     if sum(point.undominated for point in drawn) > 1:
-        keys.append(LegendKey("best reached", "line"))
+        keys.append(LegendKey(fixed_word("chart.best_reached"), "line"))
     if chosen is not None:
         keys.append(
             LegendKey(
-                "this report, with its intervals" if _crossed(chosen) else "this report",
+                fixed_word("chart.this_report_intervals" if _crossed(chosen) else "chart.this_report"),
                 "circle",
                 hollow=True,
             )
@@ -257,7 +258,9 @@ class _Frontier:
 
     def _labels(self) -> list[Word]:
         named = [
-            (point, title) for point, title in ((self.baseline, "unprotected"), (self.chosen, "")) if point
+            (point, title)
+            for point, title in ((self.baseline, fixed_word("chart.unprotected")), (self.chosen, ""))
+            if point
         ]
         words, leaders = place_labels(
             [
@@ -274,7 +277,7 @@ class _Frontier:
 
     def _named(self, point: Point) -> str:
         """Return the name of the chosen setting; on the phone the legend says what the ring is."""
-        return name_of(point) if self.narrow else f"this report: {name_of(point)}"
+        return name_of(point) if self.narrow else f"{fixed_word('chart.this_report')}: {name_of(point)}"
 
     def _figures(self, point: Point) -> str:
         x, y = self._at(point)
@@ -342,4 +345,4 @@ def _better(taken: Sequence[Box], plot: tuple[float, float]) -> Word:
     """Say which way is better: in the corner below on the right if it is free, else above the plot."""
     corner = Box(plot[0] - 66, plot[1] - 24, 66, 24)
     free = not any(corner.overlap(box) for box in taken)
-    return Word(plot[0] - 4, plot[1] - 8 if free else -18, "better ↘", "right", "ink2")
+    return Word(plot[0] - 4, plot[1] - 8 if free else -18, fixed_word("chart.better"), "right", "ink2")

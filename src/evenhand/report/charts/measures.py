@@ -17,6 +17,7 @@ from evenhand.report.charts._panels import (
     title_words,
 )
 from evenhand.report.drawing import Dot, Drawing, Margins, Segment, Word
+from evenhand.report.language import fixed_word
 from evenhand.report.page import Chart, LegendKey
 from evenhand.report.placing import Box
 from evenhand.report.scales import Linear, Log, digits_between
@@ -39,7 +40,7 @@ def measures_chart(
     name: str,
     alt: str,
     caption: str,
-    base: str = "unprotected",
+    base: str = "",
 ) -> Chart:
     """Draw measures against epsilon as small multiples.
 
@@ -56,7 +57,7 @@ def measures_chart(
     name, alt, caption : str
         As in :class:`evenhand.report.Chart`.
     base : str
-        What the dashed value is called.
+        What the dashed value is called; by default that of no protection.
 
     Returns
     -------
@@ -67,6 +68,7 @@ def measures_chart(
     MissingExtraError
         If altair or vl-convert is not installed.
     """
+    base = base or fixed_word("chart.unprotected")
     rows = list(dict.fromkeys(panel.row for panel in panels))
     titles = list(dict.fromkeys(panel.axis.title for panel in panels))
     ordered = sorted(panels, key=lambda panel: (rows.index(panel.row), titles.index(panel.axis.title)))
@@ -247,17 +249,21 @@ def _values(panels: Sequence[Panel], title: str) -> list[float]:
 
 def _legend(panels: Sequence[Panel], base: str) -> tuple[LegendKey, ...]:
     labels = {line.label: line.spotlight for panel in panels for line in panel.lines}
-    spotlight = [label for label, lit in labels.items() if lit]
-    others = [label for label, lit in labels.items() if not lit]
+    spotlight = [name for name, lit in labels.items() if lit]
+    others = [name for name, lit in labels.items() if not lit]
     lit = [each for panel in panels for line, _, each in _every(panel) if line.spotlight]
-    bars = ", with its interval" if any(span(each, 1.0) for each in lit) else ""
-    keys = [LegendKey(f"{label}{bars}", "line", "ink") for label in spotlight]
+    bars = fixed_word("chart.bars") if any(span(each, 1.0) for each in lit) else ""
+    keys = [LegendKey(f"{name}{bars}", "line", "ink") for name in spotlight]
     if others:
-        words = others[0] if len(others) == 1 else f"{len(others)} {'others' if spotlight else 'protocols'}"
+        words = (
+            others[0]
+            if len(others) == 1
+            else f"{len(others)} {fixed_word('form.others' if spotlight else 'chart.protocols')}"
+        )
         keys.append(LegendKey(words if len(others) > 3 else ", ".join(others), "line", "grey"))
     bases = [panel.baseline for panel in panels if panel.baseline and math.isfinite(panel.baseline.value)]
     if bases:
-        band = ", band: its interval" if any(span(each, 1.0) for each in bases) else ""
+        band = fixed_word("chart.band") if any(span(each, 1.0) for each in bases) else ""
         keys.append(LegendKey(f"{base}{band}", "dashed", "ink2"))
     return tuple(keys)
 

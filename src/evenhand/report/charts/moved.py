@@ -14,6 +14,7 @@ from evenhand.report.charts._panels import (
     upright_grid,
 )
 from evenhand.report.drawing import Dot, Drawing, Margins, Segment, Word
+from evenhand.report.language import fixed_word
 from evenhand.report.page import Chart, LegendKey
 from evenhand.report.scales import digits_between
 from evenhand.report.theme import GROUPS, group_look
@@ -37,7 +38,7 @@ def moved_chart(
     name: str,
     alt: str,
     caption: str,
-    words: tuple[str, str] = ("unprotected", "protected"),
+    words: tuple[str, str] | None = None,
     most_columns: int = 4,
 ) -> Chart:
     """Draw dumbbells: an upright bar for the unprotected rate, a filled mark for the protected one.
@@ -52,7 +53,7 @@ def moved_chart(
     name, alt, caption : str
         As in :class:`evenhand.report.Chart`.
     words : pair of str
-        What the bar and the mark stand for.
+        What the bar and the mark stand for; by default the rate without and with protection.
     most_columns : int
         How many panels stand side by side at most.
 
@@ -65,6 +66,7 @@ def moved_chart(
     MissingExtraError
         If altair or vl-convert is not installed.
     """
+    words = words or (fixed_word("chart.unprotected"), fixed_word("chart.protected"))
     labels = {moved.group: moved.label for _, groups in panels for moved in groups}
     among = max([len(labels), *(group + 1 for group in labels)], default=0)
     columns = min(columns_for(len(panels)) if len(panels) != 4 else 2, most_columns)

@@ -10,6 +10,7 @@ from evenhand.report.charts._columns import column_name, ends, estimate_columns,
 from evenhand.report.charts._panels import axis_title, possible
 from evenhand.report.charts._tones import tier_keys, tones_by
 from evenhand.report.drawing import Dot, Drawing, Margins, Segment, Word
+from evenhand.report.language import fixed_word
 from evenhand.report.page import Chart, LegendKey
 from evenhand.report.placing import Box, box_around, leader_to, room_near
 from evenhand.report.scales import Linear, digits_between
@@ -231,7 +232,7 @@ class _Tradeoff:
             Word(
                 width, height + 40, axis_title(self.plan.x, cut=self.across.cut), "right", "ink2", halo=False
             ),
-            Word(width - 4, -18, "better ↘", "right", "ink2"),
+            Word(width - 4, -18, fixed_word("chart.better"), "right", "ink2"),
         )
         ticks = self.up.ticks
         lines = [Segment(0, self.up(tick), width, self.up(tick)) for tick in ticks]
