@@ -37,7 +37,7 @@ from evenhand.report.words import epsilon_words, limits_of, number
 from evenhand.study.page.wording import change, digits_shown, listed, percent
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from evenhand.study.results.estimates import Estimated
 
@@ -71,6 +71,14 @@ class Catalogue(Formatter):
         """Return a sentence with its slots filled."""
         with written_in(self.language):
             return self.vformat(self.templates[key], (), slots)
+
+    def under(self, part: str) -> Callable[..., str]:
+        """Return :meth:`say` for the keys under a part, such as that of one section."""
+
+        def say(key: str, /, **slots: Any) -> str:
+            return self.say(f"{part}.{key}", **slots)
+
+        return say
 
     def answer(self, key: str, /, *, action: str = "", **slots: Any) -> Answer:
         """Return the templates ``finding`` and ``evidence`` under a key; evidence is optional."""
