@@ -21,9 +21,10 @@ from evenhand.engine.record import MOST_BYTES, Record
 from evenhand.errors import ColumnNotFoundError, GuaranteeError, IndependenceWarning, InvalidParameterError
 from evenhand.measure.intervals import check_level
 from evenhand.schema import Schema
-from evenhand.table.read import BATCH_ROWS, STREAM_LIMITS, file_form, open_batches
+from evenhand.table.limits import STREAM_LIMITS, Limits
+from evenhand.table.read import BATCH_ROWS, file_form, open_batches
 from evenhand.table.side_files import record_path, schema_path
-from evenhand.table.source import Limits, blocks, open_source, own_name, refuse
+from evenhand.table.source import blocks, open_source, own_name, refuse
 
 if TYPE_CHECKING:
     import os

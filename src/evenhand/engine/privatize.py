@@ -13,10 +13,11 @@ import pyarrow.compute as pc
 from evenhand._part_files import resolve_folder
 from evenhand._validate import boolean
 from evenhand.collect.fairest.group_outcomes import GroupOutcomes
+from evenhand.collect.joint.strategy import refuse_dropping
 from evenhand.collect.privatizer.bare_columns import write_out_views
 from evenhand.collect.protocols.law import VALUES_PUBLIC
 from evenhand.collect.protocols.optimal import Optimal
-from evenhand.collect.reports.dropping import refuse_dropping
+from evenhand.collect.protocols.registry import AUTO
 from evenhand.engine.choices import Choice, choose_columns, strategy_of
 from evenhand.engine.places import Places
 from evenhand.engine.record import FORMAT, Record
@@ -29,7 +30,8 @@ from evenhand.privacy.guarantees.in_clear import leak_of_domains, state_inferred
 from evenhand.privacy.randomness import SecureSource, SeededSource
 from evenhand.schema import Schema
 from evenhand.table.encode import Table
-from evenhand.table.read import BATCH_ROWS, STREAM_LIMITS, file_columns, file_form, open_batches
+from evenhand.table.limits import STREAM_LIMITS
+from evenhand.table.read import BATCH_ROWS, file_columns, file_form, open_batches
 
 if TYPE_CHECKING:
     import os
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
 
     from evenhand.collect.joint.strategy import Strategy
     from evenhand.privacy.randomness import Source
-    from evenhand.table.source import Limits
+    from evenhand.table.limits import Limits
 
     Progress = Callable[[int, float], None]
     Solving = Callable[[int, int], object]
@@ -96,11 +98,12 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     *,
     schema: Schema,
     epsilon: Any,
-    protocol: Any = "grr",
+    protocol: Any = AUTO,
     split: Any = "optimal",
     strategy: str = "independent",
     columns: Sequence[str] | None = None,
     keep: Sequence[str] | None = None,
+    keep_declared: bool = False,
     simulate: int | None = None,
     keep_order: bool = False,
     overwrite: bool = False,
@@ -134,6 +137,8 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
         The columns to report; by default those that the schema calls sensitive.
     keep : sequence of str, optional
         The columns to pass on in the clear; by default all others but the sensitive ones.
+    keep_declared : bool, default False
+        Pass on the columns that the schema declares and that are not reported, beside those of `keep`.
     simulate : int, optional
         Draw with this seed instead. The output is then marked *simulated* and has no guarantee.
     keep_order : bool, default False
@@ -176,6 +181,8 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     """
     form = file_form(out, owner=_OWNER, parameter="out")
     boolean("keep_order", keep_order, owner=_OWNER)
+    if keep_declared and isinstance(schema, Schema):
+        keep = _add_declared(path, schema, limits, columns, keep, strategy)
     choice, made = _choose(path, schema, limits, columns, keep, epsilon, protocol, split, strategy)
     places = Places.of(out, taken_by=path, overwrite=overwrite)
     for column_protocol in made.protocols.values():
@@ -222,6 +229,21 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     return Privatized(
         places, record, declared, choice.left_out, choice.in_clear, order.following, keeps_order=keep_order
     )
+
+
+def _add_declared(
+    path: str | os.PathLike[str],
+    schema: Schema,
+    limits: Limits,
+    columns: Sequence[str] | None,
+    keep: Sequence[str] | None,
+    strategy: str,
+) -> tuple[str, ...]:
+    """Return what is kept, with the columns of the file that are declared and not reported."""
+    names = file_columns(path, limits=limits, owner=_OWNER)
+    reported = choose_columns(names, schema, columns=columns, keep=(), strategy=strategy).reported
+    declared = [name for name in names if name in schema and name not in reported]
+    return tuple(dict.fromkeys((*(keep or ()), *declared)))
 
 
 def _choose(

@@ -9,8 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from evenhand.collect.joint.combined import Combined
-from evenhand.collect.joint.independent import Independent, Single
-from evenhand.collect.joint.sampled import Sampled
+from evenhand.collect.joint.independent import Independent, Sampled, Single
 from evenhand.collect.protocols.channel import MatrixChannel
 from evenhand.collect.protocols.optimal import Optimal
 from evenhand.collect.protocols.registry import protocol_from

@@ -15,7 +15,7 @@ from evenhand.collect.privatizer.bare_columns import write_out_views
 from evenhand.collect.reports.layouts import IntegerLayout
 from evenhand.engine.text_forms import TextForm, may_be_formula
 from evenhand.errors import InvalidParameterError, LimitExceededError
-from evenhand.table.source import DEFAULT_LIMITS
+from evenhand.table.limits import DEFAULT_LIMITS
 from evenhand.table.write import inert_text
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import re
 from html import escape
 from typing import TYPE_CHECKING
 
-from evenhand.report.charts.measures import measures_chart
+from evenhand.report.charts import measures_chart
 from evenhand.report.marks import Axis, Estimate, Line, Panel
 from evenhand.report.svg import rebuilt_each
 from evenhand.report.theme import LIGHT, SANS, css_tokens

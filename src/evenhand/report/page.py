@@ -241,6 +241,8 @@ class Page:
         The command that makes this page again.
     language : str
         In which its fixed words are written; the rest is text already.
+    next_command : str
+        The command that does what the page is about.
     """
 
     question: str
@@ -255,3 +257,4 @@ class Page:
     sources: Sequence[str] = ()
     command: str = ""
     language: str = "en"
+    next_command: str = ""

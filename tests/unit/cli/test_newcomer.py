@@ -79,7 +79,7 @@ def test_one_column_is_not_one_columns(call, tmp_path):
         (["--split", "even"], "--split must be one of"),
         (["--strategy", "joint"], "--strategy must be one of"),
         (["--model", "oracle"], "--model must be one of"),
-        (["--encoder", "best"], "--encoder must be one of"),
+        (["--encoder", "auto"], "--encoder must be one of"),
         (["--repeats", "0"], "--repeats must be a whole number"),
         (["--rows", "0"], "--rows must be a whole number"),
         (["--seed", "-1"], "--seed must be a whole number"),

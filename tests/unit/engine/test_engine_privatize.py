@@ -97,7 +97,7 @@ def test_everybody_has_a_report_and_what_is_in_the_clear_is_as_it_was(source, tm
 
 def test_the_reports_are_those_of_the_strategy(csv, tmp_path):
     """The slow twin: the whole table at once, with the same source, in one batch."""
-    how = {"schema": SCHEMA, "epsilon": 2, "simulate": 5}
+    how = {"schema": SCHEMA, "epsilon": 2, "simulate": 5, "protocol": "grr"}
     made = privatize_file(csv, tmp_path / "o.parquet", keep_order=True, **how)
     privatize_file(csv, tmp_path / "s.parquet", **how)
     strategy = made.record.strategy

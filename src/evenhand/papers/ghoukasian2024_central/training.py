@@ -90,7 +90,7 @@ def from_random(inputs: Numbers, labels: Numbers, table: Table, source: SeededSo
     )  # fmt: skip
     limit = 1 / math.sqrt(width)
     weights = descent.descend(
-        descent.Rows.of(inputs, labels, constant=True),
+        descent.TrainingRows.of(inputs, labels, constant=True),
         source.generator().uniform(-limit, limit, size=(1, width + 1)),
         descent.batches(schedule, len(inputs), source=source),
         descent.noises(lambda size: made.grid.draw(size, source), (1, width + 1), schedule.steps),

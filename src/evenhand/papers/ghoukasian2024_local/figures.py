@@ -20,8 +20,8 @@ from evenhand.papers.ghoukasian2024_local.checks import (
 from evenhand.papers.ghoukasian2024_local.data import DATA
 from evenhand.papers.ghoukasian2024_local.plans import BUDGETED, GRR, LABELS, OPT, SS
 from evenhand.papers.rules import number_text
+from evenhand.report.charts import measures_chart
 from evenhand.report.charts._panels import PHONE, panel_width, title_words
-from evenhand.report.charts.measures import measures_chart
 from evenhand.report.drawing import Dot, Drawing, Margins, Segment, Word
 from evenhand.report.marks import Axis, Estimate, Line, Panel
 from evenhand.report.page import Chart, LegendKey

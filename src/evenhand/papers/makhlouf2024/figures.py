@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from evenhand.papers.makhlouf2024.checks import chosen
 from evenhand.papers.makhlouf2024.claims import FIGURE_3, FIGURE_4
 from evenhand.papers.makhlouf2024.plans import DATA, STRATEGIES
-from evenhand.report.charts.measures import measures_chart
+from evenhand.report.charts import measures_chart
 from evenhand.report.marks import Axis, Estimate, Line, Panel
 from evenhand.report.page import LegendKey
 from evenhand.study.plan.cells import Setting

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from evenhand.report.page import Section
     from evenhand.study.results.base import ResultData
     from evenhand.study.results.estimates import Estimated
-    from evenhand.study.results.spreads import Spread
+    from evenhand.study.results.intervals import Spread
     from evenhand.study.store.outcome import Outcome
 
     Runs = NDArray[np.float64]
@@ -141,8 +141,13 @@ class Reading:
         """Return what the numbers do not cover."""
         raise NotImplementedError
 
+    @property
+    def recommended(self) -> Setting | None:
+        """The setting that the third answer recommends, if it does."""
+        return self.chosen
+
     def next_command(self, setting: Setting) -> str:  # noqa: ARG002 - a kind may know one
-        """Return the command that does what a setting tested; an empty text if there is none."""
+        """Return the command that the third answer ends with; an empty text if there is none."""
         return ""
 
     def further_notes(self) -> list[Note]:
@@ -235,6 +240,8 @@ class Reading:
             say("method.size", group=self.named(group), size=size)
             for group, size in zip(facts.groups, facts.sizes, strict=True)
         ]
+        if facts.not_stated:
+            sizes.append(say("method.not_stated", size=facts.not_stated))
         dropped = say("method.dropped", dropped=facts.dropped) if facts.dropped else ""
         return say("method.rows", label=plain(facts.label), rows=facts.rows, sizes=sizes, dropped=dropped)
 

@@ -8,7 +8,7 @@ from evenhand.papers.arcolezi2023.claims import PRINTED
 from evenhand.papers.arcolezi2023.plans import plan_for
 from evenhand.papers.reproduction import reproduce
 from evenhand.study.plan.cells import Cell, Setting
-from evenhand.study.run.execute import execute
+from evenhand.study.run.attempt import execute
 from evenhand.study.run.prepare import prepare
 
 pytestmark = pytest.mark.slow

@@ -6,13 +6,15 @@ import math
 import warnings
 from typing import TYPE_CHECKING
 
+from evenhand.collect.protocols.grr import Naming
+from evenhand.collect.protocols.registry import AUTO
 from evenhand.errors import PrivacyWarning
 from evenhand.privacy.rational import text_above
 from evenhand.report.language import in_language
 from evenhand.report.page import Fact, Note, Section, Table
 from evenhand.report.words import epsilon_of, epsilon_words, number
 from evenhand.study.page.wording import percent, plain
-from evenhand.study.tasks.collect.wording import way_name
+from evenhand.study.tasks.collect.wording import setting_name
 from evenhand.study.tasks.shared.optimal_setting import NAME, OptimalWay
 from evenhand.study.tasks.shared.protection import promise_of, strategy_of
 
@@ -101,7 +103,8 @@ def _facts(reading: CollectReading, strategy: Strategy, guarantee: Guarantee) ->
 
 def _table(reading: CollectReading, strategy: Strategy) -> Table:
     """Return a row for each reported column: how much of epsilon it has, and how often its report is true."""
-    exact = reading.chosen.mechanism in {"grr", NAME}
+    exact = all(isinstance(protocol, Naming) for protocol in strategy.protocols.values())
+    auto = reading.chosen.mechanism == AUTO
     say = reading.sentences.say
     words = ("true", "other") if exact else ("supports_true", "supports_other")
     rows, shares, chances = [], [], []
@@ -111,21 +114,19 @@ def _table(reading: CollectReading, strategy: Strategy) -> Table:
         law = _law(reading, strategy, column)
         told = [percent(share) if math.isfinite(share) else say("guarantee.depends") for share in law]
         chances.append(law)
-        rows.append([plain(column), number(protocol.k, 0), _short(share), *told])
+        named = [protocol.name.upper()] if auto else []
+        rows.append([plain(column), *named, number(protocol.k, 0), _short(share), *told])
     probabilities = list(strategy.protocols.values())
+    columns = ("name", *(["protocol"] if auto else []), "values", "epsilon", *words)
     return Table(
-        header=[say(f"guarantee.column_{word}") for word in ("name", "values", "epsilon", *words)],
+        header=[say(f"guarantee.column_{word}") for word in columns],
         rows=rows,
-        numeric=[False, True, True, True, True],
-        caption=say(
-            "guarantee.caption",
-            at=reading.at,
-            protocol=reading.chosen.mechanism.upper(),
-            way=way_name(reading.chosen),
-        ),
+        numeric=[False, *([False] if auto else []), True, True, True, True],
+        caption=say("guarantee.caption", at=reading.at, setting=setting_name(reading.chosen, epsilon=False)),
         name="guarantee",
         data={
             "column": list(strategy.columns),
+            "protocol": [protocol.name for protocol in probabilities],
             "values": [protocol.k for protocol in probabilities],
             "epsilon_within_report": shares,
             "epsilon_if_seen_alone": [_alone(reading, strategy, name) for name in strategy.columns],
@@ -180,6 +181,12 @@ def _notes(reading: CollectReading, strategy: Strategy, guarantee: Guarantee) ->
         chance = say("coin_toss" if all(strategy.sizes[name] == 2 for name in faint) else "chance")
         columns = [plain(name) for name in faint]
         notes.append(Note("warn", say("faint", columns=columns, chance=chance, factors=factors)))
+    if strategy.rarely_true and reading.chosen.mechanism != NAME:
+        shares = [
+            say("rarely_true_column", column=plain(name), share=share)
+            for name, share in strategy.rarely_true.items()
+        ]
+        notes.append(Note("warn", say("rarely_true", columns=shares)))
     notes += [Note("warn", plain(caution, longest=400)) for caution in guarantee.cautions]
     if strategy.name == "combined":
         notes.append(Note("plain", say("combined")))
