@@ -20,7 +20,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["fixed_word", "flatten", "in_language", "language_now", "written_in"]
+__all__ = ["LANGUAGES", "fixed_word", "flatten", "in_language", "language_now", "written_in"]
+
+LANGUAGES = ("en", "de")
+"""Those that have a file of labels."""
 
 _LANGUAGE = ContextVar("language", default="en")
 

@@ -31,7 +31,7 @@ from importlib import resources
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
-from evenhand.report.language import fixed_word, flatten, in_language, written_in
+from evenhand.report.language import LANGUAGES, fixed_word, flatten, in_language, written_in
 from evenhand.report.page import Answer
 from evenhand.report.words import epsilon_words, limits_of, number
 from evenhand.study.page.wording import change, digits_shown, listed, percent
@@ -162,7 +162,7 @@ def catalogue(package: str, language: str = "en") -> Catalogue:
 
 def languages(package: str) -> tuple[str, ...]:
     """Return the languages that the catalogue of a package has, English first; without one, English."""
-    if not package:
+    folder = resources.files(package) / "sentences" if package else None
+    if folder is None or not folder.is_dir():
         return ("en",)
-    found = {file.name.removesuffix(".toml") for file in (resources.files(package) / "sentences").iterdir()}
-    return ("en", *sorted(found - {"en"}))
+    return tuple(language for language in LANGUAGES if (folder / f"{language}.toml").is_file())

@@ -29,7 +29,7 @@ def _quick(request, monkeypatch):
     """Leave out pictures, and the page too unless a test looks at it: both have tests of their own."""
     monkeypatch.setattr(Drawing, "svg", lambda _: PICTURE)
     if "whole_page" not in request.fixturenames:
-        monkeypatch.setattr(Results, "report", lambda _, path: path.write_text("page"))
+        monkeypatch.setattr(Results, "report", lambda self, path, **_: path.write_text("page"))
 
 
 @pytest.fixture

@@ -104,7 +104,6 @@ def _smaller_epsilon(reading: CollectReading) -> tuple[str, dict[str, Any], Sett
             "smaller": epsilon_words(setting.epsilon),
             "at": reading.at,
             "change": accuracy,
-            "alike": "",
             "shortest": _shortest(reading, beside),
         }
         same = is_exactly_zero(accuracy) and is_exactly_zero(gap)
