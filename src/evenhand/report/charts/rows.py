@@ -186,7 +186,7 @@ def changes_chart(
         if len(shapes) > 1
     ]
     if lit and any(not change.spotlight for change in every):
-        keys.append(LegendKey(f"{', '.join(lit)} in ink, the others in grey"))
+        keys.append(LegendKey(fixed_word("chart.ink", name=", ".join(lit))))
     missing = sum(not change.estimate.is_finite for change in every)
     return Chart(
         name=name,

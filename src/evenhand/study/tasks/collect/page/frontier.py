@@ -141,7 +141,8 @@ def frontier_heading(reading: CollectReading) -> str:
     if len(above) < len(costs):
         key = "below_some" if any(above) else "below_none"
         return say(key, at=epsilon_words(free), some=sum(above), count=len(above))
-    return say("some", some=sum(costs.values()), count=len(costs))
+    some = sum(costs.values())
+    return say(f"some_{'one' if some == 1 else 'many'}", some=some, count=len(costs))
 
 
 def _none_costs(reading: CollectReading, every: dict[Setting, int]) -> str:
