@@ -255,7 +255,7 @@ class TaskCommand:
                 terminal.show(todo)
                 terminal.show()
         for (kind, message), count in failed.most_common(3):
-            terminal.warn(f"{count:,} of {len(results):,} cells failed: {kind}. {message}")
+            terminal.warn(f"{count:,} of {len(results):,} runs failed: {kind}. {message}")
         terminal.files({word: shorten_path(path) for word, path in files.items()})
         if terminal.as_json:
             terminal.object(

@@ -202,7 +202,7 @@ def test_cells_that_fail_end_with_one(call, towns, monkeypatch):
     done = call("audit", "decide", towns, *RULE, "--out", "study")
 
     assert done.exit_code == 1
-    assert "2 of 3 cells failed: ZeroDivisionError" in said(done)
+    assert "2 of 3 runs failed: ZeroDivisionError" in said(done)
     assert "entities.csv" not in done.output
 
 
