@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from evenhand.collect.joint.strategy import Strategy
     from evenhand.collect.protocols.base import Protocol
 
-__all__ = ["FORMAT", "MOST_BYTES", "Record"]
-
 FORMAT_NAME = "evenhand privatized"
 FORMAT = f"{FORMAT_NAME} 2"
 """The form of the record; another number means another form."""
@@ -199,8 +197,8 @@ def _read_fields(fields: Mapping[str, Any], name: str) -> Record:
     record = Record(
         strategy, fields["file"], rows, tuple(clear), fields["schema"], simulated, promise, tuple(read)
     )
-    made = record._as_dict()  # noqa: SLF001 - of this module
-    if any(made[name] != fields[name] for name in ("epsilon", "columns")):
+    computed = record._as_dict()  # noqa: SLF001 - of this module
+    if any(computed[name] != fields[name] for name in ("epsilon", "columns")):
         refuse(name, "its probabilities are not those of its protocols.")
     return record
 

@@ -183,7 +183,8 @@ def test_values_that_differ_by_blanks_and_words_for_missing_are_pointed_out(call
     said = _said(call("audit", "p.csv", *WHOLE))
 
     assert "Values of 'sex' that differ by blanks or capitals only count as different" in said
-    assert "'sex' holds '?' and 'NA', which count as values like any other" in said
+    assert "'sex' holds '?', which counts as a value like any other" in said
+    assert "60 people do not state 'sex': listed apart, and in no gap" in said
 
 
 @pytest.mark.parametrize(

@@ -28,8 +28,7 @@ from evenhand.cli.terminal.refusals import (
     refuse_overwritten,
 )
 from evenhand.collect import GroupOutcomes
-from evenhand.engine.places import Places
-from evenhand.engine.privatize import Privatized, privatize_file
+from evenhand.engine.privatize import Places, Privatized, privatize_file
 from evenhand.privacy.rational import exact
 from evenhand.report.words import epsilon_of
 from evenhand.schema import Schema

@@ -295,7 +295,9 @@ class Results(ResultData):
             The setting, as in :meth:`report`.
         """
         reading = self.plan.task.read(self, chosen=None if chosen is None else self.setting(chosen))
-        setting = getattr(reading, "recommended", None) if chosen is None else self.setting(chosen)
+        setting = (chosen is None and getattr(reading, "recommended", None)) or getattr(
+            reading, "chosen", None
+        )
         if data is None or setting is None:
             return ""
         return self.plan.task.next_command(setting, self.facts.schema, data=data, file=file)

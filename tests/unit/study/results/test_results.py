@@ -195,7 +195,7 @@ def _render(page):
 def test_report_and_advice_are_made_by_their_modules(results, monkeypatch, tmp_path):
     """Results hold no page and no advice of their own."""
 
-    def read(_task, results, *, chosen, language):
+    def read(_task, results, *, chosen, language="en"):
         return types.SimpleNamespace(page=lambda *, command: ("page", len(results), chosen, command))
 
     monkeypatch.setattr(type(results.plan.task), "read", read)
