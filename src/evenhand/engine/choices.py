@@ -59,12 +59,14 @@ def choose_columns(
     columns: Sequence[str] | None,
     keep: Sequence[str] | None,
     strategy: str,
+    keep_declared: bool = False,
 ) -> Choice:
     """Return what becomes of the columns `names` of a file.
 
     Reported are the columns asked for, else those that the schema calls sensitive; with the strategy
     ``"single"`` and several of them, the protected one. Kept are the columns asked for, else all others but
-    the sensitive ones: those are in the clear only by name.
+    the sensitive ones: those are in the clear only by name. With `keep_declared` those of the schema that are
+    not reported are kept too, and no others.
     """
     raw: object = schema
     if not isinstance(raw, Schema):
@@ -72,6 +74,9 @@ def choose_columns(
         raise InvalidParameterError("schema", owner=_OWNER, must_be="a Schema", got=got)
     reported = _reported_columns(names, schema, columns, strategy)
     refuse_dropping(schema[name] for name in reported)
+    if keep_declared:
+        declared = (name for name in names if name in schema and name not in reported)
+        keep = tuple(dict.fromkeys((*(keep or ()), *declared)))
     if keep is None:
         hidden = {*reported, *schema.sensitive}
         in_clear = tuple(name for name in names if name not in hidden)

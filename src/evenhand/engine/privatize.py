@@ -183,11 +183,9 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     form = file_form(out, owner=_OWNER, parameter="out")
     boolean("keep_order", keep_order, owner=_OWNER)
     names = file_columns(path, limits=limits, owner=_OWNER)
-    if keep_declared:
-        reported = choose_columns(names, schema, columns=columns, keep=(), strategy=strategy).reported
-        others = [name for name in names if name in schema and name not in reported]
-        keep = tuple(dict.fromkeys((*(keep or ()), *others)))
-    choice = choose_columns(names, schema, columns=columns, keep=keep, strategy=strategy)
+    choice = choose_columns(
+        names, schema, columns=columns, keep=keep, strategy=strategy, keep_declared=keep_declared
+    )
     options = {"epsilon": epsilon, "protocol": protocol, "split": split, "strategy": strategy}
     chosen = strategy_of(schema, choice.reported, **options)
     places = Places.of(out, taken_by=path, overwrite=overwrite)
