@@ -110,11 +110,12 @@ def test_local_reports_take_sensitive_columns(call, people):
 
 def test_a_narrow_terminal_has_intervals_below():
     results = made(lambda setting, repeat: measures(0.8 + repeat / 100, 0.2, epsilon=setting.epsilon))
-    cells = _cells(LearnReading.of(results), results.settings[0], beside=False)
+    reading = LearnReading.of(results)
+    cells = _cells(reading, results.settings[0], beside=False)
 
-    assert len(cells) == len(_columns(beside=False)) == 6
+    assert len(cells) == len(_columns(reading, beside=False)) == 6
     assert cells[2][0].startswith("81.0\n77.3 to 84.7")
-    assert len(_columns(beside=True)) == 8
+    assert len(_columns(reading, beside=True)) == 8
 
 
 @pytest.mark.parametrize(

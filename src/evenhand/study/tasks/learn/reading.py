@@ -17,11 +17,10 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from evenhand.report.words import epsilon_words
 from evenhand.study.page.comparing import clearly
 from evenhand.study.page.reading import ACCURACY, BASELINE, CHANGE, GAP
 from evenhand.study.tasks.learn.methods import METHODS, PLAIN, method_title
@@ -90,9 +89,8 @@ class LearnReading(ClassifierReading):
         title = method_title(asked.mechanism)
         if asked.epsilon is None:
             return title
-        if self.way(asked).voids:
-            return f"{title} (not private, trained with {epsilon_words(asked.epsilon)})"
-        return f"{title} at {epsilon_words(asked.epsilon)}"
+        key = "name.void" if self.way(asked).voids else "name.private"
+        return self.sentences.say(key, title=title, epsilon=asked.epsilon)
 
     @property
     def setting_words(self) -> str:
@@ -126,10 +124,17 @@ class LearnReading(ClassifierReading):
         found = super().moved(group, rate)
         return _of_shares(found, row=1 / max(self.rate(group, "people", BASELINE).value, 1.0))
 
-    def bound(self, name: str, setting: Setting | None = None) -> float:
-        """Return a bound, ``"bound"`` or ``"bound_95"``; NaN where there is none or any gap is within it."""
-        found = self.value(name, setting).value
-        return found if found < 1 else math.nan
+    def bound(self, setting: Setting | None = None) -> tuple[str, float]:
+        """Return the smaller of the two proved bounds, ``"bound"`` on the mean gap or ``"bound_95"``.
+
+        The name is empty where there is none, and the number NaN where any gap is within it.
+        """
+        bounds = {name: self.value(name, setting).value for name in ("bound", "bound_95")}
+        known = [name for name in bounds if math.isfinite(bounds[name])]
+        if not known:
+            return "", math.nan
+        least = min(known, key=lambda name: bounds[name])
+        return least, bounds[least] if bounds[least] < 1 else math.nan
 
     def beyond_equal(self) -> Estimated:
         """Return the gap minus that which equal rates would show on so many test rows, within repeats."""
@@ -140,6 +145,10 @@ class LearnReading(ClassifierReading):
         runs = self.runs(setting, "delta")
         known = runs[np.isfinite(runs)]
         return bool(known.size) and bool((known < 1).all())
+
+    def usefulness(self, setting: Setting | None = None) -> Literal["useful", "unproved", "useless"]:
+        """Return whether a setting is right more often than one answer; one that gives it to all is not."""
+        return "useless" if self.constant(setting) else super().usefulness(setting)
 
     def constant(self, setting: Setting | None = None) -> str:
         """Return whom a setting selects if all get the same answer in every repeat, else an empty text."""

@@ -192,8 +192,12 @@ class ClassifierReading(Reading):
     @property
     def same_answer(self) -> str:
         """The answer that is right for most people, as the data have it."""
+        return self.answer_named(positive=mean_of(self.base_rate_runs) >= 1 / 2)
+
+    def answer_named(self, *, positive: bool) -> str:
+        """Return the label of the outcome, or of its absence, as the data have it."""
         schema = self.results.facts.schema
-        if mean_of(self.base_rate_runs) >= 1 / 2:
+        if positive:
             return plain(schema.positive)
         others = [label for label in schema.column(str(schema.target)).labels if label != schema.positive]
         return plain(others[0]) if len(others) == 1 else f"not {plain(schema.positive)}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.report.page import Note, Section, Table
 from evenhand.report.words import change_of
-from evenhand.study.page.comparing import LEVEL
+from evenhand.study.page.comparing import LEVEL, clearly
 from evenhand.study.page.parts import cell_text
 from evenhand.study.page.reading import ACCURACY, BASELINE, GAP, SHARE
 from evenhand.study.page.wording import mark, plain
@@ -16,7 +16,7 @@ from evenhand.study.results.estimates import group_change
 from evenhand.study.tasks.shared.classifier import AUC, BALANCED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from evenhand.report.page import KeyNumber
     from evenhand.study.plan.cells import Setting
@@ -64,31 +64,33 @@ def concerned_groups(reading: ClassifierReading, most: int = _MOST_GROUPS) -> tu
 def baselines_section(reading: ClassifierReading, name: Callable[[Setting], str]) -> Section:
     """Return the answers that need no model beside the model with and without protection."""
     say = reading.sentences.say
+    scored = math.isfinite(reading.mean(AUC, BASELINE)) or math.isfinite(reading.mean(AUC))
+    half, even = ["50.0"], ["0.50"] * scored
     rows = [
         [
             say("baselines.same", answer=reading.same_answer),
             _share(reading, reading.same_answer_runs),
-            "50.0",
-            "0.50",
+            *half,
+            *even,
         ],
-        [say("baselines.coin"), _share(reading, reading.coin_runs), "50.0", "0.50"],
+        [say("baselines.coin"), _share(reading, reading.coin_runs), *half, *even],
     ]
     for setting in dict.fromkeys((BASELINE, reading.chosen)):
         shares = [cell_text(reading.value(measure, setting)) for measure in (ACCURACY, BALANCED)]
-        rows.append([name(setting), *shares, cell_text(reading.value(AUC, setting), times=1, digits=2)])
-    usefulness = reading.usefulness()
+        ranking = [cell_text(reading.value(AUC, setting), times=1, digits=2)] * scored
+        rows.append([name(setting), *shares, *ranking])
     slots = {**reading.places, "answer": reading.same_answer, "ahead": reading.ahead_of_same_answer()}
+    columns = ("what", "accuracy", "balanced", "auc")[: len(rows[0])]
+    caption = say("baselines.caption", repeats=reading.repeats_words)
     return Section(
-        heading=say(f"baselines.heading_{usefulness}", **slots),
+        heading=say(f"baselines.heading_{reading.usefulness()}", **slots),
         lead=say("baselines.lead", answer=reading.same_answer),
         tables=(
             Table(
-                header=[
-                    say(f"baselines.column_{column}") for column in ("what", "accuracy", "balanced", "auc")
-                ],
+                header=[say(f"baselines.column_{column}") for column in columns],
                 rows=rows,
-                numeric=[False, True, True, True],
-                caption=say("baselines.caption", repeats=reading.repeats_words),
+                numeric=[False, *[True] * (len(columns) - 1)],
+                caption=f"{caption}{say('baselines.caption_auc') * scored}",
                 sunk=0,
                 chosen=len(rows) - 1,
             ),
@@ -110,6 +112,7 @@ def fairer_section(
     name: Callable[[Setting], str],
     *,
     untried: str = "",
+    usable: Collection[Setting] | None = None,
 ) -> Section | None:
     """Return what every setting beside the chosen one does to the gap, and what it costs each group.
 
@@ -122,21 +125,25 @@ def fairer_section(
         How a setting is called in the table.
     untried : str
         A sentence on remedies that exist and were not tested.
+    usable : collection of Setting, optional
+        Those that may be recommended; all unless some are there for comparison only.
     """
     if len(settings) < 2 and not untried:
         return None
     say, groups = reading.sentences.say, concerned_groups(reading)
     header = [say("fairer.column_setting"), say("fairer.column_gap"), say("fairer.column_accuracy")]
     header += [say("fairer.column_group", group=plain(reading.named(group), longest=24)) for group in groups]
+    costs = {setting: _costs(reading, setting, groups) for setting in settings}
     rows = [
         [
-            name(setting),
+            name(setting) if reading.is_useful(setting) else f"{name(setting)}\n{say('fairer.no_use')}",
             cell_text(reading.value(GAP, setting)),
-            *(_cost(estimate) for estimate in _costs(reading, setting, groups)),
+            *(_cost(estimate) for estimate in costs[setting]),
         ]
         for setting in settings
     ]
-    useful = [setting for setting in settings if reading.is_useful(setting)]
+    allowed = settings if usable is None else usable
+    useful = [setting for setting in settings if reading.is_useful(setting) and setting in allowed]
     table = Table(
         header=header,
         rows=rows,
@@ -146,11 +153,31 @@ def fairer_section(
     )
     return Section(
         heading=_fairer_heading(reading, useful, name),
-        lead=say("fairer.lead"),
+        lead=f"{say('fairer.lead')}{_payers(reading, costs, groups, name)}",
         tables=(table,),
         notes=(Note("plain", untried),) if untried else (),
         anchor="fairer",
     )
+
+
+def _payers(
+    reading: ClassifierReading,
+    costs: Mapping[Setting, Sequence[Estimated]],
+    groups: Sequence[str],
+    name: Callable[[Setting], str],
+) -> str:
+    """Return whom each setting clearly costs accuracy most; an empty text where no interval is known."""
+    say, parts = reading.sentences.say, []
+    changes = {setting: dict(zip(groups, found[1:], strict=True)) for setting, found in costs.items()}
+    if not any(change.has_interval for found in changes.values() for change in found.values()):
+        return ""
+    for setting, found in changes.items():
+        losses = {group: change for group, change in found.items() if clearly(change, -1)}
+        if losses:
+            most = min(losses, key=lambda group: losses[group].value)
+            slots = {"setting": name(setting), "group": reading.named(most), "loss": losses[most]}
+            parts.append(say("fairer.payer", **slots))
+    return say("fairer.payers", payers="; ".join(parts)) if parts else say("fairer.nobody_pays")
 
 
 def _fairer_heading(
@@ -161,6 +188,8 @@ def _fairer_heading(
     if not useful:
         return say("fairer.heading_useless")
     least = min(useful, key=lambda setting: reading.mean(GAP, setting))
+    if not reading.is_useful():
+        return say("fairer.heading_instead", least=name(least), chosen=name(reading.chosen))
     smaller = reading.change(GAP, least, against=reading.chosen, comparisons=max(len(useful) - 1, 1))
     if least == reading.chosen or not (smaller.is_clear and smaller.value < 0):
         return say("fairer.heading_none", chosen=name(reading.chosen))
