@@ -13,7 +13,7 @@ from evenhand.study.page.parts import cell_text
 from evenhand.study.page.reading import ACCURACY, BASELINE, GAP, SHARE
 from evenhand.study.page.wording import mark, plain
 from evenhand.study.results.estimates import group_change
-from evenhand.study.tasks.shared.classifier import AUC, BALANCED
+from evenhand.study.tasks.shared.classifier import AUC, BALANCED, LITTLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -79,11 +79,12 @@ def baselines_section(reading: ClassifierReading, name: Callable[[Setting], str]
         shares = [cell_text(reading.value(measure, setting)) for measure in (ACCURACY, BALANCED)]
         ranking = [cell_text(reading.value(AUC, setting), times=1, digits=2)] * scored
         rows.append([name(setting), *shares, *ranking])
-    slots = {**reading.places, "answer": reading.same_answer, "ahead": reading.ahead_of_same_answer()}
+    slots: dict[str, Any] = {"answer": reading.same_answer, "ahead": reading.ahead_of_same_answer()}
+    barely = reading.is_useful() and slots["ahead"].value <= LITTLE
     columns = ("what", "accuracy", "balanced", "auc")[: len(rows[0])]
     caption = say("baselines.caption", repeats=reading.repeats_words)
     return Section(
-        heading=say(f"baselines.heading_{reading.usefulness()}", **slots),
+        heading=say(f"baselines.heading_{'barely' if barely else reading.usefulness()}", **slots),
         lead=say("baselines.lead", answer=reading.same_answer),
         tables=(
             Table(
@@ -167,17 +168,19 @@ def _payers(
     name: Callable[[Setting], str],
 ) -> str:
     """Return whom each setting clearly costs accuracy most; an empty text where no interval is known."""
-    say, parts = reading.sentences.say, []
+    say = reading.sentences.say
+    hit: dict[str, list[str]] = {}
     changes = {setting: dict(zip(groups, found[1:], strict=True)) for setting, found in costs.items()}
     if not any(change.has_interval for found in changes.values() for change in found.values()):
         return ""
     for setting, found in changes.items():
-        losses = {group: change for group, change in found.items() if clearly(change, -1)}
+        losses = {group: change.value for group, change in found.items() if clearly(change, -1)}
         if losses:
-            most = min(losses, key=lambda group: losses[group].value)
-            slots = {"setting": name(setting), "group": reading.named(most), "loss": losses[most]}
-            parts.append(say("fairer.payer", **slots))
-    return say("fairer.payers", payers="; ".join(parts)) if parts else say("fairer.nobody_pays")
+            hit.setdefault(min(losses, key=lambda group: losses[group]), []).append(name(setting))
+    if len(hit) == 1 and sum(map(len, hit.values())) == len(costs) > 1:
+        return say("fairer.payer_of_all", group=reading.named(*hit))
+    payers = [say("fairer.payer", group=reading.named(group), settings=hit[group]) for group in hit]
+    return "".join(payers) or say("fairer.nobody_pays")
 
 
 def _fairer_heading(
