@@ -70,9 +70,9 @@ def gap_answer(reading: LearnReading) -> Answer:
 
 
 def _equal(reading: LearnReading) -> str:
-    """Return how the gap compares with that of equal rates; only where that covers the groups judged."""
+    """Return how the gap compares with that of equal rates."""
     fair, beyond = reading.value("fair_gap").value, reading.beyond_equal()
-    if not math.isfinite(fair) or reading.too_few:
+    if not math.isfinite(fair):
         return ""
     part = "bare" if not beyond.has_interval else "unclear"
     part = part if not beyond.is_clear else "more" if beyond.value > 0 else "less"
@@ -193,7 +193,7 @@ def _among(reading: LearnReading, rivals: Mapping[Setting, Rival]) -> tuple[str,
         best = max(better, key=lambda setting: reading.mean(ACCURACY, setting))
         others = _said(reading, "other_trades", trades)
         return "better", _lead(reading, best, rivals[best]) | {"trades": others}
-    behind = "".join(_behind(reading, setting, rivals[setting]) for setting in by_verdict["worse"])
+    behind = _behind(reading, [rivals[setting] for setting in by_verdict["worse"]])
     useless = [setting for setting in reading.private if not reading.is_useful(setting)]
     slots = {
         "behind": behind,
@@ -211,8 +211,7 @@ def _alone(reading: LearnReading) -> tuple[str, dict[str, Any]]:
     others = _titles([setting for setting in reading.private if setting != reading.chosen])
     slots: dict[str, Any] = {"group": _group(reading, reading.chosen)}
     if not others:
-        pays = reading.losing() or clearly(reading.change(ACCURACY), -1)
-        return ("only" if pays else "only_fine"), slots
+        return ("only" if reading.pays() else "only_fine"), slots
     return "only_useful", slots | {"useless": reading.sentences.say("choice.parts.no_use", titles=others)}
 
 
@@ -256,12 +255,13 @@ def _local(reading: LearnReading) -> str:
     return reading.sentences.say("choice.parts.local") if "local" in bases and len(bases) > 1 else ""
 
 
-def _behind(reading: LearnReading, other: Setting, rival: Rival) -> str:
-    """Return in what another method is clearly behind."""
-    say = reading.sentences.say
-    parts = ((rival.accuracy, 1, "less_accurate"), (rival.gap, -1, "wider_gap"))
-    losses = [say(f"choice.parts.{word}") for estimate, sign, word in parts if clearly(estimate, sign)]
-    return say("choice.parts.behind", other=METHODS[other.mechanism].title, losses=losses)
+def _behind(reading: LearnReading, worse: Sequence[Rival]) -> str:
+    """Return in what other methods are clearly behind."""
+    losses: dict[str, list[Setting]] = {"less_accurate_wider": [], "less_accurate": [], "wider": []}
+    for rival in worse:
+        parts = {"less_accurate": clearly(rival.accuracy, 1), "wider": clearly(rival.gap, -1)}
+        losses["_".join(part for part, holds in parts.items() if holds)].append(rival.setting)
+    return "".join(_said(reading, part, settings) for part, settings in losses.items())
 
 
 def _sides(reading: LearnReading, trades: Sequence[Setting]) -> dict[str, Any]:

@@ -22,17 +22,23 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from evenhand.study.page.comparing import clearly
-from evenhand.study.page.reading import ACCURACY, BASELINE, CHANGE, GAP
+from evenhand.study.page.reading import ACCURACY, BASELINE, CHANGE, GAP, SHARE
+from evenhand.study.tasks.learn.measures import fair_gap
 from evenhand.study.tasks.learn.methods import METHODS, PLAIN, method_title
 from evenhand.study.tasks.shared.classifier import ClassifierReading
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from evenhand.study.plan.cells import Setting
     from evenhand.study.results.estimates import Estimated
     from evenhand.study.tasks.learn.methods import Method
 
+    Runs = NDArray[np.float64]
+
 __all__ = ["LearnReading"]
 
+EQUAL = "fair_gap"
 _ROUNDING = 1e-9  # far below the share of one row
 
 
@@ -104,6 +110,26 @@ class LearnReading(ClassifierReading):
 
     # --- estimates --------------------------------------------------------------------------------
 
+    def runs(self, setting: Setting, measure: str) -> Runs:
+        """Return a measure in each repeat; what equal rates would show is that of the groups judged."""
+        if measure != EQUAL or not self.too_few:
+            return super().runs(setting, measure)
+        people, selection = (
+            np.array([self.group_runs(setting, group, rate) for group in self.judged])
+            for rate in ("people", "selection")
+        )
+        if len(self.judged) < 2:
+            return np.full(self.repeats, np.nan)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            rates = (people * selection).sum(axis=0) / people.sum(axis=0)
+        return np.array([fair_gap(sizes, rate) for sizes, rate in zip(people.T, rates, strict=True)])
+
+    def value(self, measure: str, setting: Setting | None = None) -> Estimated:
+        """Return the mean of a measure, of the chosen setting unless another is named."""
+        if measure != EQUAL or not self.too_few:
+            return super().value(measure, setting)
+        return self.tested(self.runs(self.chosen if setting is None else setting, EQUAL), within=SHARE)
+
     def change(
         self,
         measure: str,
@@ -138,7 +164,11 @@ class LearnReading(ClassifierReading):
 
     def beyond_equal(self) -> Estimated:
         """Return the gap minus that which equal rates would show on so many test rows, within repeats."""
-        return self.tested(self.runs(self.chosen, GAP) - self.runs(self.chosen, "fair_gap"), within=CHANGE)
+        return self.tested(self.runs(self.chosen, GAP) - self.runs(self.chosen, EQUAL), within=CHANGE)
+
+    def pays(self) -> bool:
+        """Return whether the chosen setting clearly costs accuracy, of all people or of a group."""
+        return bool(self.losing()) or clearly(self.change(ACCURACY), -1)
 
     def is_private(self, setting: Setting) -> bool:
         """Return whether there is a guarantee in every repeat that is done."""

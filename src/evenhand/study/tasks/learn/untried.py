@@ -32,8 +32,8 @@ def untried_methods(reading: LearnReading) -> tuple[str, ...]:
 def next_step(reading: LearnReading, key: str, *, recommended: Fraction | None = None) -> tuple[str, str]:
     """Return what to try next after the answer `key`, in words and as a command; two empty texts if nothing.
 
-    What was not tried comes first: other methods, then another epsilon. Where all was tried, more repeats
-    tell more. A smaller epsilon is tried where the smallest so far is `recommended`.
+    What was not tried comes first: other methods, then another epsilon, which is smaller where the smallest
+    so far is `recommended` or costs nobody accuracy. Where all was tried, more repeats tell more.
     """
     if key in {"no_model", "too_few"}:
         return "", ""
@@ -42,10 +42,13 @@ def next_step(reading: LearnReading, key: str, *, recommended: Fraction | None =
     if key == "repeats":
         return "", f"{_COMMAND} --repeats {_USUAL_REPEATS}"
     steps = (_other_methods, _larger_epsilon)
+    smallest = min(reading.task.epsilons)
     if key == "nothing_works":
         steps = (_larger_epsilon, _other_methods)
-    if key == "smaller" and recommended == min(reading.task.epsilons):
+    if key == "smaller" and recommended == smallest:
         steps = (_smaller_epsilon, _other_methods)
+    if key in {"best", "alike"} and reading.chosen.epsilon == smallest and not reading.pays():
+        steps = (_other_methods, _smaller_epsilon)
     found = (step(reading) for step in steps)
     return next((step for step in found if step is not None), _more_repeats(reading))
 

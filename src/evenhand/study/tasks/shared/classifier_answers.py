@@ -14,7 +14,7 @@ import numpy as np
 from evenhand.study.page.comparing import ENOUGH_REPEATS, clearly
 from evenhand.study.page.reading import ACCURACY, BASELINE, GAP, mean_of
 from evenhand.study.page.wording import is_exactly_zero
-from evenhand.study.tasks.shared.classifier import AUC, FEWEST_PEOPLE, LITTLE
+from evenhand.study.tasks.shared.classifier import ALMOST_ALL, AUC, FEWEST_PEOPLE, LITTLE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from evenhand.study.tasks.shared.classifier import ClassifierReading
 
 __all__ = ["cost_answer", "gap_answer", "group_losses"]
-
-_ALMOST_ALL = 0.98
-"""From this share on, everybody is said to get the same answer."""
 
 _MOST = 0.95
 """From this share of every group on, almost everybody is said to get the same answer."""
@@ -97,7 +94,7 @@ def _useless(reading: ClassifierReading, slots: dict[str, Any]) -> tuple[str, di
     ahead = reading.ahead_of_same_answer()
     if clearly(ahead, -1) and ahead.value < -_HALF_A_POINT:
         return "worse", slots
-    return ("dead" if share >= _ALMOST_ALL else "useless"), slots
+    return ("dead" if share >= ALMOST_ALL else "useless"), slots
 
 
 def _ranking(reading: ClassifierReading) -> str:
@@ -231,7 +228,7 @@ def _gap(reading: ClassifierReading) -> tuple[str, dict[str, Any]]:
 def _useless_gap(reading: ClassifierReading, slots: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     if not reading.is_useful(BASELINE):
         return "no_model", slots
-    dead = reading.said_same() >= _ALMOST_ALL and slots["after"].value < slots["before"].value
+    dead = reading.said_same() >= ALMOST_ALL and slots["after"].value < slots["before"].value
     return ("dead" if dead else "useless"), slots
 
 

@@ -255,7 +255,7 @@ def test_what_a_way_is_ahead_in_is_said_of_each_rival():
     assert choice.finding == (
         "Fermi + parity does best here, but it needs everyone's group at decision time."
     )
-    assert choice.evidence.startswith("DP has less accuracy and a wider gap. Fermi has a wider gap.")
+    assert choice.evidence.startswith("Less accurate and with a wider gap: DP. With a wider gap: Fermi.")
 
 
 def test_a_mark_above_its_bound_is_explained():
