@@ -5,10 +5,21 @@ import math
 import pytest
 
 from evenhand.errors import InvalidParameterError
+from evenhand.report.drawing import Drawing
 from evenhand.study.page.page import answers, page_of
 from evenhand.study.tasks.learn.methods import METHODS
 from evenhand.study.tasks.learn.reading import LearnReading
 from unit.study._learn_studies import JITTER, approvals, made, measures, of_group, sections, usual
+from unit.study._sentence_rules import broken_rules
+
+PICTURE = '<svg width="10" height="10"><rect width="5" height="5" fill="#000"/></svg>'
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch):
+    """Leave out pictures, which have tests of their own."""
+    monkeypatch.setattr(Drawing, "svg", lambda _: PICTURE)
+    monkeypatch.setattr(Drawing, "_add", lambda *_, **__: None)
 
 
 def test_three_sentences_say_cost_gap_and_choice():
@@ -324,3 +335,29 @@ def test_a_way_that_voids_its_promise_is_never_chosen_over_a_private_one():
 def test_a_setting_that_is_not_there_is_refused():
     with pytest.raises(InvalidParameterError):
         page_of(made(usual), chosen="local 1")
+
+
+# --- a grid of results ------------------------------------------------------------------------------
+
+GRID = [
+    (accuracy, selected, repeats)
+    for accuracy in ((0.833, 0.943), (0.671, 0.918), (0.671, 0.933), (0.5, 0.6), (0.705, 0.9112))
+    for selected in ((0.778, 0.932), (0.976, 0.984), (1.0, 1.0), (0.95, 0.80))
+    for repeats in (1, 10)
+]
+
+
+@pytest.mark.parametrize(("accuracy", "selected", "repeats"), GRID)
+def test_findings_are_short_and_no_heading_praises_the_gap_of_a_useless_model(accuracy, selected, repeats):
+    results = approvals(accuracy, selected, methods=["dp", "dp+parity", "dp+projection"], repeats=repeats)
+    for chosen in ("dp+parity 1", "dp+projection 3"):
+        page = page_of(results, chosen=chosen)
+        reading = LearnReading.of(results, chosen=chosen)
+        findings = [answer.finding for answer in page.answers]
+        headings = [section.heading for section in page.sections]
+
+        assert {finding: broken_rules(finding) for finding in findings if broken_rules(finding)} == {}
+        assert not [text for text in (*page.answers, *headings) if "undefined" in text or "nan" in text]
+        assert page.answers[2].action.startswith("evenhand audit learn --plan plan.toml")
+        if not reading.is_useful():
+            assert not [text for text in (*findings, *headings) if "narrow" in text]
